@@ -1,0 +1,59 @@
+# Every target works in a fresh clone: what it needs is installed into .venv once.
+PYTHON ?= python3
+JOBS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/pytest -n $(JOBS)
+
+# Compiled bytecode is kept, but outside the tree.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/cache/bytecode
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test test-slow test-all check bench format clean
+
+help:  ## say what there is
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
+
+demo: $(VENV)/.installed-core  ## explain a few real rows; needs the core install only
+	$(BIN)/python examples/demo.py
+
+test: check  ## check, then run the tests that are not slow
+	$(PYTEST) -m "not slow"
+
+test-slow: $(VENV)/.installed-dev  ## run the slow tests alone
+	$(PYTEST) -m slow || [ $$? -eq 5 ]  # 5: there are none
+
+test-all: $(VENV)/.installed-dev  ## run all tests, slow ones included
+	$(PYTEST)
+
+check: $(VENV)/.installed-dev  ## format, lint, types and layers, changing nothing
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.installed-bench  ## print the benchmark tables
+	$(BIN)/python -m macex.bench
+
+format: $(VENV)/.installed-dev  ## format the code and fix what can be fixed safely
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:  ## remove caches and builds; .venv stays
+	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV)/cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed-core: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.installed-%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	@touch $@

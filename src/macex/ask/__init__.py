@@ -1,0 +1,1 @@
+"""What is asked: goals, constraints and the expressions they are written in."""

@@ -1,0 +1,92 @@
+"""The shape of a model's answers, which goals are judged by.
+
+`Answers` are the outputs for some rows; `Outlook` is what is known of the model once it has
+answered for the training rows: its classes, what its numbers mean, how finely they are compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from macex.ask.goals import label_position
+from macex.errors import GoalError, closest
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Scale = Literal["probabilities", "margins", "labels", "raw"]
+
+
+class Answers(NamedTuple):
+    """A model's answers, one entry per row."""
+
+    scores: Array  # (n, K) one number per class or output
+    decision: Array  # (n,) int position of the decided class, -1 where there are no classes
+
+    def take(self, index: Array) -> Answers:
+        """The entries at `index`."""
+        return Answers(self.scores[index], self.decision[index])
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a model's numbers mean.
+
+    `tuned` says that the model's own `predict` disagrees with the largest probability, and
+    `threshold` is then where, for two classes, its decision turns.
+    """
+
+    classes: tuple[object, ...] | None
+    scale: Scale
+    width: int
+    unit: float = 1e-6  # scores are rounded to it before they are compared, ranked or shown
+    spread: float = 1.0  # how far scores of a score goal lie apart in training
+    tuned: bool = False
+    threshold: float | None = None
+
+    @property
+    def probable(self) -> bool:
+        """Whether scores are probabilities (a bare label counts as certain)."""
+        return self.scale in ("probabilities", "labels")
+
+    def rounded(self, scores: Array) -> Array:
+        """Scores as they are compared: the last bits of a batched model change nothing."""
+        digits = -int(np.floor(np.log10(self.unit) + 0.5))
+        return np.round(np.asarray(scores, dtype=float), digits) + 0.0
+
+    def as_progress(self, gap: Array) -> Array:
+        """The lead of the wanted classes, as the probability it is for two classes."""
+        return (gap + 1) / 2 if self.probable else gap / (2 * self.spread)
+
+    def tuned_gap(self, scores: Array, wanted: Array, gap: Array) -> Array:
+        """The lead counted from a tuned threshold; only known for two classes."""
+        if self.threshold is None or self.width != 2:  # noqa: PLR2004
+            return gap
+        toward = np.where(wanted[:, 1], scores[:, 1], scores[:, 0])
+        needed = np.where(wanted[:, 1], self.threshold, 1 - self.threshold)
+        return toward - needed
+
+    def position(self, label: object) -> int:
+        """Where `label` stands among the classes."""
+        return label_position(label, self.classes or ())
+
+    def output(self, label: object) -> int:
+        """Which output a score goal looks at."""
+        if label is not None:
+            return self._labelled(label)
+        if self.classes is not None and self.width == 2:  # noqa: PLR2004
+            return 1
+        if self.width == 1:
+            return 0
+        raise GoalError(
+            f"the model has {self.width} outputs: say which one the score goal looks at with "
+            f"label={closest('', self.classes or range(self.width))}"
+        )
+
+    def _labelled(self, label: object) -> int:
+        if self.classes is not None:
+            return self.position(label)
+        if isinstance(label, (int, np.integer)) and 0 <= int(label) < self.width:
+            return int(label)
+        raise GoalError(f"label={label!r} names no output: the model has outputs 0 to {self.width - 1}")

@@ -1,0 +1,135 @@
+"""The training rows as codes, and the units that searches move.
+
+A *unit* is what changes as one: a column, or a group of columns that move together. Searches see
+one number per unit; for a group that number is the index of a combination seen in training. Units
+stand in the order of their names, so that nothing depends on the order of columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macex.schema import MISSING, UNKNOWN
+
+if TYPE_CHECKING:
+    from macex.schema import Column, Schema
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What changes as one: a column, or a group with its table of combinations."""
+
+    name: str
+    members: tuple[int, ...]  # positions of its columns in the schema
+    discrete: bool
+    ordered: bool
+    low: float
+    high: float
+    step: float
+    seen: Array  # (v,) sorted values seen in training
+    counts: Array  # (v,) how often
+    table: Array | None = None  # (v, members) the combinations of a group
+
+    @property
+    def joint(self) -> bool:
+        """Whether this is a group of columns."""
+        return self.table is not None
+
+
+@dataclass
+class Ground:
+    """The training rows: their schema and codes, in the schema's order of columns."""
+
+    schema: Schema
+    codes: Array  # (T, d)
+    _units: dict[tuple[tuple[int, ...], ...], tuple[Unit, ...]] = field(default_factory=dict)
+
+    def units(self, groups: tuple[tuple[int, ...], ...] = ()) -> tuple[Unit, ...]:
+        """The units in the order of their names; `groups` hold positions of columns."""
+        if groups not in self._units:
+            grouped = {member for group in groups for member in group}
+            plain = [
+                _plain_unit(position, column)
+                for position, column in enumerate(self.schema.columns)
+                if position not in grouped
+            ]
+            joint = [self._joint_unit(group) for group in groups]
+            self._units[groups] = tuple(sorted(plain + joint, key=lambda unit: unit.name))
+        return self._units[groups]
+
+    def _joint_unit(self, group: tuple[int, ...]) -> Unit:
+        names = self.schema.names
+        members = tuple(sorted(group, key=lambda member: names[member]))
+        table, counts = np.unique(self.codes[:, members], axis=0, return_counts=True)
+        seen = np.arange(len(table), dtype=float)
+        return Unit(
+            name="+".join(names[member] for member in members),
+            members=members,
+            discrete=True,
+            ordered=False,
+            low=0.0,
+            high=float(len(table) - 1),
+            step=1.0,
+            seen=seen,
+            counts=counts,
+            table=table,
+        )
+
+
+def _plain_unit(position: int, column: Column) -> Unit:
+    return Unit(
+        name=column.name,
+        members=(position,),
+        discrete=column.discrete,
+        ordered=column.kind != "categorical",
+        low=column.low,
+        high=column.high,
+        step=column.step,
+        seen=column.seen,
+        counts=column.counts,
+    )
+
+
+def unit_codes(units: tuple[Unit, ...], codes: Array) -> Array:
+    """Codes of rows by unit, (n, U), from codes by column, (n, d)."""
+    found = np.empty((len(codes), len(units)))
+    for place, unit in enumerate(units):
+        if unit.table is None:
+            found[:, place] = codes[:, unit.members[0]]
+        else:
+            found[:, place] = _combination(unit.table, codes[:, unit.members])
+    return found
+
+
+def column_codes(units: tuple[Unit, ...], codes: Array, own: Array) -> Array:
+    """Codes by column, (n, d), from codes by unit; `own` (n, d) are the rows they start from."""
+    columns = own.copy()
+    for place, unit in enumerate(units):
+        if unit.table is None:
+            columns[:, unit.members[0]] = codes[:, place]
+        else:
+            known = codes[:, place] >= 0
+            rows = np.flatnonzero(known)
+            columns[np.ix_(rows, unit.members)] = unit.table[codes[rows, place].astype(np.intp)]
+    return columns
+
+
+def special(codes: Array) -> Array:
+    """Where a code is one of the reserved ones: a missing value or an unknown category."""
+    reserved: Array = (codes == MISSING) | (codes == UNKNOWN)
+    return reserved
+
+
+def _combination(table: Array, rows: Array) -> Array:
+    """The index of each row in the table, UNKNOWN where it is not there."""
+    both = np.concatenate([table, rows])
+    _, inverse = np.unique(both, axis=0, return_inverse=True)
+    inverse = inverse.reshape(-1)
+    index = np.full(len(both), UNKNOWN)
+    index[inverse[: len(table)]] = np.arange(len(table), dtype=float)
+    return index[inverse[len(table) :]]

@@ -1,0 +1,93 @@
+"""Everything macex raises on purpose.
+
+    MacexError
+    ├── SchemaError         the rows: a column, a dtype or a value that does not fit
+    ├── GoalError           what was asked for cannot be asked of this model
+    ├── ConstraintError     a constraint that names nothing or contradicts itself
+    │   └── ExpressionError     a rule or derived column that cannot be read; shows where
+    ├── OptionError         an option of the explainer or of a stage
+    ├── ModelError          the model raised, or answered what no model may answer
+    ├── DataError           a dataset that cannot be found or is not what it should be
+    └── SavedError          a saved explainer that cannot be read
+
+Errors are for wrong *calls*. A question without an answer is not an error but an answer: an
+explanation whose status says why.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class MacexError(Exception):
+    """The root of all errors raised by macex."""
+
+
+class SchemaError(MacexError, ValueError):
+    """The rows do not fit the schema: the message names the column and what to do."""
+
+
+class GoalError(MacexError, ValueError):
+    """The goal cannot be asked of this model."""
+
+
+class ConstraintError(MacexError, ValueError):
+    """A constraint names an unknown column or value, or contradicts itself."""
+
+
+class ExpressionError(ConstraintError):
+    """A rule or derived column cannot be read; the message marks the place."""
+
+
+class OptionError(MacexError, ValueError):
+    """An option has a value it cannot have."""
+
+
+class ModelError(MacexError, RuntimeError):
+    """The model raised, or returned something that is not a score.
+
+    `row` is the first offending row as a one-row frame, `partial` the explanations that were
+    finished before.
+    """
+
+    def __init__(self, message: str, *, row: Any = None, partial: Any = None) -> None:
+        super().__init__(message)
+        self.row = row
+        self.partial = partial
+
+
+class DataError(MacexError, LookupError):
+    """A dataset cannot be found, or its file is not what it should be."""
+
+
+class SavedError(MacexError, ValueError):
+    """A saved explainer cannot be read."""
+
+
+def closest(name: object, known: Iterable[object]) -> str:
+    """A hint that ends an error message: the known name nearest to the one given.
+
+    >>> closest("educatoin", ["age", "education"])
+    "; did you mean 'education'?"
+    >>> closest("zzz", ["age", "education"])
+    "; known are 'age', 'education'"
+    """
+    names = [str(k) for k in known]
+    near = get_close_matches(str(name), names, n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    shown = ", ".join(repr(n) for n in names[:8])
+    return f"; known are {shown}{', …' if len(names) > 8 else ''}" if names else ""
+
+
+def require_counts(stage: object, *names: str) -> None:
+    """Raise unless these options of a stage are whole numbers of 1 or more."""
+    for name in names:
+        value = getattr(stage, name)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            owner = type(stage).__name__
+            raise OptionError(f"{owner}({name}=) must be a whole number of 1 or more, not {value!r}")

@@ -1,0 +1,266 @@
+"""From arrays to values: one `Explanation` for every query of an answered batch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
+from macex.explanation.values import Over, Status
+from macex.stages.shapes import Pool
+
+if TYPE_CHECKING:
+    from macex.ask.ground import Unit
+    from macex.explainer.fitted import Fitted
+    from macex.explainer.pipeline import Outcome
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+MOST_ACTIONS = 8
+
+
+def assemble(fitted: Fitted, outcome: Outcome, seconds: float) -> list[Explanation]:
+    """The explanations of a batch that took `seconds`."""
+    answers = _counterfactuals(fitted, outcome)
+    misses = _misses(fitted, outcome, [not found for found in answers])
+    actions = _actions(outcome, outcome.found.candidates.allowed)
+    reasons = _actions(outcome, outcome.found.candidates.real)
+    share = seconds / max(1, int(outcome.task.judge.spent.sum()))  # type: ignore[attr-defined]
+    return [
+        _explanation(fitted, outcome, query, answers[query], misses[query], actions[query], reasons[query], share)
+        for query in range(len(outcome.there))
+    ]
+
+
+def _explanation(
+    fitted: Fitted,
+    outcome: Outcome,
+    query: int,
+    answers: list[Counterfactual],
+    miss: Counterfactual | None,
+    actions: tuple[Action, ...],
+    reasons: tuple[Action, ...],
+    share: float,
+) -> Explanation:
+    judge: Any = outcome.task.judge
+    status, over = _status(outcome, query, answers)
+    minimal, minimal_over = _minimal(outcome, query, answers[0].sparsity) if answers else (False, over)
+    return Explanation(
+        label=_label(fitted, int(outcome.own.decision[query])),
+        score=float(outcome.verdict.score[query]),
+        goal=outcome.asked.goals[query],
+        status=status,
+        reason=None if answers else _reason(outcome, query, status, over, miss),
+        miss=miss,
+        counterfactuals=tuple(answers),
+        actions=actions,
+        reasons=reasons,
+        minimal=minimal,
+        minimal_over=minimal_over,
+        method=str(outcome.method[query]),
+        cost=Cost(int(judge.rounds[query]) + 1, int(judge.spent[query]) + 1, share * float(judge.spent[query])),
+        source=Source(outcome.asked.rows, query, outcome.task.space.own[query]),
+        names=fitted.options.names,
+    )
+
+
+def _status(outcome: Outcome, query: int, answers: list[Counterfactual]) -> tuple[Status, Over | None]:
+    if answers:
+        return "found", None
+    most = int(outcome.task.space.bounds.max_changes[query])
+    changeable = int(outcome.task.space.changeable[query].sum())
+    judge: Any = outcome.task.judge
+    if query in judge.asker.failed:
+        return "not_found", None
+    if min(most, changeable) == 0:
+        return "none", "all values"
+    if outcome.found.proved[query] >= min(most, changeable):
+        return "none", "seen values"
+    if judge.ran_out[query]:
+        return "budget", None
+    if outcome.found.tried[query] >= min(most, changeable):
+        return "none", "candidates"
+    return "not_found", None
+
+
+def _minimal(outcome: Outcome, query: int, changes: int) -> tuple[bool, Over | None]:
+    """Whether no allowed row with fewer changes reaches the goal, and over which values."""
+    if changes <= 1:
+        return True, "all values"
+    if outcome.found.proved[query] >= changes - 1:
+        return True, "seen values"
+    if outcome.found.tried[query] >= changes - 1:
+        return True, "candidates"
+    return False, None
+
+
+def _reason(
+    outcome: Outcome, query: int, status: Status, over: Over | None, miss: Counterfactual | None
+) -> str:
+    judge: Any = outcome.task.judge
+    goal = outcome.asked.goals[query].text
+    if query in judge.asker.failed:
+        return str(judge.asker.failed[query])
+    force = _in_force(outcome, query)
+    near = "" if miss is None else f" The nearest miss scores {miss.score:g}."
+    if status == "budget":
+        spent = "time" if judge.asker.late else f"rows ({int(judge.spent[query])} scored)"
+        return f"The {spent} ran out before {goal} was reached.{force}{near}"
+    if status == "none" and over == "all values":
+        return f"Nothing may change, so {goal} cannot be reached.{force}"
+    if status == "none":
+        return f"Every allowed combination of {over} was tried and none reaches {goal}.{force}{near}"
+    return f"No row that reaches {goal} was found; not every combination was tried.{force}{near}"
+
+
+def _in_force(outcome: Outcome, query: int) -> str:
+    parts = [text for text, _ in outcome.asked.constraints[query].parts()]
+    if not parts:
+        return ""
+    more = f" and {len(parts) - 6} more" if len(parts) > 6 else ""  # noqa: PLR2004
+    return f" In force: {'; '.join(parts[:6])}{more}."
+
+
+def _counterfactuals(fitted: Fitted, outcome: Outcome) -> list[list[Counterfactual]]:
+    """The answers of every query, best first; already there counts as one without changes."""
+    checked, there = outcome.checked, np.flatnonzero(outcome.there)
+    own = Pool(there, outcome.task.queries[there], outcome.verdict.progress[there])
+    pool = Pool.join([checked.pool, own], outcome.task.space.width)
+    usual = np.concatenate([checked.plausibility, _usual(fitted, outcome, there)])
+    score = np.concatenate([checked.score, outcome.verdict.score[there]])
+    decision = np.concatenate([checked.decision, outcome.own.decision[there]])
+    spans = [*checked.spans, *({} for _ in there)]
+    made = _made(fitted, outcome, pool, score, decision, usual, spans)
+    answers: list[list[Counterfactual]] = [[] for _ in outcome.there]
+    for query, counterfactual in zip(pool.at, made, strict=True):
+        answers[query].append(counterfactual)
+    return answers
+
+
+def _usual(fitted: Fitted, outcome: Outcome, there: Array) -> Array:
+    rows = outcome.task.space.own[there]
+    usual = [
+        fitted.reference(outcome.goals, int(query)).share(rows[place][None])[0]
+        for place, query in enumerate(there)
+    ]
+    return np.array(usual, dtype=float)
+
+
+def _misses(fitted: Fitted, outcome: Outcome, wanted: list[bool]) -> list[Counterfactual | None]:
+    """The row that came nearest to each goal that was not reached."""
+    judge: Any = outcome.task.judge
+    at = np.flatnonzero(np.array(wanted, dtype=bool) & np.isfinite(judge.miss_progress))
+    pool = Pool(at, judge.miss_codes[at], judge.miss_progress[at])
+    found: list[Counterfactual | None] = [None] * len(wanted)
+    if not len(at):
+        return found
+    verdict, decision = judge.confirm(pool.codes, at)
+    usual = np.full(len(at), np.nan)
+    made = _made(fitted, outcome, pool, verdict.score, decision, usual, [{} for _ in at])
+    for query, counterfactual in zip(at, made, strict=True):
+        found[query] = counterfactual
+    return found
+
+
+def _made(
+    fitted: Fitted, outcome: Outcome, pool: Pool, score: Array, decision: Array, usual: Array, spans: list[Any]
+) -> list[Counterfactual]:
+    space = outcome.task.space
+    full, own = space.columns(pool.codes, pool.at), space.own[pool.at]
+    changed = space.changed(pool.codes, pool.at)
+    sparsity = changed.sum(axis=1)
+    proximity = np.round(fitted.scales.proximity(own, full), 9)
+    distance = np.round(outcome.task.measure(pool.codes, pool.at), 9)
+    binned = fitted.bins(full)
+    made = []
+    for row, query in enumerate(pool.at):
+        columns = [m for u in np.flatnonzero(changed[row]) for m in space.units[u].members]
+        made.append(
+            Counterfactual(
+                changes=_changes(fitted, outcome, full[row], int(query), changed[row], spans[row]),
+                label=_label(fitted, int(decision[row])),
+                score=float(score[row]),
+                sparsity=int(sparsity[row]),
+                proximity=float(proximity[row]),
+                distance=float(distance[row]),
+                plausibility=None if np.isnan(usual[row]) else round(float(usual[row]), 6),
+                support=_support(fitted, outcome, int(query), binned[row], columns),
+                minimal=_minimal(outcome, int(query), int(sparsity[row]))[0],
+                source=Source(outcome.asked.rows, int(query), full[row]),
+            )
+        )
+    return made
+
+
+def _changes(
+    fitted: Fitted, outcome: Outcome, full: Array, query: int, changed: Array, spans: dict[int, Any]
+) -> tuple[Change, ...]:
+    """The changed columns in the order of the schema; derived ones are no changes of their own."""
+    space, columns = outcome.task.space, fitted.ground.schema.columns
+    own, rows = space.own[query], outcome.asked.rows
+    found: list[tuple[int, Change]] = []
+    for place in np.flatnonzero(changed):
+        for member in space.units[place].members:
+            if full[member] == own[member]:
+                continue
+            column, span = columns[member], spans.get(int(place))
+            interval = None
+            if span is not None:
+                interval = Interval(column.value(span.low), column.value(span.high), span.tested, span.exact)
+            before = rows.cell(query, member) if rows.odd[query, member] else column.value(own[member])
+            found.append((member, Change(column.name, before, column.value(full[member]), interval)))
+    return tuple(change for _, change in sorted(found, key=lambda pair: pair[0]))
+
+
+def _support(fitted: Fitted, outcome: Outcome, query: int, binned: Array, columns: list[int]) -> int:
+    """Training rows that meet the goal and have, by bin, all the values that were set."""
+    meeting = fitted.meeting(outcome.goals, query)
+    same = np.ones(len(meeting), bool)
+    for column in columns:
+        same &= fitted.binned[meeting, column] == binned[column]
+    return int(same.sum())
+
+
+def _actions(outcome: Outcome, offered: Array) -> list[tuple[Action, ...]]:
+    """The best single change of every unit, strongest first (the paper's F*)."""
+    found, space = outcome.found, outcome.task.space
+    candidates = found.candidates
+    weight = np.where(candidates.real & offered, found.weight, 0.0)
+    queries = np.arange(len(weight))
+    best_weight, best_entry = [], []
+    for place in range(space.width):
+        mine = np.flatnonzero(candidates.unit == place)
+        best = mine[weight[:, mine].argmax(axis=1)] if len(mine) else np.zeros(len(weight), int)
+        best_entry.append(best)
+        best_weight.append(weight[queries, best] if len(mine) else np.zeros(len(weight)))
+    if not best_entry:
+        return [()] * len(weight)
+    strength, entry = np.round(np.stack(best_weight, axis=1), 6), np.stack(best_entry, axis=1)
+    order = np.argsort(-strength, axis=1, kind="stable")[:, :MOST_ACTIONS]
+    return [
+        tuple(
+            Action(
+                space.units[place].name,
+                _unit_value(outcome, space.units[place], float(candidates.value[query, entry[query, place]])),
+                float(strength[query, place]),
+                bool(found.flips[query, entry[query, place]]),
+            )
+            for place in order[query]
+            if strength[query, place] > 0
+        )
+        for query in queries
+    ]
+
+
+def _unit_value(outcome: Outcome, unit: Unit, code: float) -> Any:
+    columns = outcome.task.space.ground.schema.columns
+    if unit.table is None:
+        return columns[unit.members[0]].value(code)
+    combination = unit.table[int(code)]
+    return tuple(columns[m].value(c) for m, c in zip(unit.members, combination, strict=True))
+
+
+def _label(fitted: Fitted, decision: int) -> Any:
+    classes = fitted.outlook.classes
+    return None if classes is None or decision < 0 else classes[decision]

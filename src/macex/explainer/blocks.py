@@ -1,0 +1,53 @@
+"""Cutting a call into blocks of rows that are answered together.
+
+Rows in one block share their groups and derived columns, and a block is small enough for its arrays
+to stay in memory. Nothing in an answer depends on how the rows are cut.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from macex.explainer.pipeline import Asked
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+MOST_QUERIES = 2048
+MOST_CELLS = 16_000_000
+ROWS_A_QUERY = 600
+
+
+def blocks(asked: Asked, columns: int) -> Iterator[tuple[Array, Asked]]:
+    """The blocks of a call: positions of their rows, and what is asked of them."""
+    size = max(1, min(MOST_QUERIES, MOST_CELLS // (ROWS_A_QUERY * columns)))
+    for places in _alike(asked):
+        if len(places) == len(asked.rows) <= size:
+            yield places, asked
+            continue
+        for start in range(0, len(places), size):
+            part = places[start : start + size]
+            yield part, _part(asked, part)
+
+
+def _part(asked: Asked, places: Array) -> Asked:
+    return replace(
+        asked,
+        rows=asked.rows.take(places),
+        goals=[asked.goals[place] for place in places],
+        constraints=[asked.constraints[place] for place in places],
+    )
+
+
+def _alike(asked: Asked) -> list[Array]:
+    """Positions of rows whose constraints have the same groups and derived columns."""
+    found: dict[Any, list[int]] = {}
+    for place, wish in enumerate(asked.constraints):
+        key = (wish.groups, tuple(sorted((name, str(text)) for name, text in wish.derived.items())))
+        found.setdefault(key, []).append(place)
+    return [np.array(places) for places in found.values()]

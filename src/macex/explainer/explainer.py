@@ -1,0 +1,269 @@
+"""The explainer: a model and its training rows, ready to be asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from macex.ask.constraints import Constraints
+from macex.ask.goals import AboveRow, Band, Goal, resolve
+from macex.ask.space import check as check_constraints
+from macex.errors import ConstraintError, GoalError, ModelError, OptionError
+from macex.explainer.assemble import assemble
+from macex.explainer.blocks import blocks
+from macex.explainer.fitted import Fitted, fit
+from macex.explainer.options import read_options
+from macex.explainer.pipeline import Asked, answer
+from macex.explainer.progress import Progress, reporter
+from macex.explanation import Explanation, Explanations
+from macex.models.asking import Asker
+from macex.schema import Rows, Schema
+
+
+class Explainer:
+    """Answers what the least is that would have to be different for the model to decide otherwise.
+
+    Parameters
+    ----------
+    model : has `predict_proba` or `predict`, or is a function of a frame that returns scores.
+    data : the rows the model was trained on, without the label: a pandas or polars frame or a
+        2-D array. The model is called with frames of exactly these columns, order and dtypes.
+    schema : corrections to what is inferred, e.g. `{"pclass": "categorical"}`.
+    constraints : what may change, for every call; see `Constraints`.
+    candidates : `"both"`, `"neighbors"`, `"domain"`, or a stage object.
+    method : `"exhaustive"`, `"reinforce"`, `"gradientless"`, or a stage object.
+    selection : `"diverse"`, `"printed"` (Algorithm 3 to the letter), or a `Selection`.
+    finetune : `"section"`, `"gradientless"` (Algorithm 4), a stage object, or None for no stage 4.
+    prefer : `"fewest"` changes, the `"nearest"` row, or the `"surest"` (highest score).
+    distance : `"median"` (the paper's scale), `"mad"`, `"percentile"`, or a function of two frames.
+    fallback : whether other searches are tried where one finds nothing.
+    classes : names of the model's outputs where it does not say them itself.
+    names : how columns are called in sentences, `{"hours_per_week": "hours per week"}`.
+    random_state : the seed; the same seed, row and question give the same answer, always.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> data = pd.DataFrame({"hours": range(20, 60), "debt": [1, 2] * 20})
+    >>> model = lambda rows: 1 / (1 + np.exp(44.5 - rows["hours"]))
+    >>> explainer = Explainer(model, data, classes=("no", "yes"))
+    >>> explainer.explain(data.iloc[[20]])[0].counterfactuals[0].changes[0][:3]
+    ('hours', 40, 45)
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        data: Any,
+        *,
+        schema: Any = None,
+        constraints: Constraints | Mapping[str, Any] | None = None,
+        candidates: Any = "both",
+        method: Any = "exhaustive",
+        selection: Any = "diverse",
+        finetune: Any = "section",
+        prefer: str = "fewest",
+        distance: str | Callable[[Any, Any], Any] = "median",
+        fallback: bool = True,
+        classes: Sequence[object] | None = None,
+        names: Mapping[str, str] | None = None,
+        random_state: int = 0,
+    ) -> None:
+        options = read_options(
+            candidates=candidates,
+            method=method,
+            selection=selection,
+            finetune=finetune,
+            prefer=prefer,
+            distance=distance,
+            fallback=fallback,
+            random_state=random_state,
+            names=names,
+        )
+        self.schema = Schema.infer(data, schema)
+        self.constraints = _constraints(constraints)
+        self._fitted: Fitted = fit(model, self.schema.read(data), self.schema, classes, options)
+        check_constraints(self.constraints, self._fitted.ground)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.schema.names)
+
+    @property
+    def classes(self) -> tuple[object, ...] | None:
+        """The labels the model decides between; None for a bare score."""
+        return self._fitted.outlook.classes
+
+    def explain(
+        self,
+        rows: Any,
+        *,
+        n: int = 1,
+        want: Any = None,
+        constraints: Any = None,
+        max_rows: int | None = None,
+        timeout_s: float | None = None,
+        margin: float = 1e-6,
+        diagnose: bool = False,
+        on_error: str = "raise",
+        progress: Any = None,
+    ) -> Explanations:
+        """Counterfactuals for every row.
+
+        Parameters
+        ----------
+        rows : a frame or array of rows to explain, or one row as a mapping or Series.
+        n : how many counterfactuals to give each row.
+        want : None for any other class; a label; a goal such as `at_least(0.7)`; or one per row.
+        constraints : further constraints for this call, or one per row.
+        max_rows : the most rows the model may score for a query.
+        timeout_s : the most seconds the call may take.
+        margin : by how much the wanted class must lead.
+        diagnose : say of rows without an answer which constraint, if dropped, would give one.
+        on_error : `"raise"`, or `"keep"` to give a row the model fails on a reason instead.
+        progress : True for a progress bar, or a function of (done, total).
+        """
+        _check_call(n, max_rows, timeout_s, margin, on_error)
+        read = self.schema.read(rows)
+        wished = self._wished(constraints, len(read))
+        asked = Asked(
+            rows=read,
+            goals=self._goals(want, len(read)),
+            constraints=wished,
+            count=n,
+            margin=float(margin),
+            max_rows=max_rows,
+            deadline=None if timeout_s is None else time.monotonic() + timeout_s,
+            keep=on_error == "keep",
+        )
+        with reporter(progress, len(read)) as report:
+            items = self._explained(asked, report)
+        if diagnose:
+            items = self._diagnosed(asked, items)
+        return self._explanations(items)
+
+    def _explained(self, asked: Asked, report: Progress) -> list[Explanation]:
+        """Block by block, so that memory stays flat at any number of rows."""
+        done: dict[int, Explanation] = {}
+        for places, part in blocks(asked, len(self.schema.columns)):
+            began = time.perf_counter()
+            try:
+                outcome = answer(self._fitted, part)
+            except ModelError as error:
+                error.partial = self._explanations([done[place] for place in sorted(done)])
+                raise
+            made = assemble(self._fitted, outcome, time.perf_counter() - began)
+            done.update(zip(places.tolist(), made, strict=True))
+            report(len(done))
+        return [done[place] for place in range(len(asked.rows))]
+
+    def _diagnosed(self, asked: Asked, items: list[Explanation]) -> list[Explanation]:
+        """Name, for rows without an answer, each single constraint that stands in the way."""
+        relief: dict[int, list[str]] = {i: [] for i, item in enumerate(items) if item.status != "found"}
+        tests: dict[str, dict[int, Constraints]] = {}
+        for place in relief:
+            for text, without in asked.constraints[place].parts():
+                tests.setdefault(text, {})[place] = without
+        for text, relaxed in tests.items():
+            places = np.array(list(relaxed))
+            trial = replace(
+                asked,
+                rows=asked.rows.take(places),
+                goals=[asked.goals[place] for place in places],
+                constraints=list(relaxed.values()),
+                count=1,
+            )
+            for place, item in zip(places.tolist(), self._explained(trial, lambda _: None), strict=True):
+                if item.status == "found":
+                    relief[place].append(text)
+        return [
+            replace(item, diagnosis=tuple(relief[i]), reason=_with_relief(item.reason, relief[i]))
+            if i in relief
+            else item
+            for i, item in enumerate(items)
+        ]
+
+    def _explanations(self, items: list[Explanation]) -> Explanations:
+        options = self._fitted.options
+        meta = {"method": options.method_name, "prefer": options.prefer, "seed": options.random_state}
+        return Explanations(items, names=options.names, meta=meta)
+
+    def _wished(self, given: Any, count: int) -> list[Constraints]:
+        """The constraints of every row: the explainer's and the call's."""
+        if given is None or isinstance(given, (Constraints, Mapping)):
+            merged = self._merged(given)
+            return [merged] * count
+        per_row = list(given)
+        if len(per_row) != count:
+            raise ConstraintError(f"constraints= has {len(per_row)} entries for {count} rows: give one per row")
+        merged_by_value: dict[int, Constraints] = {}
+        for one in per_row:
+            merged_by_value.setdefault(id(one), self._merged(one))
+        return [merged_by_value[id(one)] for one in per_row]
+
+    def _merged(self, given: Any) -> Constraints:
+        merged = self.constraints.merge(_constraints(given))
+        check_constraints(merged, self._fitted.ground)
+        return merged
+
+    def _goals(self, want: Any, count: int) -> list[Goal]:
+        goals = resolve(want, count)
+        if isinstance(want, AboveRow):
+            return [self._above(want)] * count
+        return [self._above(goal) if isinstance(goal, AboveRow) else goal for goal in goals]
+
+    def _above(self, goal: AboveRow) -> Goal:
+        row: Rows = self.schema.read(goal.row)
+        if len(row) != 1:
+            raise GoalError(f"above_row() takes one row, not {len(row)}")
+        answers, _ = Asker(self._fitted.oracle, self.schema, row)(row.codes, np.zeros(1, int))
+        outlook = self._fitted.outlook
+        score = outlook.rounded(answers.scores[0, outlook.output(goal.label)])
+        return Band(low=float(score), open_low=True, label=goal.label)
+
+    def save(self, path: Any) -> None:
+        """Write everything but the model to one file; `macex.load(path, model)` reads it."""
+        from macex.explainer.saving import save
+
+        save(self, path)
+
+    def __repr__(self) -> str:
+        options = self._fitted.options
+        what = "a score" if self.classes is None else f"classes {', '.join(map(str, self.classes))}"
+        rows = len(self._fitted.ground.codes)
+        return f"Explainer({len(self.columns)} columns, {rows} training rows, {what}, method={options.method_name!r})"
+
+
+def _constraints(given: Any) -> Constraints:
+    if given is None:
+        return Constraints()
+    if isinstance(given, Constraints):
+        return given
+    if isinstance(given, Mapping):
+        return Constraints.from_dict(given)
+    raise ConstraintError(f"constraints= takes Constraints(...), not {type(given).__name__}")
+
+
+def _check_call(n: Any, max_rows: Any, timeout_s: Any, margin: Any, on_error: Any) -> None:
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise OptionError(f"n must be a whole number of 1 or more, not {n!r}")
+    if max_rows is not None and (isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 1):
+        raise OptionError(f"max_rows must be a whole number of 1 or more, not {max_rows!r}")
+    if timeout_s is not None and not (isinstance(timeout_s, (int, float)) and timeout_s > 0):
+        raise OptionError(f"timeout_s must be a positive number of seconds, not {timeout_s!r}")
+    if not isinstance(margin, (int, float)) or not 0 <= margin < 1:
+        raise OptionError(f"margin must be a number from 0 to below 1, not {margin!r}")
+    if on_error not in ("raise", "keep"):
+        raise OptionError(f"on_error is 'raise' or 'keep', not {on_error!r}")
+
+
+def _with_relief(reason: str | None, relief: list[str]) -> str:
+    said = reason or ""
+    if not relief:
+        return f"{said} No single constraint, if dropped, would give an answer."
+    return f"{said} Dropping one of these would give an answer: {'; '.join(relief)}."

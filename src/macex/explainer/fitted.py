@@ -1,0 +1,168 @@
+"""What is learnt once from the model and the training rows, and used by every call."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macex.ask.answers import Answers, Outlook
+from macex.ask.ground import Ground, unit_codes
+from macex.errors import ModelError
+from macex.models.asking import CHUNK_ROWS
+from macex.models.oracle import NotAScore, Oracle, consult
+from macex.stages.candidates import Near, Neighbors
+from macex.stages.distance import KINDS, Scales, learn_scales
+from macex.stages.neighbors import Bins, NeighborIndex, learn_bins
+from macex.stages.plausibility import Reference, reference
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from macex.ask.goals import Goals
+    from macex.ask.space import Space
+    from macex.explainer.options import Options
+    from macex.schema import Rows, Schema
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+REMEMBERED = 64
+
+
+@dataclass
+class Fitted:
+    """The model, the training rows as codes, and the model's answers for them."""
+
+    oracle: Oracle
+    ground: Ground
+    answers: Answers
+    options: Options
+    scales: Scales = field(init=False)
+    bins: Bins = field(init=False)
+    binned: Array = field(init=False)  # (T, d)
+    index: NeighborIndex = field(init=False)
+    _meeting: OrderedDict[bytes, Array] = field(default_factory=OrderedDict)
+    _reference: OrderedDict[bytes, Reference] = field(default_factory=OrderedDict)
+
+    def __post_init__(self) -> None:
+        schema, codes = self.ground.schema, self.ground.codes
+        kind = self.options.distance
+        self.scales = learn_scales(schema, codes, kind if kind in KINDS else "median")  # type: ignore[arg-type]
+        self.bins = learn_bins(schema, codes, self.options.neighbors.bins)
+        self.binned = self.bins(codes)
+        discrete = np.array([c.discrete for c in schema.columns], dtype=bool)
+        self.index = NeighborIndex(self.binned, discrete, self.answers.decision)
+
+    @property
+    def outlook(self) -> Outlook:
+        """What the model's numbers mean."""
+        return self.oracle.outlook
+
+    def meeting(self, goals: Goals, query: int) -> Array:
+        """The training rows that meet a query's goal."""
+        key = goals.signature(query)
+        if key not in self._meeting:
+            at = np.full(len(self.answers.decision), query)
+            _keep(self._meeting, key, np.flatnonzero(goals.judge(self.answers, at).reached))
+        return self._meeting[key]
+
+    def reference(self, goals: Goals, query: int) -> Reference:
+        """What counterfactuals of a query are compared with for plausibility."""
+        key = goals.signature(query)
+        if key not in self._reference:
+            rows = self.meeting(goals, query)
+            _keep(self._reference, key, reference(self.scales, self.ground.codes[rows]))
+        return self._reference[key]
+
+    def near(self, space: Space, goals: Goals, wanted: Array) -> Near:
+        """The nearest training rows that meet each goal (Algorithm 1, step 2)."""
+        choice: Neighbors = self.options.neighbors
+        binned = self.bins(space.own)
+        rows = np.zeros((len(space), choice.k), np.intp)
+        real = np.zeros((len(space), choice.k), bool)
+        match = self._match(space, choice)
+        for queries in same_goal(goals, np.flatnonzero(wanted), match):
+            meeting = self.meeting(goals, int(queries[0]))
+            if goals.by_class[queries[0]]:
+                meeting = np.intersect1d(meeting, self.index.distinct, assume_unique=True)
+            rows[queries], real[queries] = self.index.nearest(
+                binned[queries], meeting, match[queries[0]], choice.k
+            )
+        return self._near(space, binned, rows, real)
+
+    def _match(self, space: Space, choice: Neighbors) -> Array:
+        """The columns on which each query's neighbours are sought, (Q, d) bool."""
+        if choice.match == "all":
+            return np.ones(space.own.shape, bool)
+        match = np.zeros(space.own.shape, bool)
+        for place, unit in enumerate(space.units):
+            match[:, list(unit.members)] = space.changeable[:, place, None]
+        match[~match.any(axis=1)] = True
+        return match
+
+    def _near(self, space: Space, binned: Array, rows: Array, real: Array) -> Near:
+        flat = rows.reshape(-1)
+        values = unit_codes(space.units, self.ground.codes[flat])
+        bins = np.empty(values.shape, np.int64)
+        own = np.empty(space.queries.shape, np.int64)
+        for place, unit in enumerate(space.units):
+            if unit.joint:
+                bins[:, place] = values[:, place]
+                own[:, place] = np.maximum(space.queries[:, place], -1)
+            else:
+                bins[:, place] = self.binned[flat, unit.members[0]]
+                own[:, place] = binned[:, unit.members[0]]
+        shape = (*rows.shape, space.width)
+        return Near(values.reshape(shape), bins.reshape(shape), own, real)
+
+
+def fit(model: Any, rows: Rows, schema: Schema, classes: Sequence[object] | None, options: Options) -> Fitted:
+    """Ask the model about the training rows and learn what every call needs."""
+    ground = Ground(schema, rows.codes)
+    oracle, answers = _consulted(model, rows, schema, classes)
+    return Fitted(oracle, ground, answers, options)
+
+
+def _consulted(
+    model: Any, rows: Rows, schema: Schema, classes: Sequence[object] | None
+) -> tuple[Oracle, Answers]:
+    parts: list[Answers] = []
+    oracle: Oracle | None = None
+    for start in range(0, len(rows), CHUNK_ROWS):
+        at = np.arange(start, min(start + CHUNK_ROWS, len(rows)))
+        frame = schema.frame(rows.codes[at], rows, at)
+        try:
+            oracle = oracle or consult(model, frame, len(at), classes)
+            parts.append(oracle(frame, len(at)))
+        except NotAScore as fault:
+            row = start + fault.row
+            raise ModelError(f"{fault}, for training row {row}", row=rows.row(row)) from fault
+        except ModelError:
+            raise
+        except Exception as fault:  # the model's own, whatever it is
+            message = (
+                f"the model raised {fault!r} when asked about the training rows: it is called with "
+                "frames of exactly the columns, order and dtypes of data"
+            )
+            raise ModelError(message) from fault
+    if oracle is None:
+        raise TypeError("there is at least one training row")
+    scores = np.concatenate([part.scores for part in parts])
+    return oracle, Answers(scores, np.concatenate([part.decision for part in parts]))
+
+
+def same_goal(goals: Goals, queries: Array, match: Array | None = None) -> list[Array]:
+    """Queries that share their goal, and the columns they are compared on where `match` is given."""
+    groups: dict[bytes, list[int]] = {}
+    for query in queries:
+        key = goals.signature(int(query)) + (b"" if match is None else match[query].tobytes())
+        groups.setdefault(key, []).append(int(query))
+    return [np.array(mine) for mine in groups.values()]
+
+
+def _keep(store: OrderedDict[bytes, Any], key: bytes, value: Any) -> None:
+    store[key] = value
+    if len(store) > REMEMBERED:
+        store.popitem(last=False)

@@ -1,0 +1,113 @@
+"""The explainer's options: names and objects a caller may give for each stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from macex.errors import OptionError, closest
+from macex.stages.candidates import NAMED as CANDIDATES
+from macex.stages.candidates import Both, Domain, Neighbors
+from macex.stages.distance import KINDS
+from macex.stages.finetune.descent import GradientlessDescent
+from macex.stages.finetune.section import Section
+from macex.stages.search.exhaustive import Exhaustive
+from macex.stages.search.gradientless import GradientlessSearch
+from macex.stages.search.reinforce import Reinforce
+from macex.stages.selection import Selection
+from macex.stages.shapes import Prefer
+
+Search = Exhaustive | Reinforce | GradientlessSearch
+Finetune = Section | GradientlessDescent
+
+SEARCHES: dict[str, Search] = {
+    "exhaustive": Exhaustive(),
+    "reinforce": Reinforce(),
+    "gradientless": GradientlessSearch(),
+}
+SELECTIONS = {"diverse": Selection(), "printed": Selection(uses=3, printed=True)}
+FINETUNES: dict[str, Finetune] = {"section": Section(), "gradientless": GradientlessDescent()}
+PREFERENCES: tuple[Prefer, ...] = ("fewest", "nearest", "surest")
+
+
+@dataclass(frozen=True)
+class Options:
+    """One object for every stage."""
+
+    candidates: Neighbors | Domain | Both
+    method: Search
+    selection: Selection
+    finetune: Finetune | None
+    prefer: Prefer
+    distance: str | Callable[[Any, Any], Any]
+    fallback: bool
+    random_state: int
+    names: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def method_name(self) -> str:
+        """The name of the search."""
+        return search_name(self.method)
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """How neighbours are sought, whatever candidates are made of them."""
+        if isinstance(self.candidates, Both):
+            return self.candidates.neighbors
+        return self.candidates if isinstance(self.candidates, Neighbors) else Neighbors()
+
+    def chain(self) -> list[Search]:
+        """The search, and those that are tried when it finds nothing."""
+        others = [s for s in SEARCHES.values() if type(s) is not type(self.method)]
+        return [self.method, *(others if self.fallback else [])]
+
+
+def search_name(search: Search) -> str:
+    """The name of a search."""
+    return next(name for name, known in SEARCHES.items() if type(known) is type(search))
+
+
+def read_options(
+    *,
+    candidates: Any,
+    method: Any,
+    selection: Any,
+    finetune: Any,
+    prefer: Any,
+    distance: Any,
+    fallback: Any,
+    random_state: Any,
+    names: Any,
+) -> Options:
+    """Options from what a caller gave; a wrong one is an error that names the right ones."""
+    if prefer not in PREFERENCES:
+        raise OptionError(f"prefer={prefer!r}{closest(prefer, PREFERENCES)}")
+    if not callable(distance) and distance not in KINDS:
+        raise OptionError(f"distance={distance!r}{closest(distance, KINDS)}, or a function of two frames")
+    if isinstance(random_state, bool) or not isinstance(random_state, int):
+        raise OptionError(f"random_state must be a whole number, not {random_state!r}")
+    if not isinstance(fallback, bool):
+        raise OptionError(f"fallback must be True or False, not {fallback!r}")
+    return Options(
+        candidates=_choose("candidates", candidates, CANDIDATES, (Neighbors, Domain, Both)),
+        method=_choose("method", method, SEARCHES, (Exhaustive, Reinforce, GradientlessSearch)),
+        selection=_choose("selection", selection, SELECTIONS, (Selection,)),
+        finetune=None
+        if finetune is None
+        else _choose("finetune", finetune, FINETUNES, (Section, GradientlessDescent)),
+        prefer=prefer,
+        distance=distance,
+        fallback=fallback,
+        random_state=random_state,
+        names={str(k): str(v) for k, v in dict(names or {}).items()},
+    )
+
+
+def _choose(option: str, given: Any, named: Any, kinds: tuple[type, ...]) -> Any:
+    if isinstance(given, kinds):
+        return given
+    if isinstance(given, str) and given in named:
+        return named[given]
+    objects = " or ".join(kind.__name__ for kind in kinds)
+    raise OptionError(f"{option}={given!r}: give {objects}, or a name{closest(given, named)}")

@@ -1,0 +1,142 @@
+"""Writing an explainer to a file and reading it again, without pickle.
+
+The file is a zip of plain arrays (`.npy`, never objects) and one JSON document. The model is not in
+it: `load` takes it, so that no code comes out of a file.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+import zipfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macex.ask.answers import Answers
+from macex.ask.constraints import Constraints
+from macex.ask.ground import Ground
+from macex.errors import OptionError, SavedError
+from macex.explainer import options as known
+from macex.explainer.fitted import Fitted
+from macex.models.oracle import consult
+from macex.schema import Schema
+from macex.stages.candidates import Both, Domain, Neighbors
+
+if TYPE_CHECKING:
+    from macex.explainer.explainer import Explainer
+
+FORMAT = "macex.explainer/1"
+STAGES = {
+    kind.__name__: kind
+    for kind in (
+        Both, Domain, Neighbors, known.Exhaustive, known.Reinforce, known.GradientlessSearch,
+        known.Selection, known.Section, known.GradientlessDescent,
+    )
+}  # fmt: skip
+ARRAYS = ("codes", "scores", "decision")
+
+
+def save(explainer: Explainer, path: Any) -> None:
+    """Write an explainer, all but its model; nothing half-written is left under `path`."""
+    fitted: Fitted = explainer._fitted
+    if callable(fitted.options.distance):
+        raise OptionError("an explainer with a distance function of its own cannot be saved")
+    document = {
+        "format": FORMAT,
+        "schema": explainer.schema.to_dict(),
+        "constraints": explainer.constraints.to_dict(),
+        "options": _written(fitted.options),
+        "classes": fitted.outlook.classes,
+    }
+    arrays = (fitted.ground.codes, fitted.answers.scores, fitted.answers.decision)
+    target = Path(path)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as box:
+            box.writestr("explainer.json", json.dumps(document))
+            for part, array in zip(ARRAYS, arrays, strict=True):
+                buffer = io.BytesIO()
+                np.save(buffer, array, allow_pickle=False)
+                box.writestr(f"{part}.npy", buffer.getvalue())
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def load(path: Any, model: Any) -> Explainer:
+    """The explainer saved at `path`, for `model`, which must be the model it was made with.
+
+    The model is asked about a sample of the training rows; answers that differ from the saved ones
+    are an error, since every neighbour and every proof rests on them.
+    """
+    from macex.explainer.explainer import Explainer
+
+    document, arrays = _opened(Path(path))
+    try:
+        schema = Schema.from_dict(document["schema"])
+        options = _read(document["options"])
+        constraints = Constraints.from_dict(document["constraints"])
+        classes = document["classes"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise SavedError(f"{path} is not a whole explainer: {error}") from error
+    ground = Ground(schema, arrays["codes"])
+    explainer = object.__new__(Explainer)
+    explainer.schema, explainer.constraints = schema, constraints
+    sample = np.unique(np.linspace(0, len(ground.codes) - 1, 1000).astype(int))
+    frame = schema.frame(ground.codes[sample])
+    oracle = consult(model, frame, len(sample), classes)
+    _agree(oracle(frame, len(sample)), Answers(arrays["scores"], arrays["decision"]).take(sample), path)
+    explainer._fitted = Fitted(oracle, ground, Answers(arrays["scores"], arrays["decision"]), options)
+    return explainer
+
+
+def _agree(now: Answers, then: Answers, path: Any) -> None:
+    same = now.scores.shape == then.scores.shape and np.allclose(now.scores, then.scores, rtol=1e-4, atol=1e-4)
+    if not same:
+        raise SavedError(f"the model answers otherwise than the one {path} was made with: make a new explainer")
+
+
+def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    try:
+        with zipfile.ZipFile(path) as box:
+            document = json.loads(box.read("explainer.json"))
+            arrays = {
+                part: np.load(io.BytesIO(box.read(f"{part}.npy")), allow_pickle=False) for part in ARRAYS
+            }
+    except FileNotFoundError:
+        raise
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise SavedError(f"{path} is not a saved explainer: {error}") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise SavedError(f"{path} has the format {document.get('format')!r}; this version reads {FORMAT!r}")
+    return document, arrays
+
+
+def _written(options: known.Options) -> dict[str, Any]:
+    plain = {"prefer", "distance", "fallback", "random_state", "names"}
+    return {
+        name: value if name in plain else _stage(value) for name, value in vars(options).items()
+    }
+
+
+def _stage(stage: Any) -> Any:
+    return None if stage is None else {"stage": type(stage).__name__, **asdict(stage)}
+
+
+def _read(stored: dict[str, Any]) -> known.Options:
+    return known.read_options(**{name: _unstage(value) for name, value in stored.items()})
+
+
+def _unstage(value: Any) -> Any:
+    if not isinstance(value, dict) or "stage" not in value:
+        return value
+    parts = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items() if k != "stage"}
+    if value["stage"] == "Both":
+        parts = {"neighbors": Neighbors(**parts["neighbors"]), "domain": Domain(**parts["domain"])}
+    return STAGES[value["stage"]](**parts)

@@ -1,0 +1,165 @@
+"""Results as JSON, in the versioned form that `schema.json` beside this file describes.
+
+The canonical form holds the answer alone: what a run costs, who asked and what the rows and
+columns are called stays out, so that equal answers are equal bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from importlib.resources import files
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from macex.ask.goals import AnyOf, Band, Goal, RiseBy
+from macex.explanation.values import Action, Change, Counterfactual, Explanation
+
+BATCH_FORMAT = "macex.explanations/1"
+SINGLE_FORMAT = "macex.explanation/1"
+Document = dict[str, Any]
+
+
+def explanation_document(explanation: Explanation, *, canonical: bool = False) -> Document:
+    """One explanation as a document of its own."""
+    return {"format": SINGLE_FORMAT, **_explanation(explanation, canonical=canonical)}
+
+
+def explanations_document(
+    items: Sequence[Explanation],
+    names: Mapping[str, str],
+    meta: Mapping[str, Any],
+    *,
+    canonical: bool = False,
+) -> Document:
+    """A batch of explanations in the order of the rows."""
+    around = {} if canonical else {"meta": plain(meta), "names": dict(names)}
+    explanations = [_explanation(item, canonical=canonical) for item in items]
+    return {"format": BATCH_FORMAT, **around, "explanations": explanations}
+
+
+def dumps(document: Document, *, canonical: bool = False) -> str:
+    r"""A document as text; the canonical one has sorted keys, no spaces and ASCII only.
+
+    >>> dumps({"b": 1, "a": "é"}, canonical=True)
+    '{"a":"\\u00e9","b":1}'
+    """
+    if canonical:
+        return json.dumps(document, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    return json.dumps(document, allow_nan=False, ensure_ascii=False)
+
+
+def schema() -> Document:
+    """The JSON Schema of these documents.
+
+    >>> schema()["title"]
+    'Explanations by macex'
+    """
+    text = files("macex.explanation").joinpath("schema.json").read_text(encoding="utf-8")
+    document: Document = json.loads(text)
+    return document
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON knows it: dates as ISO text, NaN as null, anything else as text.
+
+    >>> plain({"when": date(2024, 2, 1), "gain": float("nan"), 3: np.int64(7)})
+    {'when': '2024-02-01', 'gain': None, '3': 7}
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else None if value != value else str(value)  # noqa: PLR0124
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    return str(value)
+
+
+def measured(value: float | None) -> float | None:
+    """A computed number to nine significant digits; null where it is not finite.
+
+    >>> measured(0.1 + 0.2), measured(float("inf"))
+    (0.3, None)
+    """
+    return None if value is None or not isfinite(value) else float(f"{value:.9g}")
+
+
+def _explanation(explanation: Explanation, *, canonical: bool) -> Document:
+    e = explanation
+    document = {
+        "query": plain(e.source.cells()),
+        "label": plain(e.label),
+        "score": measured(e.score),
+        "goal": _goal(e.goal),
+        "status": e.status,
+        "reason": e.reason,
+        "miss": None if e.miss is None else _counterfactual(e.miss),
+        "counterfactuals": [
+            {"rank": rank, **_counterfactual(found)}
+            for rank, found in enumerate(e.counterfactuals, 1)
+        ],
+        "actions": [_action(action) for action in e.actions],
+        "reasons": [_action(action) for action in e.reasons],
+        "minimal": bool(e.minimal),
+        "minimal_over": e.minimal_over,
+        "method": e.method,
+        "diagnosis": list(e.diagnosis),
+    }
+    if not canonical:
+        document["id"] = plain(e.source.id)
+        document["cost"] = plain(e.cost._asdict())
+    return document
+
+
+def _counterfactual(found: Counterfactual) -> Document:
+    return {
+        "row": plain(found.source.cells()),
+        "changes": [_change(change) for change in found.changes],
+        "label": plain(found.label),
+        "score": measured(found.score),
+        "sparsity": int(found.sparsity),
+        "proximity": measured(found.proximity),
+        "distance": measured(found.distance),
+        "plausibility": measured(found.plausibility),
+        "support": int(found.support),
+        "minimal": bool(found.minimal),
+    }
+
+
+def _change(change: Change) -> Document:
+    interval = None if change.interval is None else plain(change.interval._asdict())
+    before, after = plain(change.before), plain(change.after)
+    return {"column": change.column, "before": before, "after": after, "interval": interval}
+
+
+def _action(action: Action) -> Document:
+    return {
+        "column": action.column,
+        "value": plain(action.value),
+        "weight": measured(action.weight),
+        "flips": bool(action.flips),
+    }
+
+
+def _goal(goal: Goal) -> Document:
+    document: Document = {"text": goal.text}
+    if isinstance(goal, AnyOf):
+        labels = None if goal.labels is None else plain(goal.labels)
+        return document | {"kind": "any_of", "labels": labels}
+    document["label"] = plain(goal.label)
+    if isinstance(goal, Band):
+        bounds = {"low": measured(goal.low), "high": measured(goal.high)}
+        openness = {"open_low": goal.open_low, "open_high": goal.open_high}
+        return document | {"kind": "band"} | bounds | openness
+    if isinstance(goal, RiseBy):
+        return document | {"kind": "rise_by", "by": measured(goal.by)}
+    return document | {"kind": "above_row"}

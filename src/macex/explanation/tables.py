@@ -1,0 +1,121 @@
+"""Explanations as frames in the caller's own library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import union_categoricals
+
+from macex.explanation.values import Counterfactual, Explanation, Source
+
+REMARKS = {
+    "cf.row": "int64",
+    "cf.rank": "int64",
+    "cf.status": "str",
+    "cf.label": None,
+    "cf.score": "float64",
+    "cf.sparsity": "Int64",
+    "cf.proximity": "float64",
+    "cf.plausibility": "float64",
+    "cf.minimal": "bool",
+}
+CHANGES = ("cf.row", "cf.rank", "column", "before", "after", "low", "high")
+
+
+class Line(NamedTuple):
+    """One line of a table: a counterfactual, or a row without one at rank 0."""
+
+    row: int
+    rank: int
+    explanation: Explanation
+    found: Counterfactual | None
+
+    @property
+    def source(self) -> Source:
+        """Where the cells of the line come from."""
+        return self.explanation.source if self.found is None else self.found.source
+
+    @property
+    def remarks(self) -> tuple[object, ...]:
+        """What the line says beside the cells, in the order of `REMARKS`."""
+        place = self.row, self.rank, self.explanation.status
+        found = self.found
+        if found is None:
+            return *place, self.explanation.label, self.explanation.score, None, None, None, False
+        measures = found.sparsity, found.proximity, found.plausibility, found.minimal
+        return *place, found.label, found.score, *measures
+
+
+def answers_frame(items: Sequence[Explanation]) -> Any:
+    """One line per counterfactual: the row as in the caller's frame, then the `cf.` columns."""
+    lines = list(_lines(items))
+    blocks = [_cells(list(block)) for _, block in groupby(lines, lambda line: id(line.source.rows))]
+    remarks = _by_column(tuple(REMARKS), [line.remarks for line in lines])
+    if _library(items) == "polars":
+        import polars as pl
+
+        return pl.concat(blocks, how="vertical_relaxed").hstack(pl.DataFrame(remarks, strict=False))
+    cells = _stacked(blocks)
+    dtypes = {name: dtype for name, dtype in REMARKS.items() if dtype is not None}
+    return pd.concat([cells, pd.DataFrame(remarks, index=cells.index).astype(dtypes)], axis=1)
+
+
+def changes_frame(items: Sequence[Explanation]) -> Any:
+    """One line per change; the values are objects, since each column has its own kind."""
+    lines = [
+        (line.row, line.rank, change.column, change.before, change.after)
+        + ((None, None) if change.interval is None else change.interval[:2])
+        for line in _lines(items)
+        if line.found is not None
+        for change in line.found.changes
+    ]
+    columns = _by_column(CHANGES, lines)
+    if _library(items) == "polars":
+        import polars as pl
+
+        objects = dict.fromkeys(CHANGES[3:], pl.Object)
+        places = {"cf.row": pl.Int64, "cf.rank": pl.Int64, "column": pl.String}
+        return pl.DataFrame(columns, schema={**places, **objects})
+    dtypes = {"cf.row": "int64", "cf.rank": "int64", "column": "str"}
+    return pd.DataFrame(columns, dtype=object).astype(dtypes)
+
+
+def _lines(items: Sequence[Explanation]) -> Iterator[Line]:
+    for row, item in enumerate(items):
+        if not item.counterfactuals:
+            yield Line(row, 0, item, None)
+        for rank, found in enumerate(item.counterfactuals, 1):
+            yield Line(row, rank, item, found)
+
+
+def _by_column(names: Sequence[str], lines: Sequence[Sequence[object]]) -> dict[str, list[object]]:
+    return {name: [line[at] for line in lines] for at, name in enumerate(names)}
+
+
+def _library(items: Sequence[Explanation]) -> str:
+    return items[0].source.rows.library if items else "pandas"
+
+
+def _cells(block: Sequence[Line]) -> Any:
+    """The cells of lines that stem from the same rows of the caller, decoded at once."""
+    rows = block[0].source.rows
+    at = np.array([line.source.query for line in block])
+    frame = rows.frame(at, np.stack([line.source.codes for line in block]))
+    return pd.DataFrame(frame, columns=rows.schema.names) if rows.library == "numpy" else frame
+
+
+def _stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Frames of the same columns one below the other; categories stay categories."""
+    if len(frames) < 2:
+        return frames[0] if frames else pd.DataFrame()
+    stacked = pd.concat(frames, ignore_index=isinstance(frames[0].index, pd.RangeIndex))
+    for at in range(stacked.shape[1]):
+        parts = [frame.iloc[:, at] for frame in frames]
+        kept = isinstance(stacked.iloc[:, at].dtype, pd.CategoricalDtype)
+        if not kept and all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
+            stacked.isetitem(at, union_categoricals(parts, ignore_order=True))
+    return stacked

@@ -1,0 +1,151 @@
+"""The result as a value: what was asked, what was found, and what can be said about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from macex.render.sentences import sentences
+from macex.render.text import explanation_text
+
+if TYPE_CHECKING:
+    from macex.ask.goals import Goal
+    from macex.schema import Rows
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Status = Literal["found", "none", "not_found", "budget"]
+Over = Literal["all values", "seen values", "candidates"]
+
+
+class Interval(NamedTuple):
+    """The run of tested values around a change that all reach the goal, other changes kept."""
+
+    low: Any
+    high: Any
+    tested: int
+    exact: bool  # every grid point of the run, and the ones just outside, were tested
+
+
+class Change(NamedTuple):
+    """One column before and after."""
+
+    column: str
+    before: Any
+    after: Any
+    interval: Interval | None = None
+
+
+class Action(NamedTuple):
+    """A single change, how much of the way to the goal it goes, and whether it suffices alone."""
+
+    column: str
+    value: Any
+    weight: float
+    flips: bool
+
+
+class Cost(NamedTuple):
+    """What a query cost: model calls it took part in, rows scored, seconds (its share)."""
+
+    calls: int
+    rows: int
+    seconds: float
+
+
+class Source(NamedTuple):
+    """Where a row comes from: the caller's rows, which of them, and its codes by column."""
+
+    rows: Rows
+    query: int
+    codes: Array
+
+    def frame(self) -> Any:
+        """The row as a one-row frame like the caller's."""
+        return self.rows.row(self.query, self.codes)
+
+    def cells(self) -> dict[str, object]:
+        """The row as Python values: the caller's own, and what was written over them."""
+        cells = self.rows.cells(self.query)
+        for at in np.flatnonzero(self.codes != self.rows.codes[self.query]).tolist():
+            column = self.rows.schema.columns[at]
+            cells[column.name] = column.value(float(self.codes[at]))
+        return cells
+
+    @property
+    def id(self) -> object:
+        """What the caller's frame calls the row: its index label, None where it has none."""
+        return None if self.rows.index is None else self.rows.index[self.query]
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """A row that reaches the goal (or, as a miss, nearly does)."""
+
+    changes: tuple[Change, ...]
+    label: Any
+    score: float
+    sparsity: int
+    proximity: float
+    distance: float
+    plausibility: float | None
+    support: int
+    minimal: bool
+    source: Source = field(repr=False, compare=False)
+
+    @cached_property
+    def row(self) -> Any:
+        """The counterfactual as a one-row frame like the query."""
+        return self.source.frame()
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What the least is that would have to be different for one row.
+
+    `status` is `"found"`; or `"none"` (every allowed combination over `minimal_over` was scored and
+    failed), `"not_found"` (the search was cut) or `"budget"` (rows or time ran out), and then
+    `reason` says why and `miss` is the row that came nearest.
+    """
+
+    label: Any
+    score: float
+    goal: Goal
+    status: Status
+    reason: str | None
+    miss: Counterfactual | None
+    counterfactuals: tuple[Counterfactual, ...]
+    actions: tuple[Action, ...]
+    reasons: tuple[Action, ...]
+    minimal: bool
+    minimal_over: Over | None
+    method: str
+    cost: Cost
+    source: Source = field(repr=False, compare=False)
+    diagnosis: tuple[str, ...] = ()
+    names: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def query(self) -> Any:
+        """The row that was explained, as a one-row frame in the caller's library and dtypes."""
+        return self.source.frame()
+
+    def sentences(self) -> list[str]:
+        """The answer in plain language, one sentence per counterfactual."""
+        return sentences(self)
+
+    def to_json(self, *, canonical: bool = False) -> str:
+        """The explanation as JSON; see `macex.explanation.json`."""
+        from macex.explanation.json import dumps, explanation_document
+
+        return dumps(explanation_document(self, canonical=canonical), canonical=canonical)
+
+    def __repr__(self) -> str:
+        return explanation_text(self)
+
+    def _repr_html_(self) -> str:
+        from macex.render.html import fragment
+
+        return fragment([self])

@@ -1,0 +1,1 @@
+"""Who answers: any model behind one face, asked in few large calls."""

@@ -1,0 +1,136 @@
+"""Scoring codes for a batch of queries: the one function that stages see.
+
+A `Judge` joins the model, the goals and the constraints. It counts what every query has cost,
+stops scoring a query whose rows are spent, never sends a row to the model that breaks a rule, and
+remembers for every query the row that came nearest to its goal without reaching it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macex.ask.goals import Goals, Verdict
+
+if TYPE_CHECKING:
+    from macex.ask.space import Space
+    from macex.models.asking import Asker
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass
+class Judge:
+    """Verdicts on rows of codes by unit, each made from the query `at`."""
+
+    asker: Asker
+    goals: Goals
+    space: Space
+    limit: Array  # (Q,) the most rows a query may cost
+    capped: bool = False  # the limit is the caller's, not a search's own
+    spent: Array = field(init=False)  # (Q,) rows
+    rounds: Array = field(init=False)  # (Q,) model calls it took part in
+    ran_out: Array = field(init=False)  # (Q,) bool: rows or time were spent before the end
+    miss_progress: Array = field(init=False)  # (Q,)
+    miss_codes: Array = field(init=False)  # (Q, U) the nearest miss
+
+    def __post_init__(self) -> None:
+        count = len(self.space)
+        self.spent = np.zeros(count, int)
+        self.rounds = np.zeros(count, int)
+        self.ran_out = np.zeros(count, bool)
+        self.miss_progress = np.full(count, -np.inf)
+        self.miss_codes = self.space.queries.copy()
+
+    @property
+    def bounded(self) -> bool:
+        """Whether progress is a probability, so that gains add up on the scale of log odds."""
+        return self.goals.outlook.probable and bool(self.goals.by_class.all())
+
+    def __call__(self, codes: Array, at: Array, *, probe: bool = False) -> Verdict:
+        """The verdict on each row; a row that was not scored has progress of minus infinity.
+
+        A row that breaks a rule is not scored, unless `probe`; it never counts as reached.
+        """
+        full = self.space.columns(codes, at)
+        lawful = self.space.holds(full, at) if self.space.bound_rows else np.ones(len(at), bool)
+        wanted = (np.ones(len(at), bool) if probe else lawful) & self._affordable(at)
+        verdict = self._ask(full, at, wanted)
+        verdict = Verdict(verdict.reached & lawful, verdict.score, verdict.progress)
+        self._remember(codes, at, verdict, lawful)
+        return verdict
+
+    def confirm(self, codes: Array, at: Array) -> tuple[Verdict, Array]:
+        """The final word on rows to be returned, and the model's decision for each.
+
+        It is asked even when rows or time are spent.
+        """
+        full = self.space.columns(codes, at)
+        answers, done = self.asker(full, at, always=True)
+        self._count(at)
+        verdict = self.goals.judge(answers, at)
+        lawful = self.space.holds(full, at) if self.space.bound_rows else True
+        return Verdict(verdict.reached & done & lawful, verdict.score, verdict.progress), answers.decision
+
+    @property
+    def finished(self) -> Array:
+        """Queries for which nothing more can be asked: time, rows or the model are at an end, (Q,)."""
+        over = np.full(len(self.spent), self.asker.late)
+        over[list(self.asker.failed)] = True
+        return over | (self.spent >= self.limit) if self.capped else over
+
+    def renew(self, queries: Array, rows: int) -> None:
+        """Let queries (Q,) bool cost `rows` more, unless the caller set the limit."""
+        if not self.capped:
+            self.limit = np.where(queries, self.spent + rows, self.limit)
+            self.ran_out &= ~queries | self.finished
+
+    def _ask(self, full: Array, at: Array, wanted: Array) -> Verdict:
+        whole = bool(wanted.all())
+        asked = at if whole else at[wanted]
+        if not len(asked):
+            nothing = np.zeros(len(at))
+            return Verdict(nothing.astype(bool), nothing, nothing - np.inf)
+        answers, done = self.asker(full if whole else full[wanted], asked)
+        self._count(asked)
+        if not done.all():
+            self.ran_out[asked[~done]] = True
+        found = self.goals.judge(answers, asked)
+        reached, progress = found.reached & done, np.where(done, found.progress, -np.inf)
+        if whole:
+            return Verdict(reached, found.score, progress)
+        spread = (np.zeros(len(at), bool), np.zeros(len(at)), np.full(len(at), -np.inf))
+        for target, values in zip(spread, (reached, found.score, progress), strict=True):
+            target[wanted] = values
+        return Verdict(*spread)
+
+    def _affordable(self, at: Array) -> Array:
+        """Which rows their queries can still pay for, first come first served."""
+        wished = np.bincount(at, minlength=len(self.spent))
+        left = self.limit - self.spent
+        if (wished <= left).all():
+            return np.ones(len(at), bool)
+        self.ran_out |= wished > left
+        order = np.argsort(at, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(wished)[:-1]])
+        turn = np.empty(len(at), int)
+        turn[order] = np.arange(len(at)) - starts[at[order]]
+        affordable: Array = turn < left[at]
+        return affordable
+
+    def _count(self, at: Array) -> None:
+        counts = np.bincount(at, minlength=len(self.spent))
+        self.spent += counts
+        self.rounds += counts > 0
+
+    def _remember(self, codes: Array, at: Array, verdict: Verdict, lawful: Array) -> None:
+        """Keep the nearest miss of every query."""
+        missed = lawful & ~verdict.reached & (verdict.progress > self.miss_progress[at])
+        if not missed.any():
+            return
+        place = np.flatnonzero(missed)
+        np.maximum.at(self.miss_progress, at[place], verdict.progress[place])
+        best = place[verdict.progress[place] == self.miss_progress[at[place]]][::-1]
+        self.miss_codes[at[best]] = codes[best]

@@ -1,0 +1,234 @@
+"""One face for every model: a frame in, answers out.
+
+`consult` looks once at what a model is (does it give probabilities, a decision function, labels or
+a bare score?) by asking it about the training rows; the `Oracle` it returns asks the same way ever
+after and refuses answers that no model may give.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macex.ask.answers import Answers, Outlook, Scale
+from macex.errors import ModelError, OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class NotAScore(Exception):
+    """A row's answer is not a score; `row` is its position in the frame that was asked."""
+
+    def __init__(self, message: str, row: int) -> None:
+        super().__init__(message)
+        self.row = row
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """A model that can be asked about frames.
+
+    `ask` gives the numbers, `decide` the model's own decision where that is not simply the class
+    with the highest number.
+    """
+
+    ask: Callable[[Any], Any]
+    outlook: Outlook
+    decide: Callable[[Any], Any] | None = None
+
+    def __call__(self, frame: Any, count: int) -> Answers:
+        """The answers for a frame of `count` rows."""
+        scores = self._scores(self.ask(frame), count)
+        if self.outlook.classes is None:
+            return Answers(scores, np.full(count, -1))
+        if self.decide is not None and self.outlook.tuned:
+            return Answers(scores, _positions(self.decide(frame), self.outlook.classes, count))
+        return Answers(scores, scores.argmax(axis=1) if count else np.zeros(0, int))
+
+    @property
+    def calls_per_ask(self) -> int:
+        """How often the model is called for one frame."""
+        return 2 if self.decide is not None and self.outlook.tuned else 1
+
+    def _scores(self, given: Any, count: int) -> Array:
+        if self.outlook.scale == "labels":
+            return _one_hot(_positions(given, self.outlook.classes or (), count), self.outlook.width)
+        table = _table(given, count)
+        if self.outlook.classes is not None and table.shape[1] == 1:
+            table = _two_sided(table, self.outlook.scale)
+        if table.shape[1] != self.outlook.width:
+            raise ModelError(
+                f"the model returned {table.shape[1]} columns, {self.outlook.width} were expected"
+            )
+        _refuse_nan(table)
+        if self.outlook.scale == "probabilities":
+            _refuse_improbable(table)
+        return table
+
+
+def consult(model: Any, frame: Any, count: int, classes: Sequence[object] | None) -> Oracle:
+    """The oracle for `model`, found by asking it about the `count` training rows in `frame`."""
+    ask, scale, known = _way_of_asking(model, frame, classes)
+    if scale == "labels":
+        return _label_oracle(ask, frame, count, known)
+    table = _table(ask(frame), count)
+    _refuse_nan(table)
+    outlook = _outlook(table, scale, known)
+    oracle = Oracle(ask, outlook)
+    decide = getattr(model, "predict", None) if hasattr(model, "predict_proba") else None
+    if decide is None or outlook.classes is None:
+        return oracle
+    return _tuned(replace(oracle, decide=decide), frame, count)
+
+
+def _way_of_asking(model: Any, frame: Any, classes: Sequence[object] | None) -> tuple[Any, Scale, Any]:
+    """How to ask, what the numbers mean, and the classes as far as they are known."""
+    known = classes if classes is not None else getattr(model, "classes_", None)
+    if known is not None:
+        known = tuple(c.item() if isinstance(c, np.generic) else c for c in known)
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba, "probabilities", known
+    if hasattr(model, "decision_function"):
+        return model.decision_function, "margins" if known is not None else "raw", known
+    if hasattr(model, "predict"):
+        return model.predict, _scale_of_predict(model, frame, known), known
+    if callable(model):
+        return model, "raw", known
+    raise OptionError(
+        f"model must have predict_proba or predict, or be a function of a frame; got {type(model).__name__}"
+    )
+
+
+def _scale_of_predict(model: Any, frame: Any, known: Any) -> Scale:
+    if known is not None:
+        return "labels"
+    if getattr(model, "_estimator_type", None) == "regressor":
+        return "raw"
+    given = np.asarray(model.predict(frame))
+    return "raw" if given.dtype.kind == "f" else "labels"
+
+
+def _label_oracle(ask: Any, frame: Any, count: int, known: Any) -> Oracle:
+    given = np.asarray(ask(frame)).reshape(-1)
+    if known is None:
+        known = tuple(v.item() if isinstance(v, np.generic) else v for v in np.unique(given))
+    _positions(given, known, count)
+    return Oracle(ask, Outlook(known, "labels", len(known)))
+
+
+def _outlook(table: Array, scale: Scale, known: Any) -> Outlook:
+    """What the numbers mean, from those of the training rows."""
+    width = table.shape[1]
+    if scale == "raw" and (width > 1 or known is not None):
+        known = tuple(range(width)) if known is None else known
+        scale = "probabilities" if _are_probable(table) else "margins"
+    elif scale == "probabilities" and width > 1:
+        _refuse_improbable(table)
+    if known is not None and width == 1:
+        width = 2
+    if known is not None and len(known) != width:
+        raise ModelError(
+            f"the model has {len(known)} classes but returned {width} columns: "
+            "its classes_ (or classes=) do not fit its output"
+        )
+    if scale == "probabilities":
+        return Outlook(known if known is not None else tuple(range(width)), scale, width)
+    finite = table[np.isfinite(table)]
+    spread = float(np.quantile(finite, 0.9) - np.quantile(finite, 0.1)) if finite.size else 1.0
+    spread = spread or float(np.abs(finite).max(initial=0.0)) or 1.0
+    unit = float(10.0 ** np.floor(np.log10(1e-6 * spread) + 0.5))
+    return Outlook(known, scale, width, unit=unit, spread=spread)
+
+
+def _tuned(oracle: Oracle, frame: Any, count: int) -> Oracle:
+    """Whether `predict` disagrees with the largest probability, and for two classes from where."""
+    classes = oracle.outlook.classes or ()
+    scores = oracle(frame, count).scores
+    by_score = scores.argmax(axis=1)
+    try:
+        decided = _positions(oracle.decide(frame) if oracle.decide else (), classes, count)
+    except NotAScore:
+        return replace(oracle, decide=None)
+    if np.array_equal(by_score, decided):
+        return replace(oracle, decide=None)
+    threshold = None
+    if len(classes) == 2:  # noqa: PLR2004
+        yes, no = scores[decided == 1, 1], scores[decided == 0, 1]
+        if len(yes) and len(no) and yes.min() >= no.max():
+            threshold = float((yes.min() + no.max()) / 2)
+    return replace(oracle, outlook=replace(oracle.outlook, tuned=True, threshold=threshold))
+
+
+def _table(given: Any, count: int) -> Array:
+    """Any answer as a float table (n, K)."""
+    if hasattr(given, "detach"):
+        given = given.detach().cpu()
+    if isinstance(given, list) and len(given) and getattr(given[0], "ndim", 0) == 2:  # noqa: PLR2004
+        given = np.stack([np.asarray(one)[:, -1] for one in given], axis=1)
+    try:
+        table = np.asarray(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"the model returned {type(given).__name__}, not numbers: {error}") from error
+    if table.ndim == 1:
+        table = table[:, None]
+    if table.ndim != 2 or len(table) != count:  # noqa: PLR2004
+        raise ModelError(
+            f"the model returned an array of shape {np.shape(given)} for {count} rows: "
+            f"({count},) or ({count}, classes) was expected"
+        )
+    return table
+
+
+def _two_sided(table: Array, scale: Scale) -> Array:
+    """The two columns that one number for 'yes' stands for."""
+    yes = table[:, 0]
+    return np.stack([1 - yes if scale == "probabilities" else -yes, yes], axis=1)
+
+
+def _are_probable(table: Array) -> bool:
+    inside = bool(((table >= -1e-6) & (table <= 1 + 1e-6)).all())
+    return inside and (table.shape[1] == 1 or bool(np.allclose(table.sum(axis=1), 1, atol=1e-3)))
+
+
+def _refuse_nan(table: Array) -> None:
+    bad = np.isnan(table).any(axis=1)
+    if bad.any():
+        raise NotAScore("the model returned NaN", int(bad.argmax()))
+
+
+def _refuse_improbable(table: Array) -> None:
+    bad = ((table < -1e-6) | (table > 1 + 1e-6)).any(axis=1)
+    bad |= np.abs(table.sum(axis=1) - 1) > 1e-3  # noqa: PLR2004
+    if bad.any():
+        row = int(bad.argmax())
+        raise NotAScore(f"the model returned {table[row].tolist()}, which are no probabilities", row)
+
+
+def _positions(given: Any, classes: Sequence[object], count: int) -> Array:
+    """Labels as positions among the classes."""
+    labels = np.asarray(given).reshape(-1)
+    if len(labels) != count:
+        raise ModelError(f"the model returned {len(labels)} labels for {count} rows")
+    known = {label: place for place, label in enumerate(classes)}
+    distinct, inverse = np.unique(labels, return_inverse=True)
+    places = np.array([known.get(_item(label), -1) for label in distinct], dtype=int)
+    found: Array = places[inverse.reshape(-1)] if len(places) else np.zeros(0, int)
+    if (found < 0).any():
+        row = int((found < 0).argmax())
+        raise NotAScore(f"the model returned the label {labels[row]!r}, which is none of its classes", row)
+    return found
+
+
+def _item(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _one_hot(positions: Array, width: int) -> Array:
+    table = np.zeros((len(positions), width))
+    table[np.arange(len(positions)), positions] = 1.0
+    return table

@@ -1,0 +1,70 @@
+"""How single values, scores and changes are written."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+DIGITS = 6
+DECIMALS = range(2, 7)
+
+
+def shown(value: object) -> str:
+    """A value as people write it.
+
+    >>> shown(45.0), shown(1234567.25), shown(0.30000000000000004), shown(None)
+    ('45', '1234567', '0.3', 'missing')
+    """
+    if value is None:
+        return "missing"
+    if isinstance(value, float | np.floating):
+        return _number(float(value))
+    if isinstance(value, datetime):
+        midnight = value.time() == datetime.min.time() and value.tzinfo is None
+        return value.date().isoformat() if midnight else value.isoformat(sep=" ")
+    text = str(value)
+    return text if text.strip() else repr(text)
+
+
+def _number(value: float) -> str:
+    size = abs(value)
+    if not isfinite(value) or size >= 1e15 or 0 < size < 1e-4:
+        return f"{value:g}"
+    whole = len(str(int(size)))
+    text = f"{value:.{max(0, DIGITS - whole)}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
+
+
+def before_after(before: object, after: object) -> tuple[str, str]:
+    """Two values that differ, so that the difference can be seen.
+
+    >>> before_after(0.12345671, 0.12345672)
+    ('0.12345671', '0.12345672')
+    """
+    texts = shown(before), shown(after)
+    if texts[0] != texts[1] or before == after:
+        return texts
+    return repr(before), repr(after)
+
+
+def scores(before: float, after: float) -> tuple[str, str]:
+    """Two scores with two decimals, or as many more as it takes to tell them apart.
+
+    >>> scores(0.46, 0.531), scores(0.49996, 0.50002)
+    (('0.46', '0.53'), ('0.49996', '0.50002'))
+    """
+    for decimals in DECIMALS:
+        texts = f"{before:.{decimals}f}", f"{after:.{decimals}f}"
+        if before == after or texts[0] != texts[1]:
+            break
+    return texts
+
+
+def change_text(change: Any) -> str:
+    """A change in the words of the data: `hours_per_week 40 → 45`."""
+    before, after = before_after(change.before, change.after)
+    return f"{change.column} {before} → {after}"

@@ -1,0 +1,24 @@
+"""What a row is: column kinds, inference, and the way between frames and codes.
+
+Only this room knows frames. The rest of the engine sees float64 arrays of codes, one column each.
+"""
+
+from __future__ import annotations
+
+from macex.schema.columns import MISSING, UNKNOWN, Column
+from macex.schema.kinds import Categorical, Continuous, Datetime, Kind, Ordered
+from macex.schema.rows import Rows
+from macex.schema.schema import Schema
+
+__all__ = [
+    "MISSING",
+    "UNKNOWN",
+    "Categorical",
+    "Column",
+    "Continuous",
+    "Datetime",
+    "Kind",
+    "Ordered",
+    "Rows",
+    "Schema",
+]

@@ -1,0 +1,230 @@
+"""What the training data says of each column: kind, values, range and grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from macex.errors import SchemaError, closest
+from macex.schema.cells import Cells, all_numbers, distinct, numbers, plain, types_of
+from macex.schema.columns import Column, Floats, Storage, on_grid
+from macex.schema.encoding import seconds
+from macex.schema.kinds import Categorical, Continuous, Datetime, Kind, KindName, Ordered, kind_of
+
+MOST_DECIMALS = 6
+DAY = 86_400.0
+TABLE_TYPES = (str, bool, int, float)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one kind finds in a column: the codes (m,) of the cells that are there, and more."""
+
+    kind: KindName
+    codes: Floats
+    numbers: np.dtype[Any]
+    span: tuple[float, float]
+    step: float
+    table: tuple[object, ...] = ()
+    origin: int = 0
+
+
+def kinds_given(given: object, names: list[str]) -> dict[str, Kind]:
+    """What the caller said of the columns, checked."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise SchemaError(
+            f"schema: give a mapping from column to kind or a Schema, not {type(given).__name__}"
+        )
+    for name in given:
+        if name not in names:
+            raise SchemaError(f"schema: there is no column {name!r}{closest(name, names)}")
+    return {name: kind_of(name, kind) for name, kind in given.items()}
+
+
+def infer_column(name: str, label: Hashable, cells: Cells, kind: Kind | None) -> Column:
+    """One column, as its values say or as told."""
+    if kind is None:
+        kind = _kind(cells)
+    found = FINDERS[type(kind)](name, cells, kind)
+    seen, counts = np.unique(found.codes, return_counts=True)
+    return Column(
+        name=name,
+        label=label,
+        kind=found.kind,
+        dtype=cells.dtype,
+        table=found.table,
+        seen=seen,
+        counts=counts.astype(np.int64),
+        low=found.span[0],
+        high=found.span[1],
+        step=found.step,
+        missing=bool(cells.missing.any()),
+        storage=_storage(cells, found),
+    )
+
+
+def _storage(cells: Cells, found: Found) -> Storage:
+    return Storage(
+        numbers=found.numbers,
+        objects=cells.objects,
+        nullable=cells.nullable,
+        blank=_blank(cells) if cells.several_blanks else "",
+        origin=found.origin,
+        zone=cells.zone,
+    )
+
+
+def _kind(cells: Cells) -> Kind:
+    if cells.missing.all() and cells.declared is None:
+        return Categorical()
+    if cells.family == "time":
+        return Datetime()
+    if cells.declared is None and all_numbers(cells):
+        return Continuous()
+    return Ordered() if cells.ordered else Categorical()
+
+
+def _discrete(name: str, cells: Cells, kind: Kind) -> Found:
+    if cells.family == "number":
+        numbers(cells, name)
+    positions, values = distinct(cells, name)
+    scalars = [plain(value) for value in values]
+    _refuse_strange(scalars, name)
+    ordered = isinstance(kind, Ordered)
+    table = _order(cells, kind, scalars, name) if isinstance(kind, Ordered) else _sorted(scalars)
+    code = {(type(value), value): float(at) for at, value in enumerate(table)}
+    codes = np.array([code[type(value), value] for value in scalars])
+    return Found(
+        kind="ordered" if ordered else "categorical",
+        codes=codes[positions[~cells.missing]],
+        numbers=cells.values.dtype,
+        span=(0.0, float(max(len(table) - 1, 0))),
+        step=1.0,
+        table=table,
+    )
+
+
+def _refuse_strange(scalars: list[object], name: str) -> None:
+    for value in scalars:
+        if not isinstance(value, TABLE_TYPES):
+            raise SchemaError(
+                f"column {name!r} holds {value!r} of type {type(value).__name__}; categories are "
+                "text, numbers or booleans: convert the column"
+            )
+        if value in (float("inf"), float("-inf")):
+            raise SchemaError(
+                f"column {name!r} holds {value}; replace it by a number or by a missing value"
+            )
+
+
+def _sorted(values: list[Any]) -> tuple[object, ...]:
+    """By type, then value, so that the order of the rows does not matter."""
+    unique = {(type(value), value): value for value in values}.values()
+    return tuple(sorted(unique, key=lambda value: (type(value).__name__, value)))
+
+
+def _order(cells: Cells, kind: Ordered, values: list[Any], name: str) -> tuple[object, ...]:
+    if kind.values:
+        return _told_order(kind.values, values, name)
+    if cells.declared is not None:
+        return tuple(plain(value) for value in cells.declared)
+    if any(isinstance(value, str) for value in values):
+        raise SchemaError(
+            f"column {name!r} is text, whose order is not known; give it: "
+            f"Ordered(values=({', '.join(map(repr, _sorted(values)[:3]))}, ...))"
+        )
+    return _sorted(values)
+
+
+def _told_order(order: tuple[object, ...], values: list[Any], name: str) -> tuple[object, ...]:
+    """The order given, each value with the type it has in the data."""
+    typed = {value: value for value in values}
+    for value in values:
+        if value not in order:
+            raise SchemaError(
+                f"column {name!r} holds {value!r}, which Ordered(values=...) does not list"
+                f"{closest(value, order)}"
+            )
+    return tuple(typed.get(value, value) for value in order)
+
+
+def _continuous(name: str, cells: Cells, kind: Kind) -> Found:
+    given = kind if isinstance(kind, Continuous) else Continuous()
+    if cells.family == "bool" or cells.declared is not None:
+        raise SchemaError(
+            f"column {name!r} has dtype {cells.dtype} and cannot be continuous; "
+            "convert it to numbers first"
+        )
+    codes = numbers(cells, name)[~cells.missing]
+    if not len(codes):
+        raise SchemaError(f"column {name!r} is missing in every row and cannot be continuous")
+    kept = _number_type(cells)
+    step = _step(np.unique(codes), kept) if given.step is None else given.step
+    return Found("continuous", codes, kept, _span(codes, given, kept), step)
+
+
+def _number_type(cells: Cells) -> np.dtype[Any]:
+    if cells.family != "object":
+        return cells.values.dtype
+    whole = all(issubclass(kind, int | np.integer) for kind in types_of(cells))
+    return np.dtype(np.int64 if whole else np.float64)
+
+
+def _span(codes: Floats, given: Continuous, kept: np.dtype[Any]) -> tuple[float, float]:
+    low = float(codes.min()) if given.low is None else float(given.low)
+    high = float(codes.max()) if given.high is None else float(given.high)
+    if kept.kind in "iu":
+        return float(np.ceil(low)), float(np.floor(high))
+    return float(kept.type(low)), float(kept.type(high))
+
+
+def _step(seen: Floats, kept: np.dtype[Any]) -> float:
+    """The grid of the decimals seen, 0 if there are more than six.
+
+    >>> _step(np.array([1.25, 3.5]), np.dtype(np.float64))
+    0.01
+    """
+    if kept.kind in "iu":
+        return 1.0
+    for decimals in range(MOST_DECIMALS + 1):
+        rounded = on_grid(seen, float(f"1e-{decimals}")).astype(kept)
+        if np.array_equal(rounded.astype(np.float64), seen):
+            return float(f"1e-{decimals}")
+    return 0.0
+
+
+def _datetime(name: str, cells: Cells, kind: Kind) -> Found:
+    del kind
+    if cells.family != "time":
+        raise SchemaError(
+            f"column {name!r} has dtype {cells.dtype} and is no datetime; convert it first"
+        )
+    if cells.missing.all():
+        raise SchemaError(f"column {name!r} is missing in every row and cannot be a datetime")
+    origin = int(seconds(cells, 0)[0][~cells.missing].min())
+    codes = seconds(cells, origin)[1][~cells.missing]
+    step = next((step for step in (DAY, 1.0) if not np.any(np.remainder(codes, step))), 1e-6)
+    span = (0.0, float(codes.max()))
+    return Found("datetime", codes, cells.values.dtype, span, step, origin=origin)
+
+
+def _blank(cells: Cells) -> str:
+    """The missing value most often seen, by name where two are as frequent."""
+    names: npt.NDArray[np.object_] = cells.blanks()
+    found, counts = np.unique(names.astype(str), return_counts=True)
+    default = "nan" if cells.objects else "None"
+    return str(found[np.argmax(counts)]) if len(found) else default
+
+
+FINDERS: dict[type, Callable[[str, Cells, Kind], Found]] = {
+    Categorical: _discrete,
+    Ordered: _discrete,
+    Continuous: _continuous,
+    Datetime: _datetime,
+}

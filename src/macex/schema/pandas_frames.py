@@ -1,0 +1,173 @@
+"""pandas: frames into cells, codes into frames."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+from macex.errors import SchemaError
+from macex.schema.cells import BLANKS, Array, Cells, array_cells, unsupported
+from macex.schema.columns import Column, Floats
+from macex.schema.decoding import Decoders, objects, plain_numbers
+from macex.schema.frames import Patch, Write
+
+
+class Pandas:
+    """What the engine asks of pandas."""
+
+    def labels(self, data: pd.DataFrame) -> list[Hashable]:
+        """The column labels."""
+        if isinstance(data.columns, pd.MultiIndex):
+            raise SchemaError(
+                "the columns are a MultiIndex; flatten them: "
+                "data.columns = ['_'.join(map(str, label)) for label in data.columns]"
+            )
+        return list(data.columns)
+
+    def cells(self, data: pd.DataFrame, names: Sequence[str]) -> Iterator[Cells]:
+        """The columns one by one."""
+        for name, (_, series) in zip(names, data.items(), strict=True):
+            yield _cells(series, name)
+
+    def cell(self, data: pd.DataFrame, row: int, position: int) -> object:
+        """One cell as it stands."""
+        return data.iloc[row, position]
+
+    def index(self, data: pd.DataFrame) -> list[object] | None:
+        """The labels of the rows."""
+        return data.index.tolist()
+
+    def builder(self, columns: Sequence[Column]) -> PandasBuilder:
+        """What builds frames for a model trained on these columns."""
+        return PandasBuilder(columns)
+
+    def written(self, data: pd.DataFrame, at: Array, writes: Sequence[Write]) -> pd.DataFrame:
+        """Rows `at` of a caller's frame with some cells written."""
+        frame = data.take(at)
+        for write in writes:
+            array = _overwritten(frame.iloc[:, write.position].array.copy(), write)
+            series = pd.Series(array, index=frame.index, dtype=array.dtype, copy=False)
+            frame.isetitem(write.position, series)
+        return frame
+
+    def dtype_to_dict(self, dtype: Any) -> object:
+        """A dtype as JSON."""
+        if isinstance(dtype, pd.CategoricalDtype):
+            categories = dtype.categories
+            return {
+                "categories": categories.tolist(),
+                "of": self.dtype_to_dict(categories.dtype),
+                "ordered": bool(dtype.ordered),
+            }
+        if isinstance(dtype, pd.StringDtype):
+            return {"string": dtype.storage, "blank": "NA" if dtype.na_value is pd.NA else "nan"}
+        return str(dtype)
+
+    def dtype_from_dict(self, stored: Any) -> object:
+        """The dtype that was stored."""
+        if isinstance(stored, str):
+            return pd.api.types.pandas_dtype(stored)
+        if "string" in stored:
+            blank: Any = BLANKS[stored["blank"]]
+            return pd.StringDtype(stored["string"], na_value=blank)
+        of: Any = self.dtype_from_dict(stored["of"])
+        categories: Any = pd.Index(stored["categories"], dtype=of)
+        return pd.CategoricalDtype(categories, ordered=stored["ordered"])
+
+
+def _cells(series: pd.Series[Any], name: str) -> Cells:
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype):
+        return array_cells(series.to_numpy(), name)
+    missing = np.asarray(series.array.isna())
+    if isinstance(dtype, pd.CategoricalDtype):
+        declared = tuple(dtype.categories.tolist())
+        values = objects([*declared, None]).take(series.array.codes)
+        return Cells(
+            "object", values, missing, dtype, declared=declared, ordered=bool(dtype.ordered)
+        )
+    if isinstance(dtype, pd.StringDtype):
+        return Cells("object", series.to_numpy(dtype=object), missing, dtype)
+    if isinstance(dtype, pd.BooleanDtype):
+        return Cells("bool", series.to_numpy(dtype=bool, na_value=False), missing, dtype)
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        stamps = series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+        return Cells("time", stamps, missing, dtype, zone=str(dtype.tz))
+    kept = getattr(dtype, "numpy_dtype", None)
+    if not is_numeric_dtype(dtype) or not isinstance(kept, np.dtype) or kept.kind not in "iuf":
+        raise unsupported(name, dtype)
+    values = series.to_numpy(dtype=kept, na_value=0)
+    if kept.kind == "f":
+        return Cells("number", values, missing | np.isnan(values), dtype, several_blanks=True)
+    return Cells("number", values, missing, dtype)
+
+
+def _overwritten(array: Any, write: Write) -> Any:
+    """A caller's column with the chosen cells written, in a wider dtype only where needed."""
+    trained, chosen = write.trained, write.chosen
+    if trained is not None and trained.dtype == array.dtype:
+        array[chosen] = trained[chosen]
+        return array
+    values = write.values()
+    if isinstance(array.dtype, pd.CategoricalDtype):
+        unknown = [v for v in dict.fromkeys(values) if v is not None and v not in array.categories]
+        array = array.add_categories(unknown)
+        array[chosen] = values
+        return array
+    fitting = _fitting(values, array.dtype)
+    if fitting is not None:
+        array[chosen] = fitting
+        return array
+    if trained is not None:
+        return pd.array(trained, dtype=trained.dtype, copy=False)
+    array = array.astype(object)
+    array[chosen] = values
+    return pd.Series(list(array)).array
+
+
+def _fitting(values: list[object], dtype: Any) -> Any:
+    """The values in a dtype, or None where it cannot hold them."""
+    try:
+        array = pd.array(objects(values), dtype=dtype)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return array if all(map(_equal, array, values)) else None
+
+
+def _equal(held: Any, wanted: object) -> bool:
+    if wanted is None or pd.isna(held):
+        return bool(pd.isna(held)) and wanted is None
+    return bool((held.item() if isinstance(held, np.generic) else held) == wanted)
+
+
+class PandasBuilder(Decoders):
+    """Builds pandas frames from codes, natively: this runs for every call of the model."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        super().__init__(columns)
+        self.labels = pd.Index([column.label for column in columns], tupleize_cols=False)
+
+    def frame(self, codes: Floats, patches: Mapping[int, Patch]) -> pd.DataFrame:
+        """The frame of all columns."""
+        if self.uniform is not None and not patches:
+            block = plain_numbers(codes, self.uniform)
+            return pd.DataFrame(block, columns=self.labels, copy=False)
+        index = pd.RangeIndex(len(codes))
+        arrays = {
+            at: _boxed(self.array(at, codes[:, at], patches.get(at)), index)
+            for at in range(len(self.columns))
+        }
+        frame = pd.DataFrame(arrays, index=index, copy=False)
+        frame.columns = self.labels
+        return frame
+
+
+def _boxed(array: Any, index: pd.RangeIndex) -> Any:
+    """An object array as a series, since pandas would make text of a bare one."""
+    if array.dtype == np.dtype(object):
+        return pd.Series(array, index=index, dtype=object, copy=False)
+    return array

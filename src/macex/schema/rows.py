@@ -1,0 +1,209 @@
+"""A caller's rows at the door: their codes, and the rows themselves, untouched."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from macex.errors import SchemaError, closest
+from macex.schema.cells import Array, Cells, plain
+from macex.schema.columns import UNKNOWN, Column, Floats
+from macex.schema.encoding import encode
+from macex.schema.frames import LibraryName, Patch, Write, library, library_of
+
+if TYPE_CHECKING:
+    from macex.schema.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The caller's rows.
+
+    `codes` (n, d) are in the order of the schema's columns. `odd` (n, d) marks cells whose code
+    does not decode to the caller's own value; `originals` holds those values, by column, in the
+    dtype of training where it can hold them. `positions` says where the caller's frame has each
+    column.
+    """
+
+    schema: Schema
+    native: Any
+    codes: Floats
+    odd: npt.NDArray[np.bool_]
+    index: list[object] | None
+    library: LibraryName
+    positions: tuple[int, ...]
+    originals: dict[int, Any]
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self.codes)
+
+    def row(self, i: int, codes: Floats | None = None) -> Any:
+        """Row `i` as a frame like the caller's, with the cells written whose code differs."""
+        codes = self.codes[i] if codes is None else np.asarray(codes, dtype=np.float64)
+        return self.frame(np.array([i]), codes[None])
+
+    def frame(self, at: Array, codes: Floats) -> Any:
+        """Rows `at` (m,) as a frame like the caller's; cells whose code differs are written."""
+        at = np.asarray(at, dtype=np.intp)
+        changed = codes != self.codes[at]  # (m, d)
+        writes = [
+            self._write(column, at, codes[:, column], changed[:, column])
+            for column in np.flatnonzero(changed.any(axis=0)).tolist()
+        ]
+        return library(self.library).written(self.native, at, writes)
+
+    def _write(
+        self, column: int, at: Array, codes: Floats, changed: npt.NDArray[np.bool_]
+    ) -> Write:
+        trained = None
+        if self.library == self.schema.library:
+            patch = self.patch(column, at, codes)
+            trained = self.schema.builder.array(column, codes, patch)
+        values = partial(_values, self.schema.columns[column], codes[changed])
+        return Write(self.positions[column], changed, values, trained)
+
+    def take(self, at: Array) -> Rows:
+        """The rows at some positions."""
+        at = np.asarray(at, dtype=np.intp)
+        odd, originals = self.odd[at], {}
+        for column, held in self.originals.items():
+            place = np.cumsum(self.odd[:, column]) - 1
+            originals[column] = held[place[at[odd[:, column]]]]
+        native = library(self.library).written(self.native, at, [])
+        index = None if self.index is None else [self.index[i] for i in at]
+        return Rows(
+            self.schema, native, self.codes[at], odd, index, self.library, self.positions, originals
+        )
+
+    def cell(self, i: int, column: int) -> object:
+        """The caller's own value of one cell."""
+        return plain(library(self.library).cell(self.native, i, self.positions[column]))
+
+    def cells(self, i: int) -> dict[str, object]:
+        """The caller's own cells of row `i` as Python values, None where missing."""
+        door = library(self.library)
+        return {
+            name: plain(door.cell(self.native, i, position))
+            for name, position in zip(self.schema.names, self.positions, strict=True)
+        }
+
+    def owned(self, column: int) -> list[object]:
+        """The caller's own values of one column."""
+        door, position = library(self.library), self.positions[column]
+        return [plain(door.cell(self.native, row, position)) for row in range(len(self))]
+
+    def patch(self, column: int, at: Array, codes: Floats) -> Patch | None:
+        """The odd cells of a column that codes (m,) leave as they are: where, and their values."""
+        originals = self.originals.get(column)
+        if originals is None:
+            return None
+        odd = self.odd[:, column]
+        kept = odd[at] & (codes == self.codes[at, column])
+        if not kept.any():
+            return None
+        place = np.cumsum(odd) - 1
+        return kept, originals[place[at[kept]]]
+
+
+def _values(column: Column, codes: Floats) -> list[object]:
+    return [column.value(code) for code in codes.tolist()]
+
+
+def read(schema: Schema, data: Any) -> Rows:
+    """The rows of a frame, an array, one mapping or one series; checked and encoded."""
+    if isinstance(data, Mapping):
+        return _read_one(schema, dict(data), None)
+    if isinstance(data, pd.Series):
+        if not data.index.is_unique:
+            raise SchemaError("the row is a Series that names a column twice; keep one of them")
+        return _read_one(schema, data.to_dict(), [data.name])
+    name = library_of(data)
+    door = library(name)
+    labels = door.labels(data)
+    if name == "numpy":
+        positions = _by_position(schema, len(labels))
+        names = list(schema.names)
+    else:
+        names = [str(label) for label in labels]
+        positions = _by_name(schema, names)
+    cells = list(door.cells(data, names))
+    codes, odd, originals = _encoded(schema, [cells[position] for position in positions], len(data))
+    return Rows(schema, data, codes, odd, door.index(data), name, positions, originals)
+
+
+def _encoded(
+    schema: Schema, cells: list[Cells], count: int
+) -> tuple[Floats, npt.NDArray[np.bool_], dict[int, Any]]:
+    codes = np.empty((count, len(cells)))
+    odd = np.empty((count, len(cells)), dtype=bool)
+    originals = {}
+    for at, column in enumerate(schema.columns):
+        codes[:, at], odd[:, at] = encode(cells[at], column)
+        if odd[:, at].any():
+            originals[at] = _originals(schema, at, cells[at].listed(odd[:, at]))
+    return codes, odd, {at: held for at, held in originals.items() if held is not None}
+
+
+def _originals(schema: Schema, at: int, values: list[object]) -> Any:
+    try:
+        return schema.builder.originals(at, values)
+    except (TypeError, ValueError, OverflowError) as error:
+        column = schema.columns[at]
+        raise SchemaError(
+            f"column {column.name!r} holds {values[0]!r}, which does not fit {column.dtype}, "
+            "the dtype of training; convert the column"
+        ) from error
+
+
+def _by_position(schema: Schema, count: int) -> tuple[int, ...]:
+    wanted = len(schema.columns)
+    if count != wanted:
+        raise SchemaError(f"the rows have {count} columns, the training data {wanted}")
+    return tuple(range(wanted))
+
+
+def _by_name(schema: Schema, names: list[str]) -> tuple[int, ...]:
+    """Where each column of the schema is among the caller's."""
+    at = {name: position for position, name in enumerate(names)}
+    if len(at) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise SchemaError(f"the rows have two columns {twice!r}; keep one of them")
+    for name in schema.names:
+        if name not in at:
+            raise SchemaError(f"the rows have no column {name!r}{closest(name, names)}")
+    extra = [name for name in names if name not in set(schema.names)]
+    if extra:
+        raise SchemaError(
+            f"the rows have columns the model was not trained on: {', '.join(map(repr, extra))}; "
+            "drop them, as rows[explainer.columns] does"
+        )
+    return tuple(at[name] for name in schema.names)
+
+
+def _read_one(schema: Schema, cells: dict[Hashable, Any], index: list[object] | None) -> Rows:
+    """One row without dtypes: it takes those of training, wider where they cannot hold it."""
+    frame = pd.DataFrame(
+        {label: pd.Series([cell], dtype=object) for label, cell in cells.items()}, index=[0]
+    )
+    loose = read(schema, frame)
+    first = np.array([0])
+    native = schema.frame(loose.codes, own=loose, at=first)
+    lost = [
+        Write(column, np.array([True]), partial(loose.owned, column))
+        for column in np.flatnonzero(loose.codes[0] == UNKNOWN).tolist()
+        if column not in loose.originals
+    ]
+    native = library(schema.library).written(native, first, lost)
+    if isinstance(native, pd.DataFrame) and index is not None:
+        native.index = pd.Index(index)
+    every = tuple(range(len(schema.columns)))
+    return Rows(
+        schema, native, loose.codes, loose.odd, index, schema.library, every, loose.originals
+    )

@@ -1,0 +1,85 @@
+"""The few array operations that stages need and NumPy does not have.
+
+Everything here is deterministic: equal keys keep their order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def log_odds(probability: Array) -> Array:
+    """The scale on which the gains of separate changes roughly add up; infinities stay.
+
+    >>> log_odds(np.array([0.5, -np.inf])).tolist()
+    [0.0, -inf]
+    """
+    inside = np.clip(probability, 1e-6, 1 - 1e-6)
+    return np.where(np.isfinite(probability), np.log(inside) - np.log1p(-inside), probability)
+
+
+def first_of_each(keys: Array) -> Array:
+    """Where a key stands for the first time in its line.
+
+    >>> first_of_each(np.array([[7, 8, 7]])).tolist()
+    [[True, True, False]]
+    """
+    order = np.argsort(keys, axis=1, kind="stable")
+    ranked = np.take_along_axis(keys, order, axis=1)
+    new = np.ones(keys.shape, bool)
+    new[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
+    first = np.empty_like(new)
+    np.put_along_axis(first, order, new, axis=1)
+    return first
+
+
+def rank_within(group: Array, *keys: Array) -> Array:
+    """The rank of every entry among those of its group, by the keys (first key first).
+
+    >>> rank_within(np.array([1, 0, 1]), np.array([5.0, 1.0, 3.0])).tolist()
+    [1, 0, 0]
+    """
+    order = np.lexsort((*keys[::-1], group))
+    ranked = group[order]
+    starts = np.searchsorted(ranked, ranked, side="left")
+    rank = np.empty(len(group), int)
+    rank[order] = np.arange(len(group)) - starts
+    return rank
+
+
+def line_keys(table: Array) -> Array:
+    """One 64-bit key per line, equal for equal lines, over the last axis.
+
+    >>> keys = line_keys(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]]))
+    >>> bool(keys[0] == keys[2]), bool(keys[0] == keys[1])
+    (True, False)
+    """
+    bits = np.ascontiguousarray(table + 0.0).view(np.uint64)
+    keys = np.zeros(table.shape[:-1], np.uint64)
+    for place in range(table.shape[-1]):
+        keys = (keys ^ bits[..., place]) * np.uint64(0x9E3779B97F4A7C15)
+        keys = keys ^ (keys >> np.uint64(29))
+    return keys
+
+
+def distinct(at: Array, codes: Array) -> Array:
+    """Positions of the rows that are the first of their kind within their query."""
+    keys = line_keys(np.column_stack([codes, at.astype(float)]))
+    _, first = np.unique(keys, return_index=True)
+    return np.sort(first)
+
+
+def set_keys(changed: Array) -> Array:
+    """One 64-bit key per set of units, from (n, U) bool."""
+    packed = np.packbits(changed, axis=1)
+    pad = -packed.shape[1] % 8
+    words = np.pad(packed, ((0, 0), (0, pad))).view(np.uint64)
+    keys = np.zeros(len(changed), np.uint64)
+    for place in range(words.shape[1]):
+        keys = (keys ^ words[:, place]) * np.uint64(0x9E3779B97F4A7C15)
+        keys = keys ^ (keys >> np.uint64(29))
+    return keys

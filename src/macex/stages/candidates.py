@@ -1,0 +1,291 @@
+"""Stage 1: which columns to change, and to which values (the paper's Algorithm 1).
+
+`popular` counts, among the nearest rows that meet the goal, which columns differ from the query
+and which values they have there. `Domain` offers values of the training rows at large. What is
+offered is already within the constraints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from macex.ask.ground import Unit, special
+from macex.errors import OptionError, require_counts
+from macex.stages.shapes import Candidates
+
+if TYPE_CHECKING:
+    from macex.ask.space import Space
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbors:
+    """Values of the nearest training rows that meet the goal (Algorithm 1 as printed).
+
+    `k` neighbours, the `columns` in which most of them differ from the query (the paper's s), in
+    each the `values` most of them have (m); numbers are compared by `bins` quantile bins. With
+    `match="changeable"` neighbours are sought on the columns that may change, with `"all"` on all.
+    """
+
+    k: int = 30
+    columns: int = 10
+    values: int = 3
+    bins: int = 10
+    match: Literal["changeable", "all"] = "changeable"
+
+    def __post_init__(self) -> None:
+        require_counts(self, "k", "columns", "values", "bins")
+        if self.match not in ("changeable", "all"):
+            raise OptionError(f"Neighbors(match=) is 'changeable' or 'all', not {self.match!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """Values seen in training: all of them, or the most frequent and evenly spread ones."""
+
+    categories: int | None = None
+    quantiles: int | None = None
+    rows: int | None = None  # about how many single changes to offer a query at most
+
+    def per_unit(self, unit: Unit, units: int) -> int | None:
+        """How many values of a unit are offered; None for all."""
+        most = self.categories if unit.discrete else self.quantiles
+        if most is None or self.rows is None:
+            return most
+        return max(2, min(most, self.rows // max(1, units)))
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """The neighbours' values and a spread of all values: the default."""
+
+    neighbors: Neighbors = Neighbors()
+    domain: Domain = Domain(categories=32, quantiles=24, rows=400)
+
+
+NAMED: dict[str, Neighbors | Domain | Both] = {
+    "neighbors": Neighbors(),
+    "domain": Domain(),
+    "both": Both(),
+}
+
+
+class Near(NamedTuple):
+    """The nearest rows that meet the goal, by unit."""
+
+    values: Array  # (Q, K, U)
+    bins: Array  # (Q, K, U)
+    own_bins: Array  # (Q, U)
+    real: Array  # (Q, K) bool
+
+
+def offer(choice: Neighbors | Domain | Both, space: Space, near: Near | None) -> Candidates:
+    """The candidates of a batch.
+
+    A query to which the neighbours offer nothing gets the domain's values instead.
+    """
+    if isinstance(choice, Domain):
+        return _spread(choice, space, np.ones(len(space), bool))
+    if near is None:
+        raise TypeError("neighbours are needed")
+    if isinstance(choice, Both):
+        popular = _popular_values(choice.neighbors, space, near)
+        spread = _spread(choice.domain, space, np.ones(len(space), bool))
+        return _without_repeats(spread, popular)
+    popular = _popular_values(choice, space, near)
+    lost = ~(popular.real & popular.allowed).any(axis=1)
+    if not lost.any():
+        return popular
+    return popular.join(_spread(Both().domain, space, lost))
+
+
+def remaining(space: Space, open_: Array, given: Candidates, limit: int = 256) -> tuple[Candidates, Array]:
+    """The seen values not yet on offer, and for which queries nothing is missing after that.
+
+    A unit with more than `limit` values is left as it is, so that cardinality costs nothing.
+    """
+    parts: list[Candidates] = []
+    complete = np.ones(len(space), bool)
+    for place, unit in enumerate(space.units):
+        values = _menu(space, unit)
+        if len(values) > limit and not given.exact:
+            complete &= ~space.changeable[:, place]
+            continue
+        taken = np.zeros((len(space), len(values)), bool)
+        for entry in np.flatnonzero(given.unit == place):
+            where = np.clip(np.searchsorted(values, given.value[:, entry]), 0, len(values) - 1)
+            hit = given.real[:, entry] & (values[where] == given.value[:, entry])
+            taken[hit, where[hit]] = True
+        wide = np.broadcast_to(values, taken.shape)
+        new = ~taken & open_[:, None] & space.changeable[:, place, None] & _admitted(space, place, wide)
+        parts.append(_entries(place, wide, new, new))
+    return _concatenate(parts, len(space), exact=given.exact), complete
+
+
+def _popular_values(choice: Neighbors, space: Space, near: Near) -> Candidates:
+    """Algorithm 1, steps 3-9, for all queries and units at once."""
+    queries, count, width = near.values.shape
+    values = near.values.transpose(0, 2, 1).reshape(queries * width, count)
+    bins = near.bins.transpose(0, 2, 1).reshape(queries * width, count)
+    own = space.queries.reshape(-1)
+    usable = near.real[:, None, :] & (near.bins != near.own_bins[:, None, :]).transpose(0, 2, 1)
+    usable &= _usable(space, near.values.transpose(0, 2, 1))
+    picked, real, total = popular(bins, values, usable.reshape(-1, count), own, choice.values)
+    rank = np.argsort(np.argsort(-total.reshape(queries, width), axis=1, kind="stable"), axis=1)
+    real = real.reshape(queries, width, choice.values) & (rank < choice.columns)[:, :, None]
+    return Candidates(
+        unit=np.repeat(np.arange(width), choice.values),
+        value=picked.reshape(queries, width * choice.values),
+        real=real.reshape(queries, -1),
+        allowed=np.repeat(space.changeable, choice.values, axis=1),
+    )
+
+
+def popular(bins: Array, values: Array, usable: Array, own: Array, count: int) -> tuple[Array, Array, Array]:
+    """For every line the `count` most frequent bins, each with its median value.
+
+    Also which of them are real, and how many neighbours were counted at all. Ties go to the value
+    nearer to the query's own.
+
+    >>> picked, real, total = popular(np.array([[1, 2, 2]]), np.array([[5.0, 8.0, 9.0]]),
+    ...                               np.ones((1, 3), bool), np.array([0.0]), 2)
+    >>> picked.tolist(), total.tolist()
+    ([[8.0, 5.0]], [3])
+    """
+    lines, width = bins.shape
+    last = np.iinfo(np.int32).max
+    key = np.where(usable, bins, last)
+    order = np.lexsort((values, key), axis=1)
+    key, ranked = np.take_along_axis(key, order, axis=1), np.take_along_axis(values, order, axis=1)
+    start = np.ones((lines, width), bool)
+    start[:, 1:] = key[:, 1:] != key[:, :-1]
+    start &= key != last
+    line, first = np.nonzero(start)
+    run = line * width + np.cumsum(start, axis=1)[line, first] - 1
+    member = np.nonzero(key != last)
+    runs = member[0] * width + np.cumsum(start, axis=1)[member] - 1
+    counts = np.zeros(lines * width, int)
+    counts[: runs.max(initial=-1) + 1] = np.bincount(runs)
+    value = np.zeros(lines * width)
+    value[run] = ranked[line, first + (counts[run] - 1) // 2]
+    counts, value = counts.reshape(lines, width), value.reshape(lines, width)
+    best = np.lexsort((value, np.abs(value - own[:, None]), -counts), axis=1)[:, :count]
+    taken = np.take_along_axis(counts, best, axis=1)
+    picked = np.take_along_axis(value, best, axis=1)
+    if best.shape[1] < count:
+        gap = ((0, 0), (0, count - best.shape[1]))
+        picked, taken = np.pad(picked, gap), np.pad(taken, gap)
+    return picked, taken > 0, counts.sum(axis=1)
+
+
+def _usable(space: Space, values: Array) -> Array:
+    """Which neighbour values may be offered, (Q, U, K): as changes, or at least as reasons."""
+    ok = np.empty(values.shape, bool)
+    for place in range(space.width):
+        fits = _admitted(space, place, values[:, place])
+        plain = (values[:, place] != space.queries[:, place, None]) & ~special(values[:, place])
+        ok[:, place] = np.where(space.changeable[:, place, None], fits, plain & space.reason[:, place, None])
+    return ok
+
+
+def _spread(choice: Domain, space: Space, wanted: Array) -> Candidates:
+    units = int(space.changeable.any(axis=0).sum())
+    parts = []
+    for place, unit in enumerate(space.units):
+        if not space.changeable[:, place].any():
+            continue
+        open_ = space.changeable[:, place, None] & wanted[:, None]
+        values = _ladder(space, place, unit, choice.per_unit(unit, units))
+        fits = _admitted(space, place, values) & open_
+        fits[:, 1:] &= values[:, 1:] != values[:, :-1]
+        parts.append(_entries(place, values, fits, fits))
+        ends = _ends(space, place, unit)
+        if ends is not None:
+            inside = open_ & _admitted(space, place, ends) & ~np.isin(ends, unit.seen)
+            parts.append(_entries(place, ends, inside, inside))
+    return _concatenate(parts, len(space), exact=choice == Domain())
+
+
+def _ladder(space: Space, place: int, unit: Unit, most: int | None) -> Array:
+    """Values of a unit spread over what each query may set, (Q, v), ascending."""
+    values = _menu(space, unit)
+    if most is None or len(values) <= most or (not unit.joint and unit.members[0] in space.bounds.menus):
+        return np.broadcast_to(values, (len(space), len(values)))
+    if unit.discrete and not unit.ordered:
+        frequent = np.sort(np.lexsort((unit.seen, -unit.counts))[:most])
+        return np.broadcast_to(unit.seen[frequent], (len(space), most))
+    return _quantiles(space, unit, most)
+
+
+def _quantiles(space: Space, unit: Unit, most: int) -> Array:
+    """Evenly spread seen values between each query's floor and ceiling, (Q, most)."""
+    column = unit.members[0]
+    floor, ceiling = space.bounds.floor[:, column], space.bounds.ceiling[:, column]
+    first = np.searchsorted(unit.seen, floor, side="left")
+    last = np.searchsorted(unit.seen, ceiling, side="right")
+    below = np.concatenate([[0], np.cumsum(unit.counts)])
+    low, high = below[first][:, None], below[last][:, None]
+    share = np.linspace(0, 1, most)[None, :]
+    rank = low + share * (high - low - 1)
+    index = np.searchsorted(below, rank, side="right") - 1
+    few = (last - first)[:, None] <= most
+    index = np.where(few, first[:, None] + np.arange(most)[None, :], index)
+    index = np.minimum(index, np.maximum(last - 1, first)[:, None])
+    return unit.seen[np.clip(index, 0, len(unit.seen) - 1)]
+
+
+def _menu(space: Space, unit: Unit) -> Array:
+    """The values a unit has at all: those seen, or those that `allowed` leaves to any query."""
+    if unit.joint or unit.members[0] not in space.bounds.menus:
+        return unit.seen
+    values, allowed = space.bounds.menus[unit.members[0]]
+    return values[allowed.any(axis=0)]
+
+
+def _ends(space: Space, place: int, unit: Unit) -> Array | None:
+    """The ends of each query's own range, (Q, 2): worth trying even if never seen."""
+    if unit.discrete:
+        return None
+    column = unit.members[0]
+    ends = np.stack([space.bounds.floor[:, column], space.bounds.ceiling[:, column]], axis=1)
+    inside = (ends >= unit.low) & (ends <= unit.high)
+    return np.where(inside, ends, space.queries[:, place, None]) if inside.any() else None
+
+
+def _admitted(space: Space, place: int, values: Array) -> Array:
+    at = np.broadcast_to(np.arange(len(space))[:, None], values.shape)
+    return space.admits_one(at, place, values)
+
+
+def _entries(place: int, values: Array, real: Array, allowed: Array) -> Candidates:
+    return Candidates(np.full(values.shape[1], place), values, real, allowed)
+
+
+def _concatenate(parts: list[Candidates], queries: int, *, exact: bool) -> Candidates:
+    if not parts:
+        nothing = np.zeros((queries, 0), bool)
+        return Candidates(np.zeros(0, int), np.zeros((queries, 0)), nothing, nothing, exact)
+    return Candidates(
+        np.concatenate([p.unit for p in parts]),
+        np.concatenate([p.value for p in parts], axis=1),
+        np.concatenate([p.real for p in parts], axis=1),
+        np.concatenate([p.allowed for p in parts], axis=1),
+        exact,
+    )
+
+
+def _without_repeats(spread: Candidates, popular_: Candidates) -> Candidates:
+    """Both lists, a value of the second that is in the first left out."""
+    repeated = np.zeros(popular_.real.shape, bool)
+    for place in np.unique(popular_.unit):
+        mine = np.flatnonzero(popular_.unit == place)
+        theirs = np.flatnonzero(spread.unit == place)
+        same = popular_.value[:, mine, None] == spread.value[:, None, theirs]
+        repeated[:, mine] = (same & spread.real[:, None, theirs]).any(axis=2)
+    fresh = Candidates(popular_.unit, popular_.value, popular_.real & ~repeated, popular_.allowed)
+    return spread.join(fresh)
+

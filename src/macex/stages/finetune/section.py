@@ -1,0 +1,161 @@
+"""Deterministic fine-tuning: a grid between the value and the query's own, a model call a round.
+
+Every round tries, for each example, points on a line from what is known to fail to the present
+value, one column at a time and all together, and to take each change back altogether. The best
+point that still reaches the goal becomes the example; the next round looks closer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from macex.ask.ground import special
+from macex.errors import require_counts
+from macex.stages.arrays import rank_within
+from macex.stages.shapes import Pool, Task
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class _Trials(NamedTuple):
+    """Rows to be tried: which example each belongs to and which unit it moves (-1 for several)."""
+
+    codes: Array  # (n, U)
+    example: Array  # (n,)
+    unit: Array  # (n,)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Move numbers back toward the query as far as the goal allows.
+
+    `points` on every line, at most `rounds` rounds (one model call each).
+    """
+
+    points: int = 8
+    rounds: int = 3
+
+    def __post_init__(self) -> None:
+        require_counts(self, "points", "rounds")
+
+    def __call__(self, task: Task, pool: Pool) -> Pool:
+        """The pool with every example as near to its query as it goes."""
+        codes, progress = pool.codes.copy(), pool.progress.copy()
+        fence = task.queries[pool.at]  # (E, U) up to here the goal is not reached
+        numbers = _numbers(task, pool)
+        active = np.ones(len(pool), bool)
+        for turn in range(self.rounds):
+            trials = self._trials(task, pool.at, codes, fence, numbers, active)
+            if not len(trials.example):
+                break
+            at = pool.at[trials.example]
+            verdict = task.judge(trials.codes, at)
+            best = _best(task, trials, at, verdict.reached, codes, pool.at)
+            moved = np.isin(np.arange(len(pool)), trials.example[best])
+            _raise_fences(trials, verdict.reached, fence, codes)
+            codes[trials.example[best]] = trials.codes[best]
+            progress[trials.example[best]] = verdict.progress[best]
+            active &= moved | (turn == 0)
+        return Pool(pool.at, codes, progress)
+
+    def _trials(
+        self, task: Task, at: Array, codes: Array, fence: Array, numbers: Array, active: Array
+    ) -> _Trials:
+        changed = codes != task.queries[at]
+        lines = [
+            self._line(task, at, codes, fence, place, np.flatnonzero(changed[:, place] & active))
+            for place in np.flatnonzero(numbers.any(axis=0))
+        ]
+        lines = [line for line in lines if len(line.example)]
+        several = np.flatnonzero(((changed & numbers).sum(axis=1) > 1) & active)
+        if len(several):
+            lines.append(self._diagonal(task, at, codes, fence, changed & numbers, several))
+        lines.append(_taken_back(task, at, codes, changed, active))
+        return _Trials(*(np.concatenate(parts) for parts in zip(*lines, strict=True)))
+
+    def _line(self, task: Task, at: Array, codes: Array, fence: Array, place: int, who: Array) -> _Trials:
+        """Points of one unit between the fence and the present value."""
+        share = np.arange(1, self.points + 1) / (self.points + 1)
+        low, high = fence[who, place][:, None], codes[who, place][:, None]
+        usable = ~special(low)
+        points = task.space.snap(place, np.where(usable, low + share * (high - low), high))
+        fresh = usable & (points != high) & (points != low) & (points != task.queries[at[who], place][:, None])
+        fresh &= (points > np.minimum(low, high)) & (points < np.maximum(low, high))
+        fresh[:, 1:] &= points[:, 1:] != points[:, :-1]
+        fresh &= task.space.admits_one(np.broadcast_to(at[who][:, None], points.shape), place, points)
+        line, column = np.nonzero(fresh)
+        rows = codes[who[line]]
+        rows[:, place] = points[line, column]
+        return _Trials(rows, who[line], np.full(len(line), place))
+
+    def _diagonal(
+        self, task: Task, at: Array, codes: Array, fence: Array, moving: Array, who: Array
+    ) -> _Trials:
+        """Points where all numbers of an example move together."""
+        rows, example = [], []
+        for share in np.arange(1, 4) / 4:
+            row = codes[who].copy()
+            for place in np.flatnonzero(moving[who].any(axis=0)):
+                mine = moving[who, place] & ~special(fence[who, place])
+                point = fence[who, place] + share * (row[:, place] - fence[who, place])
+                point = task.space.snap(int(place), np.where(mine, point, row[:, place]))
+                ok = mine & task.space.admits_one(at[who], int(place), point)
+                row[:, place] = np.where(ok, point, row[:, place])
+            rows.append(row)
+            example.append(who)
+        joined, owner = np.concatenate(rows), np.concatenate(example)
+        fresh = (joined != codes[owner]).any(axis=1)
+        return _Trials(joined[fresh], owner[fresh], np.full(int(fresh.sum()), -1))
+
+
+def _numbers(task: Task, pool: Pool) -> Array:
+    """Which changed units of each example are numbers that can be moved, (E, U) bool."""
+    movable = np.array([not unit.discrete for unit in task.space.units])
+    own = task.queries[pool.at]
+    return movable & (pool.codes != own) & ~special(own) & ~special(pool.codes)
+
+
+def _taken_back(task: Task, at: Array, codes: Array, changed: Array, active: Array) -> _Trials:
+    """One change undone at a time, where more than one was made."""
+    example, place = np.nonzero(changed & (active & (changed.sum(axis=1) > 1))[:, None])
+    rows = codes[example]
+    rows[np.arange(len(example)), place] = task.queries[at[example], place]
+    return _Trials(rows, example, np.full(len(example), -1))
+
+
+def _best(task: Task, trials: _Trials, at: Array, reached: Array, codes: Array, owner: Array) -> Array:
+    """The trial each example moves to: fewer changes, or as many and nearer; at most one each."""
+    good = np.flatnonzero(reached)
+    if not len(good):
+        return good
+    example = trials.example[good]
+    changes = task.space.changed(trials.codes[good], at[good]).sum(axis=1)
+    distance = task.measure(trials.codes[good], at[good])
+    now_changes = task.space.changed(codes, owner).sum(axis=1)[example]
+    now_distance = task.measure(codes, owner)[example]
+    better = (changes < now_changes) | ((changes == now_changes) & (distance < now_distance - 1e-12))
+    if task.prefer == "nearest":
+        better = distance < now_distance - 1e-12
+        changes = np.zeros_like(changes)
+    good, example = good[better], example[better]
+    rank = rank_within(example, changes[better], distance[better], np.arange(len(good)))
+    return good[rank == 0]
+
+
+def _raise_fences(trials: _Trials, reached: Array, fence: Array, codes: Array) -> None:
+    """Move each fence to the last point before the first one that reaches the goal."""
+    single = trials.unit >= 0
+    example, unit = trials.example[single], trials.unit[single]
+    point, ok = trials.codes[single, :][np.arange(single.sum()), unit], reached[single]
+    away = np.abs(point - fence[example, unit])
+    slot = example * codes.shape[1] + unit
+    nearest_ok = np.full(codes.size, np.inf)
+    np.minimum.at(nearest_ok, slot[ok], away[ok])
+    fails = ~ok & (away < nearest_ok[slot])
+    last = np.full(codes.size, -np.inf)
+    np.maximum.at(last, slot[fails], away[fails])
+    final = fails & (away == last[slot])
+    fence[example[final], unit[final]] = point[final]

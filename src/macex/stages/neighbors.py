@@ -1,0 +1,183 @@
+"""Exact nearest training rows that meet a goal (the paper's kNN search, Algorithm 1, steps 1-2).
+
+Categories are compared one-hot, numbers by the index of their quantile bin, both in euclidean
+distance. Narrow columns go through one matrix product; a column with many categories is compared
+by equality, so that no wide one-hot table is ever made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macex.schema import MISSING, UNKNOWN
+
+if TYPE_CHECKING:
+    from macex.schema import Schema
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+WIDE = 64  # categories from which a column is compared by equality
+BLOCK = 8_000_000  # distances held at once
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Codes as small integers: categories as they are, numbers by quantile bin."""
+
+    edges: tuple[Array | None, ...]  # inner edges per column of numbers, None for categories
+
+    def __call__(self, codes: Array) -> Array:
+        """Bin numbers (n, d); -1 for missing, -2 for unknown."""
+        found = np.empty(codes.shape, np.int32)
+        for place, edges in enumerate(self.edges):
+            column = codes[:, place]
+            odd = (column == MISSING) | (column == UNKNOWN)
+            plain = np.where(odd, 0.0, column)
+            binned = plain if edges is None else np.searchsorted(edges, plain, side="right")
+            found[:, place] = np.where(odd, np.where(column == MISSING, -1, -2), binned)
+        return found
+
+
+def learn_bins(schema: Schema, codes: Array, bins: int) -> Bins:
+    """Quantile bins of the training rows (T, d)."""
+    edges: list[Array | None] = []
+    for place, column in enumerate(schema.columns):
+        if column.discrete:
+            edges.append(None)
+            continue
+        known = codes[:, place][codes[:, place] != MISSING]
+        inner = np.quantile(known, np.linspace(0, 1, bins + 1)[1:-1]) if len(known) else np.zeros(0)
+        edges.append(np.unique(inner))
+    return Bins(tuple(edges))
+
+
+@dataclass
+class NeighborIndex:
+    """The training rows by bin, ready to be searched.
+
+    `group` numbers the rows' predicted labels; within a group rows with equal bins are held once.
+    """
+
+    binned: Array  # (T, d) int32
+    discrete: Array  # (d,) bool
+    group: Array  # (T,) int
+    features: Array = field(init=False)  # (T, F) float32
+    owner: Array = field(init=False)  # (F,) the column a feature belongs to
+    top: Array = field(init=False)  # (d,) the highest bin of each column
+    narrow: Array = field(init=False)  # (d,) bool: compared by matrix product
+    distinct: Array = field(init=False)  # rows that are the first of their bins and group
+
+    def __post_init__(self) -> None:
+        self.top = self.binned.max(axis=0, initial=-1)
+        self.narrow = ~self.discrete | (self.top < WIDE)
+        self.features, self.owner = self._encode(self.binned)
+        keyed = np.column_stack([self.binned, self.group])
+        _, first = np.unique(_keys(keyed), return_index=True)
+        self.distinct = np.sort(first)
+
+    def nearest(self, binned: Array, rows: Array, match: Array, count: int) -> tuple[Array, Array]:
+        """The `count` nearest of `rows` to each query, and how many of them are real.
+
+        `binned` (Q, d) are the queries, `match` (d,) the columns that are compared. Rows that agree
+        with a nearer one, or with the query, in all compared columns are passed over.
+        """
+        found = np.zeros((len(binned), count), np.intp)
+        real = np.zeros((len(binned), count), bool)
+        if not len(rows) or not match.any():
+            return found, real
+        z, length = self._side(rows, match)
+        keys = _keys(self.binned[np.ix_(rows, np.flatnonzero(match))])
+        own = _keys(binned[:, match])
+        step = max(1, BLOCK // len(rows))
+        for start in range(0, len(binned), step):
+            part = slice(start, start + step)
+            gaps = self._gaps(binned[part], rows, match, z, length)
+            _keep_distinct(gaps, keys, own[part], count, found[part], real[part])
+        return rows[found], real
+
+    def _side(self, rows: Array, match: Array) -> tuple[Array, Array]:
+        chosen = np.flatnonzero(match[self.owner])
+        z = self.features[np.ix_(rows, chosen)] if len(rows) < len(self.features) else self.features[:, chosen]
+        return z, np.einsum("tf,tf->t", z, z)
+
+    def _gaps(self, binned: Array, rows: Array, match: Array, z: Array, length: Array) -> Array:
+        """Squared distances up to a constant per query, (Q, rows)."""
+        x, _ = self._encode(binned)
+        gaps = length[None, :] - 2 * (x[:, match[self.owner]] @ z.T)
+        for column in np.flatnonzero(match & ~self.narrow):
+            gaps += 2 * (binned[:, column][:, None] != self.binned[rows, column][None, :])
+        return gaps
+
+    def _encode(self, binned: Array) -> tuple[Array, Array]:
+        """Narrow columns as float32 features: one-hot for categories, the bin for numbers."""
+        parts: list[Array] = []
+        owner: list[int] = []
+        for column in np.flatnonzero(self.narrow):
+            values = binned[:, column]
+            if self.discrete[column]:
+                levels = np.arange(-1, self.top[column] + 1)
+                parts.append(values[:, None] == levels[None, :])
+                owner += [int(column)] * len(levels)
+            else:
+                missing = values < 0
+                parts.append(np.column_stack([np.where(missing, 0, values), missing * 5]))
+                owner += [int(column)] * 2
+        if not parts:
+            return np.zeros((len(binned), 0), np.float32), np.zeros(0, int)
+        return np.concatenate(parts, axis=1).astype(np.float32), np.array(owner)
+
+
+def _keep_distinct(
+    gaps: Array, keys: Array, own: Array, count: int, found: Array, real: Array
+) -> None:
+    """Write the nearest rows with distinct keys; look further where too many agree."""
+    todo = np.arange(len(gaps))
+    width = count + 2
+    while len(todo):
+        width = min(width, gaps.shape[1])
+        near = _smallest(gaps[todo], width)
+        fresh = _first_of_each(keys[near]) & (keys[near] != own[todo][:, None])
+        rank = np.cumsum(fresh, axis=1) - 1
+        fresh &= rank < count
+        line, place = np.nonzero(fresh)
+        found[todo[line], rank[line, place]] = near[line, place]
+        real[todo[line], rank[line, place]] = True
+        enough = real[todo].all(axis=1)
+        if width == gaps.shape[1]:
+            return
+        todo = todo[~enough]
+        width *= 4
+
+
+def _smallest(gaps: Array, count: int) -> Array:
+    """Positions of the `count` smallest of each line, nearest first, ties by position."""
+    if count < gaps.shape[1]:
+        near = np.sort(np.argpartition(gaps, count - 1, axis=1)[:, :count], axis=1)
+    else:
+        near = np.broadcast_to(np.arange(gaps.shape[1]), gaps.shape)
+    order = np.argsort(np.take_along_axis(gaps, near, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(near, order, axis=1)
+
+
+def _first_of_each(keys: Array) -> Array:
+    """Where a key stands for the first time in its line."""
+    order = np.argsort(keys, axis=1, kind="stable")
+    ranked = np.take_along_axis(keys, order, axis=1)
+    new = np.ones(keys.shape, bool)
+    new[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
+    first = np.empty_like(new)
+    np.put_along_axis(first, order, new, axis=1)
+    return first
+
+
+def _keys(binned: Array) -> Array:
+    """One 64-bit key per row of small integers."""
+    keys = np.zeros(len(binned), np.uint64)
+    for column in range(binned.shape[1]):
+        values = (binned[:, column].astype(np.int64) + 3).astype(np.uint64)
+        keys = (keys ^ values) * np.uint64(0x9E3779B97F4A7C15)
+        keys = keys ^ (keys >> np.uint64(29))
+    return keys

@@ -1,0 +1,361 @@
+"""Fewest changes first: all single changes, then pairs, and so on, a model call or two a level.
+
+Level 1 scores every candidate and, for a query that none of them helps, every other value seen in
+training, so that an answer of two changes is proved to need two. A deeper level is scored whole
+where it is small; otherwise the combinations that look best are scored: the gain of a combination
+is estimated as the sum of its parts' gains, which on the scale of log odds is exact for additive
+models and a good guess for others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from macex.errors import require_counts
+from macex.stages.arrays import distinct, first_of_each, line_keys, log_odds, rank_within, set_keys
+from macex.stages.shapes import Candidates, Found, Pool, Task
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Singles(NamedTuple):
+    """The single changes and what the model said of them."""
+
+    candidates: Candidates
+    progress: Array  # (Q, A), minus infinity where not scored
+    reached: Array  # (Q, A) bool
+
+    def gain(self, task: Task) -> Array:
+        """How much nearer each single change comes, minus infinity where it may not be made."""
+        base = _stretch(task, task.base)[:, None]
+        usable = self.candidates.real & self.candidates.allowed & np.isfinite(self.progress)
+        return np.where(usable, _stretch(task, self.progress) - base, -np.inf)
+
+
+class Level(NamedTuple):
+    """Combinations of one level that were scored."""
+
+    codes: Array  # (n, U)
+    at: Array  # (n,)
+    progress: Array  # (n,)
+    reached: Array  # (n,) bool
+
+
+@dataclass(frozen=True, slots=True)
+class Exhaustive:
+    """Score all single changes, then all pairs, and so on, fewest changes first.
+
+    `max_rows` bounds the rows a query may cost. A level that is larger than `beam` is cut to the
+    `beam` most promising combinations, and to `more` further ones if none of those reaches the
+    goal; they extend the `parents` best combinations of the level before. Past `depth` changes only
+    the greedy path (the best value of each column, best column first) is followed.
+    """
+
+    max_rows: int = 6000
+    beam: int = 256
+    more: int = 512
+    parents: int = 40
+    depth: int = 4
+
+    def __post_init__(self) -> None:
+        require_counts(self, "max_rows", "beam", "more", "parents", "depth")
+
+    def __call__(self, task: Task, candidates: Candidates) -> Found:
+        """Examples that reach their goals, and what was proved on the way."""
+        singles, pools = _first_level(task, candidates)
+        open_ = ~_enough(task, pools, 1)
+        singles, more, complete = _completed_level(task, singles, open_)
+        pools += more
+        proof = _Proof(task, complete)
+        proof.after(1, pools, np.ones(len(open_), bool))
+        level: Level | None = None
+        for size in range(2, self.depth + 1):
+            open_ &= ~_enough(task, pools, size - 1) & (task.max_changes >= size)
+            if not open_.any():
+                break
+            level, whole = self._level(task, singles, level, pools, np.flatnonzero(open_), size)
+            pools.append(_reached(level))
+            proof.after(size, pools, whole)
+        weight = _weights(task, singles)
+        pool = Pool.join(pools, task.space.width)
+        return Found(pool, proof.seen, proof.offered, singles.candidates, weight, singles.reached)
+
+    def _level(
+        self, task: Task, singles: Singles, before: Level | None, pools: list[Pool], open_: Array, size: int
+    ) -> tuple[Level, Array]:
+        """Score the combinations of `size` changes; also for whom these were all there are."""
+        gain = singles.gain(task)[open_]
+        room = self.max_rows if singles.candidates.exact else self.beam
+        small = _combinations(gain, singles.candidates.unit, task.space.width, size) <= room
+        parts = [_all_of(task, singles, open_[small], size)]
+        beam = open_[~small]
+        parents = _parents(task, singles, before, beam, self.parents)
+        codes, at, rank = _children(task, singles, parents, beam, self.parents, size, self.beam + self.more)
+        first = rank < self.beam
+        parts.append((codes[first], at[first]))
+        if size == 2:  # noqa: PLR2004
+            parts.append(_greedy_path(task, singles, open_))
+        level = _score(task, *_fresh(task, pools, parts))
+        unhelped = np.isin(at, np.setdiff1d(beam, level.at[level.reached])) & ~first
+        if unhelped.any():
+            extra = _score(task, *_fresh(task, pools, [(codes[unhelped], at[unhelped])]))
+            level = Level(*(np.concatenate(pair) for pair in zip(level, extra, strict=True)))
+        whole = np.ones(len(task.queries), bool)
+        whole[beam] = False
+        return level, whole
+
+
+class _Proof:
+    """How many levels failed entirely, for every query: over seen values, and over candidates."""
+
+    def __init__(self, task: Task, complete: Array) -> None:
+        self.task, self.complete = task, complete
+        self.seen = np.zeros(len(complete), int)
+        self.offered = np.zeros(len(complete), int)
+
+    def after(self, size: int, pools: list[Pool], whole: Array) -> None:
+        """Take note of a level: `whole` says for whom all of it was scored."""
+        failed = whole & ~self.task.judge.ran_out & (_sets(self.task, pools, size) == 0)
+        self.offered[failed & (self.offered == size - 1)] = size
+        self.seen[failed & self.complete & (self.seen == size - 1)] = size
+
+
+def _first_level(task: Task, candidates: Candidates) -> tuple[Singles, list[Pool]]:
+    return _score_singles(task, candidates, candidates.real)
+
+
+def _completed_level(task: Task, singles: Singles, open_: Array) -> tuple[Singles, list[Pool], Array]:
+    """Add every other seen value for the queries that are still open."""
+    open_ = open_ & (task.max_changes >= 1)
+    if not open_.any():
+        return singles, [], open_
+    rest, complete = task.rest(open_, singles.candidates)
+    more, pools = _score_singles(task, rest, rest.real)
+    joined = Singles(
+        singles.candidates.join(rest),
+        np.concatenate([singles.progress, more.progress], axis=1),
+        np.concatenate([singles.reached, more.reached], axis=1),
+    )
+    return joined, pools, complete & open_
+
+
+def _score_singles(task: Task, candidates: Candidates, chosen: Array) -> tuple[Singles, list[Pool]]:
+    progress = np.full(candidates.value.shape, -np.inf)
+    reached = np.zeros(candidates.value.shape, bool)
+    codes, at, entry = candidates.rows(task.queries, chosen)
+    if not len(at):
+        return Singles(candidates, progress, reached), []
+    verdict = task.judge(codes, at, probe=True)
+    progress[at, entry] = verdict.progress
+    reached[at, entry] = verdict.reached
+    good = verdict.reached & candidates.allowed[at, entry]
+    return Singles(candidates, progress, reached), [Pool(at[good], codes[good], verdict.progress[good])]
+
+
+def _score(task: Task, codes: Array, at: Array) -> Level:
+    if not len(at):
+        return Level(codes, at, np.zeros(0), np.zeros(0, bool))
+    verdict = task.judge(codes, at)
+    return Level(codes, at, verdict.progress, verdict.reached)
+
+
+def _reached(level: Level) -> Pool:
+    good = level.reached
+    return Pool(level.at[good], level.codes[good], level.progress[good])
+
+
+def _sets(task: Task, pools: list[Pool], size: int) -> Array:
+    """How many distinct sets of at most `size` changed units were found for each query."""
+    pool = Pool.join(pools, task.space.width)
+    changed = task.space.changed(pool.codes, pool.at)
+    small = changed.sum(axis=1) <= size
+    keys = set_keys(changed[small]) ^ (pool.at[small].astype(np.uint64) << np.uint64(40))
+    _, first = np.unique(keys, return_index=True)
+    return np.bincount(pool.at[small][first], minlength=len(task.queries))
+
+
+def _enough(task: Task, pools: list[Pool], size: int) -> Array:
+    """For whom the search may stop after the level `size`."""
+    if task.prefer == "surest" or (task.prefer == "nearest" and size < NEAREST_LEVELS):
+        return np.zeros(len(task.queries), bool)
+    enough: Array = _sets(task, pools, size) >= task.count
+    return enough
+
+
+def _fresh(task: Task, pools: list[Pool], parts: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """All parts as one, without supersets of changes that suffice already and without repeats."""
+    codes = np.concatenate([part[0] for part in parts])
+    at = np.concatenate([part[1] for part in parts])
+    found = Pool.join(pools, task.space.width)
+    if len(found) and task.prefer == "fewest":
+        keep = ~_superfluous(task, found, codes, at)
+        codes, at = codes[keep], at[keep]
+    first = distinct(at, codes)
+    return codes[first], at[first]
+
+
+def _superfluous(task: Task, found: Pool, codes: Array, at: Array) -> Array:
+    """Rows whose changed units include all of a set that was found to suffice."""
+    worse = np.zeros(len(at), bool)
+    sets = task.space.changed(found.codes, found.at)
+    order = np.lexsort((set_keys(sets), found.at))
+    keys = set_keys(sets)[order]
+    owner = found.at[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (keys[1:] != keys[:-1]) | (owner[1:] != owner[:-1])
+    sets, owner = sets[order][new], owner[new]
+    changed = task.space.changed(codes, at)
+    for turn in range(int(np.bincount(owner).max(initial=0))):
+        start = np.searchsorted(owner, at, side="left") + turn
+        mine = (start < len(owner)) & (owner[np.minimum(start, len(owner) - 1)] == at)
+        smaller = sets[np.minimum(start, len(owner) - 1)]
+        worse |= mine & (changed | ~smaller).all(axis=1)
+    return worse
+
+
+def _combinations(gain: Array, unit: Array, width: int, size: int) -> Array:
+    """How many combinations of `size` changes each query has."""
+    counts = np.zeros((len(gain), width))
+    for place in range(width):
+        counts[:, place] = np.isfinite(gain[:, unit == place]).sum(axis=1)
+    ways = np.zeros((len(gain), size + 1))
+    ways[:, 0] = 1
+    for place in range(width):
+        ways[:, 1:] += ways[:, :-1] * counts[:, place, None]
+    return ways[:, size]
+
+
+def _all_of(task: Task, singles: Singles, queries: Array, size: int) -> tuple[Array, Array]:
+    """Every combination of `size` single changes of different units."""
+    gain = singles.gain(task)
+    unit, value = singles.candidates.unit, singles.candidates.value
+    codes, at = [np.zeros((0, task.space.width))], [np.zeros(0, np.intp)]
+    for query in queries:
+        entries = np.flatnonzero(np.isfinite(gain[query]))
+        chosen = entries[:, None]
+        for _ in range(size - 1):
+            later = unit[entries][None, :] > unit[chosen[:, -1]][:, None]
+            line, column = np.nonzero(later)
+            chosen = np.column_stack([chosen[line], entries[column]])
+        rows = np.repeat(task.queries[query][None], len(chosen), axis=0)
+        rows[np.arange(len(chosen))[:, None], unit[chosen]] = value[query, chosen]
+        codes.append(rows)
+        at.append(np.full(len(rows), query))
+    return np.concatenate(codes), np.concatenate(at)
+
+
+class _Parents(NamedTuple):
+    """Combinations to be extended, padded."""
+
+    codes: Array  # (q, P, U)
+    worth: Array  # (q, P) stretched progress, minus infinity where there is none
+
+
+def _parents(task: Task, singles: Singles, before: Level | None, queries: Array, most: int) -> _Parents:
+    """The best combinations of the level before, or the best single changes."""
+    if before is None:
+        entry, worth = _best_entries(singles.gain(task)[queries], singles.candidates.unit, most)
+        codes = np.repeat(task.queries[queries][:, None], entry.shape[1], axis=1)
+        line, place = np.indices(entry.shape)
+        values = singles.candidates.value[queries[:, None], entry]
+        codes[line, place, singles.candidates.unit[entry]] = values
+        return _Parents(codes, worth + _stretch(task, task.base)[queries][:, None])
+    position = np.full(len(task.queries), -1)
+    position[queries] = np.arange(len(queries))
+    usable = (position[before.at] >= 0) & ~before.reached & np.isfinite(before.progress)
+    at, rows = before.at[usable], before.codes[usable]
+    progress = before.progress[usable]
+    rank = rank_within(at, -progress, np.arange(len(at)))
+    keep = rank < most
+    codes = np.zeros((len(queries), most, task.space.width))
+    worth = np.full((len(queries), most), -np.inf)
+    codes[position[at[keep]], rank[keep]] = rows[keep]
+    worth[position[at[keep]], rank[keep]] = _stretch(task, progress[keep])
+    return _Parents(codes, worth)
+
+
+def _best_entries(gain: Array, unit: Array, most: int, per_unit: int = 8) -> tuple[Array, Array]:
+    """The entries with the highest gain, not too many of one unit, and their gains."""
+    if not gain.shape[1]:
+        return np.zeros((len(gain), 0), np.intp), np.zeros((len(gain), 0))
+    order = np.lexsort((-gain, np.broadcast_to(unit, gain.shape)), axis=1)
+    ranked = np.sort(unit)
+    rank = np.empty(gain.shape, int)
+    turn = np.arange(len(unit)) - np.searchsorted(ranked, ranked, side="left")
+    np.put_along_axis(rank, order, np.broadcast_to(turn, gain.shape), axis=1)
+    capped = np.where(rank < per_unit, gain, -np.inf)
+    best = np.argsort(-capped, axis=1, kind="stable")[:, :most]
+    return best, np.take_along_axis(capped, best, axis=1)
+
+
+def _children(
+    task: Task, singles: Singles, parents: _Parents, queries: Array, most: int, size: int, limit: int
+) -> tuple[Array, Array, Array]:
+    """The most promising extensions of the parents by one single change: codes, query, rank."""
+    width = task.space.width
+    if not len(queries):
+        return np.zeros((0, width)), np.zeros(0, np.intp), np.zeros(0, int)
+    unit, value = singles.candidates.unit, singles.candidates.value
+    entry, gain = _best_entries(singles.gain(task)[queries], unit, most)
+    changed = parents.codes != task.queries[queries][:, None]
+    taken = np.take_along_axis(changed, unit[entry][:, None, :].repeat(changed.shape[1], axis=1), axis=2)
+    guess = np.where(taken, -np.inf, parents.worth[:, :, None] + gain[:, None, :])
+    guess = guess.reshape(len(queries), -1)
+    order = np.argsort(-guess, axis=1, kind="stable")[:, : limit * size]
+    line = np.broadcast_to(np.arange(len(queries))[:, None], order.shape)
+    parent, extra = order // entry.shape[1], order % entry.shape[1]
+    codes = parents.codes[line, parent]
+    chosen = entry[line, extra]
+    spot = np.indices(order.shape)
+    codes[spot[0], spot[1], unit[chosen]] = value[queries[line], chosen]
+    fresh = first_of_each(line_keys(codes)) & np.isfinite(np.take_along_axis(guess, order, axis=1))
+    rank = np.cumsum(fresh, axis=1) - 1
+    fresh &= rank < limit
+    return codes[fresh], queries[line[fresh]], rank[fresh]
+
+
+def _greedy_path(task: Task, singles: Singles, queries: Array) -> tuple[Array, Array]:
+    """The best value of each unit, set one after the other, best unit first (Algorithm 2, step 5)."""
+    unit, width = singles.candidates.unit, task.space.width
+    entry, gain = _best_entries(singles.gain(task)[queries], unit, width, per_unit=1)
+    useful = np.isfinite(gain) & (gain > 0)
+    rows = np.repeat(task.queries[queries][:, None], entry.shape[1], axis=1)
+    for step in range(entry.shape[1]):
+        line = np.flatnonzero(useful[:, step])
+        chosen = entry[line, step]
+        rows[line[:, None], np.arange(step, entry.shape[1])[None, :], unit[chosen][:, None]] = (
+            singles.candidates.value[queries[line], chosen][:, None]
+        )
+    steps = np.arange(1, entry.shape[1] + 1)
+    keep = useful & (steps > 2) & (steps <= task.max_changes[queries][:, None]) & _sparse_steps(steps)  # noqa: PLR2004
+    line, step = np.nonzero(keep)
+    return rows[line, step], queries[line]
+
+
+def _sparse_steps(steps: Array) -> Array:
+    """Which lengths of a path are tried: all up to 16, then ever fewer."""
+    grown = np.unique(np.round(16 * 1.25 ** np.arange(40)).astype(int))
+    tried: Array = (steps <= 16) | np.isin(steps, grown)  # noqa: PLR2004
+    return tried
+
+
+def _weights(task: Task, singles: Singles) -> Array:
+    """The share of every single change in the gains of the best change of each unit."""
+    known = singles.candidates.real & np.isfinite(singles.progress)
+    base = _stretch(task, task.base)[:, None]
+    gain = np.where(known, np.maximum(_stretch(task, singles.progress) - base, 0.0), 0.0)
+    total = np.zeros(len(gain))
+    for place in range(task.space.width):
+        total += gain[:, singles.candidates.unit == place].max(axis=1, initial=0.0)
+    share: Array = gain / np.where(total > 0, total, 1.0)[:, None]
+    return share
+
+
+def _stretch(task: Task, progress: Array) -> Array:
+    return log_odds(progress) if task.bounded else progress
+
+
+NEAREST_LEVELS = 3  # how many levels are looked at when the nearest example is wanted

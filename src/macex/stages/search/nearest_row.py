@@ -1,0 +1,65 @@
+"""The last resort: the nearest training rows that meet the goal, made as sparse as possible.
+
+Each neighbour is laid over the query as far as the constraints allow. Of those that still reach the
+goal the one with the fewest changes is stripped, change by change, of what it does not need.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from macex.stages.arrays import rank_within
+from macex.stages.shapes import Pool, Task
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class NearestRow:
+    """Start from rows that are known to reach the goal; at most `rounds` model calls to strip them."""
+
+    rounds: int = 24
+
+    def __call__(self, task: Task, near: Array, real: Array) -> Pool:
+        """Valid examples from the neighbours `near` (Q, K, U), `real` (Q, K)."""
+        codes, at = self._projected(task, near, real)
+        if not len(at):
+            return Pool.empty(task.space.width)
+        verdict = task.judge(codes, at)
+        changes = task.space.changed(codes, at).sum(axis=1)
+        good = np.flatnonzero(verdict.reached & (changes > 0))
+        distance = task.measure(codes[good], at[good])
+        best = good[rank_within(at[good], changes[good], distance) < 2]  # noqa: PLR2004
+        pool = Pool(at[best], codes[best], verdict.progress[best])
+        pool = self._stripped(task, pool)
+        few = task.space.changed(pool.codes, pool.at).sum(axis=1) <= task.max_changes[pool.at]
+        return pool.take(np.flatnonzero(few))
+
+    def _projected(self, task: Task, near: Array, real: Array) -> tuple[Array, Array]:
+        """The neighbours with every value that may not be set put back to the query's own."""
+        at, place = np.nonzero(real)
+        rows = near[at, place]
+        for unit in range(task.space.width):
+            ok = task.space.admits_one(at, unit, rows[:, unit]) & task.space.changeable[at, unit]
+            rows[:, unit] = np.where(ok, rows[:, unit], task.queries[at, unit])
+        return rows, at
+
+    def _stripped(self, task: Task, pool: Pool) -> Pool:
+        codes, progress = pool.codes.copy(), pool.progress.copy()
+        open_ = np.ones(len(pool), bool)
+        for _ in range(self.rounds):
+            changed = task.space.changed(codes, pool.at)
+            example, unit = np.nonzero(changed & open_[:, None] & (changed.sum(axis=1) > 1)[:, None])
+            if not len(example):
+                break
+            rows = codes[example]
+            rows[np.arange(len(example)), unit] = task.queries[pool.at[example], unit]
+            verdict = task.judge(rows, pool.at[example])
+            good = np.flatnonzero(verdict.reached)
+            best = good[rank_within(example[good], -verdict.progress[good], unit[good]) == 0]
+            codes[example[best]], progress[example[best]] = rows[best], verdict.progress[best]
+            open_ &= np.isin(np.arange(len(pool)), example[best])
+        return Pool(pool.at, codes, progress)

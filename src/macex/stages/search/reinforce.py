@@ -1,0 +1,228 @@
+"""REINFORCE over which columns to change and to which values (the paper's Algorithm 2).
+
+The policy has two parts (eqs. 2 and 3): mu_c ~ Bernoulli(p_c) chooses columns, nu_c ~ softmax(q_c)
+their values, and the value's probability counts only where the column is chosen. All queries learn
+in lock-step: one model call an epoch. The gradients are written out, see `gradients`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from macex.errors import OptionError, require_counts
+from macex.stages.search.options import Options, options_of
+from macex.stages.shapes import Candidates, Found, Pool, Task
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Policy(NamedTuple):
+    """theta of eq. 3: p as a sigmoid of a free logit, q as the logits of a softmax."""
+
+    logit: Array  # (Q, U)
+    q: Array  # (Q, U, M)
+
+
+@dataclass(frozen=True, slots=True)
+class Reinforce:
+    """The paper's MACE-RL.
+
+    `epochs` and `batch` of REINFORCE, Adam's `rate`, the weights `l1` and `entropy` of eq. 5,
+    `max_columns` (w) and `samples` (B) of Algorithm 2. `weigh` says what the weights of eq. 5 are
+    held against: the reward summed over the batch, as printed (`"batch"`), the mean reward
+    (`"mean"`), or the mean reward with the penalty averaged over columns (`"columns"`).
+    """
+
+    epochs: int = 15
+    batch: int = 40
+    rate: float = 0.1
+    l1: float = 2
+    entropy: float = 2
+    max_columns: int = 8
+    samples: int = 80
+    weigh: Literal["batch", "mean", "columns"] = "batch"
+
+    def __post_init__(self) -> None:
+        require_counts(self, "epochs", "batch", "max_columns", "samples")
+        if self.weigh not in ("batch", "mean", "columns"):
+            raise OptionError(f"Reinforce(weigh=) is 'batch', 'mean' or 'columns', not {self.weigh!r}")
+
+    def __call__(self, task: Task, candidates: Candidates) -> Found:
+        """Learn a policy per query, then follow it greedily and by samples."""
+        options = options_of(task, candidates)
+        policy = self._learn(task, options)
+        return self._follow(task, candidates, options, policy)
+
+    def _learn(self, task: Task, options: Options) -> Policy:
+        """Step 1: minimise eq. 5 with Adam."""
+        policy = Policy(np.zeros(options.real.shape[:2]), np.zeros(options.real.shape))
+        adam = _Adam(self.rate, policy)
+        penalty = self._penalty(options)
+        for epoch in range(self.epochs):
+            p, values = probabilities(policy, options)
+            uniform = task.draws.uniform("policy", epoch * self.batch, self.batch)
+            mu, nu = sample(p, values, uniform)  # (Q, T, U)
+            reward = self._reward(task, options, mu, nu)  # (Q, T)
+            advantage = reward - np.median(reward, axis=1, keepdims=True)  # b = batch median
+            policy = adam.step(policy, gradients(p, values, mu, nu, advantage, penalty))
+        return policy
+
+    def _penalty(self, options: Options) -> tuple[Array, Array]:
+        """lambda_1 and lambda_2 of eq. 5 against the mean reward, (Q, 1) each."""
+        columns = np.maximum(options.open.sum(axis=1, keepdims=True), 1)
+        share = {"batch": 1 / self.batch, "mean": 1.0, "columns": 1 / columns}[self.weigh]
+        return self.l1 * share * np.ones(columns.shape), self.entropy * share * np.ones(columns.shape)
+
+    def _reward(self, task: Task, options: Options, mu: Array, nu: Array) -> Array:
+        queries, batch, width = mu.shape
+        at = np.repeat(np.arange(queries), batch)
+        rows = options.rows(task, at, mu.reshape(-1, width), nu.reshape(-1, width))
+        progress = task.judge(rows, at).progress.reshape(queries, batch)
+        return np.where(np.isfinite(progress), progress, task.base[:, None])
+
+    def _follow(self, task: Task, candidates: Candidates, options: Options, policy: Policy) -> Found:
+        """Steps 2-7: the greedy path, B samples, and what single changes do alone."""
+        p, values = probabilities(policy, options)
+        most = np.minimum(self.max_columns, task.max_changes)
+        order = np.argsort(-p, axis=1, kind="stable")  # ties by column name
+        place = np.argsort(order, axis=1)  # (Q, U) rank of every column
+        top = (place < self.max_columns) & options.open
+        best = values.argmax(axis=2)  # v*_c
+        path = self._path(task, options, place, top, best, most)
+        sampled = self._samples(task, options, p, values, place, top, most)
+        alone = self._alone(task, options, top, best)
+        codes, at = (np.concatenate(parts) for parts in zip(path[:2], sampled, alone[:2], strict=True))
+        verdict = task.judge(codes, at)
+        good = verdict.reached.copy()
+        good[: len(path[1])] &= _shortest(path[1], path[2], good[: len(path[1])])
+        good[len(path[1]) + len(sampled[1]) :] = False
+        pool = Pool(at[good], codes[good], verdict.progress[good])
+        flips = np.zeros(p.shape, bool)
+        flips[alone[1], alone[2]] = verdict.reached[len(path[1]) + len(sampled[1]) :]
+        return self._found(task, candidates, options, pool, p, top, best, flips)
+
+    def _path(
+        self, task: Task, options: Options, place: Array, top: Array, best: Array, most: Array
+    ) -> tuple[Array, Array, Array]:
+        """Step 5: all prefixes of the greedy path, in one call."""
+        steps = np.arange(1, self.max_columns + 1)
+        chosen = top[:, None, :] & (place[:, None, :] < steps[None, :, None])  # (Q, w, U)
+        length = chosen.sum(axis=2)
+        keep = (length == steps) & (steps <= most[:, None])
+        at, step = np.nonzero(keep)
+        return options.rows(task, at, chosen[at, step], best[at]), at, step
+
+    def _samples(
+        self, task: Task, options: Options, p: Array, values: Array, place: Array, top: Array, most: Array
+    ) -> tuple[Array, Array]:
+        """Step 6: B actions from the policy, never more than w or `max_changes` columns."""
+        queries, width = p.shape
+        mu, nu = sample(p, values, task.draws.uniform("samples", 0, self.samples))
+        mu &= top[:, None, :]
+        ranked = np.where(mu, place[:, None, :], width)
+        turn = np.argsort(np.argsort(ranked, axis=2, kind="stable"), axis=2)
+        mu &= turn < most[:, None, None]
+        at = np.repeat(np.arange(queries), self.samples)
+        flat = mu.reshape(-1, width)
+        some = flat.any(axis=1)
+        rows = options.rows(task, at[some], flat[some], nu.reshape(-1, width)[some])
+        return rows, at[some]
+
+    def _alone(self, task: Task, options: Options, top: Array, best: Array) -> tuple[Array, Array, Array]:
+        """Each of F* by itself."""
+        at, unit = np.nonzero(top)
+        chosen = np.zeros((len(at), top.shape[1]), bool)
+        chosen[np.arange(len(at)), unit] = True
+        return options.rows(task, at, chosen, best[at]), at, unit
+
+    def _found(
+        self,
+        task: Task,
+        candidates: Candidates,
+        options: Options,
+        pool: Pool,
+        p: Array,
+        top: Array,
+        best: Array,
+        flips: Array,
+    ) -> Found:
+        hot = (np.arange(options.real.shape[2]) == best[:, :, None]) & top[:, :, None]
+        width = candidates.value.shape[1]
+        nothing = np.zeros(len(p), int)
+        return Found(
+            pool=pool,
+            proved=nothing,
+            tried=nothing,
+            candidates=candidates,
+            weight=options.spread(np.where(hot, p[:, :, None], 0.0), 0.0, width),
+            flips=options.spread(hot & flips[:, :, None], 0.0, width).astype(bool),
+        )
+
+
+def probabilities(policy: Policy, options: Options) -> tuple[Array, Array]:
+    """p (Q, U) and softmax(q) (Q, U, M); both 0 where nothing is on offer."""
+    p = np.where(options.open, 1 / (1 + np.exp(-policy.logit)), 0.0)
+    raised = np.where(options.real, np.exp(policy.q - policy.q.max(axis=2, keepdims=True)), 0.0)
+    return p, raised / np.maximum(raised.sum(axis=2, keepdims=True), 1e-300)
+
+
+def sample(p: Array, values: Array, uniform: Array) -> tuple[Array, Array]:
+    """mu (Q, T, U) bool and nu (Q, T, U) int, both from one uniform number each."""
+    mu = uniform < p[:, None, :]
+    within = np.where(mu, uniform / np.maximum(p[:, None, :], 1e-300), 0.0)
+    edges = np.cumsum(values, axis=2)[:, None, :, :]
+    nu = (within[:, :, :, None] >= edges).sum(axis=3)
+    last = np.maximum((values > 0).sum(axis=2) - 1, 0)
+    offered = np.argsort(~(values > 0), axis=2, kind="stable")
+    return mu, np.where(nu < values.shape[2], nu, np.take_along_axis(offered, last[:, :, None], axis=2)[:, None, :, 0])
+
+
+def gradients(
+    p: Array, values: Array, mu: Array, nu: Array, advantage: Array, penalty: tuple[Array, Array]
+) -> Policy:
+    """The gradient of eq. 5, by hand.
+
+    d log pi / d logit_c = mu_c - p_c and d log pi / d q_ci = mu_c (1[nu_c = i] - Q_ci), from eq. 2;
+    the penalty is l1 ||p||_1 + l2 sum p log p, and dp / dlogit = p (1 - p).
+    """
+    l1, l2 = penalty
+    inside = np.clip(p, 1e-12, 1)
+    batch = advantage.shape[1]
+    grad_logit = -np.einsum("qt,qtu->qu", advantage, mu - p[:, None, :]) / batch
+    grad_logit = grad_logit + p * (1 - p) * (l1 + l2 * (np.log(inside) + 1))
+    weighted = advantage[:, :, None] * mu  # (Q, T, U)
+    picked = np.stack([np.where(nu == i, weighted, 0.0).sum(axis=1) for i in range(values.shape[2])], axis=2)
+    grad_q = -(picked - values * weighted.sum(axis=1)[:, :, None]) / batch
+    return Policy(grad_logit, grad_q)
+
+
+class _Adam:
+    """Adam (Kingma and Ba) over both parts of the policy."""
+
+    def __init__(self, rate: float, like: Policy) -> None:
+        self.rate, self.time = rate, 0
+        self.mean = [np.zeros_like(part) for part in like]
+        self.square = [np.zeros_like(part) for part in like]
+
+    def step(self, policy: Policy, gradient: Policy) -> Policy:
+        """One step down the gradient."""
+        self.time += 1
+        moved = []
+        for place, (part, grad) in enumerate(zip(policy, gradient, strict=True)):
+            self.mean[place] = 0.9 * self.mean[place] + 0.1 * grad
+            self.square[place] = 0.999 * self.square[place] + 0.001 * grad**2
+            mean = self.mean[place] / (1 - 0.9**self.time)
+            square = self.square[place] / (1 - 0.999**self.time)
+            moved.append(part - self.rate * mean / (np.sqrt(square) + 1e-8))
+        return Policy(*moved)
+
+
+def _shortest(at: Array, step: Array, reached: Array) -> Array:
+    """The first valid prefix of each query's path."""
+    first = np.full(int(at.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, at[reached], step[reached])
+    shortest: Array = step == first[at]
+    return shortest

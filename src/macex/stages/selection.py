@@ -1,0 +1,106 @@
+"""Stage 3: which examples to return (the paper's Algorithm 3, and the default).
+
+The printed rule sorts by proximity and passes over an example one of whose columns has been used K
+times before. The default takes the best example of each *set* of changed columns, and of those
+the ones whose columns overlap least.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from macex.errors import require_counts
+from macex.stages.arrays import rank_within, set_keys
+from macex.stages.shapes import Pool, Task
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+PLAUSIBLE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Pick examples that differ in what they change.
+
+    A column is used by at most `uses` of the chosen examples; where that leaves too few, the limit
+    is relaxed. With `printed` the rule is Algorithm 3 to the letter (its K is `uses`), applied
+    before fine-tuning.
+    """
+
+    uses: int = 1
+    printed: bool = False
+
+    def __post_init__(self) -> None:
+        require_counts(self, "uses")
+
+    def __call__(self, order: Array, changed: Array, count: int) -> list[int]:
+        """Positions of the chosen among one query's examples.
+
+        `order` ranks them, best first; `changed` (E, U) says what each changes.
+        """
+        if self.printed:
+            return _fill([], order, changed, count, self.uses)
+        first = _best_of_each_set(order, changed)
+        chosen = _fill([], first, changed, count, self.uses)
+        chosen = _fill(chosen, first, changed, count, max(3, self.uses))
+        chosen = _fill(chosen, first, changed, count, len(changed) + 1)
+        return sorted(chosen, key=list(order).index)
+
+
+def _best_of_each_set(order: Array, changed: Array) -> Array:
+    keys = set_keys(changed[order])
+    _, first = np.unique(keys, return_index=True)
+    return order[np.sort(first)]
+
+
+def _fill(chosen: list[int], order: Array, changed: Array, count: int, uses: int) -> list[int]:
+    """Algorithm 3, steps 2-5: go down the list, pass over columns used too often."""
+    chosen = list(chosen)
+    used = changed[chosen].sum(axis=0) if chosen else np.zeros(changed.shape[1], int)
+    for example in order:
+        if len(chosen) >= count:
+            break
+        if int(example) in chosen or (used[changed[example]] >= uses).any():
+            continue
+        chosen.append(int(example))
+        used = used + changed[example]
+    return chosen
+
+
+def shortlist(task: Task, pool: Pool, sets: int, each: int = 2) -> Array:
+    """The examples worth refining: the nearest few of the best sets of changed units."""
+    changed = task.space.changed(pool.codes, pool.at)
+    size, distance = changed.sum(axis=1), task.measure(pool.codes, pool.at)
+    if task.prefer == "surest":
+        size, distance = np.zeros_like(size), -pool.progress
+    if task.prefer == "nearest":
+        size = np.zeros_like(size)
+    keys = set_keys(changed) ^ (pool.at.astype(np.uint64) << np.uint64(40))
+    _, group = np.unique(keys, return_inverse=True)
+    turn = rank_within(group.reshape(-1), distance, np.arange(len(pool)))
+    lead = np.flatnonzero(turn == 0)
+    place = np.full(int(group.max(initial=-1)) + 1, 0)
+    place[group.reshape(-1)[lead]] = rank_within(pool.at[lead], size[lead], distance[lead], lead)
+    keep = (turn < each) & (place[group.reshape(-1)] < sets)
+    if task.prefer == "fewest" and task.count == 1:
+        least = np.full(len(task.queries), np.iinfo(np.int64).max)
+        np.minimum.at(least, pool.at, size)
+        keep &= size == least[pool.at]
+    return np.flatnonzero(keep)
+
+
+def ranking(task: Task, pool: Pool, plausibility: Array) -> Array:
+    """All examples in order: by query, then best first as `prefer` says."""
+    changes = task.space.changed(pool.codes, pool.at).sum(axis=1)
+    distance = np.round(task.measure(pool.codes, pool.at), 9)
+    unlikely = np.nan_to_num(plausibility, nan=1.0) < PLAUSIBLE
+    values = [pool.codes[:, place] for place in reversed(range(pool.codes.shape[1]))]
+    keys = {
+        "fewest": (changes, unlikely, distance, -pool.progress),
+        "nearest": (distance, changes, unlikely, -pool.progress),
+        "surest": (-pool.progress, changes, unlikely, distance),
+    }[task.prefer]
+    return np.lexsort((*values, *keys[::-1], pool.at))

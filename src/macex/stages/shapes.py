@@ -1,0 +1,141 @@
+"""The shapes that stages hand to each other. The first axis of every array is the query.
+
+    Task        a batch of queries, how to score rows and how to measure changes
+    Candidates  single changes on offer: which unit, which value        C and V(C) of the paper
+    Pool        examples that reach their goals                         E of the paper
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from macex.ask.goals import Verdict
+    from macex.ask.space import Space
+    from macex.stages.draws import Draws
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Prefer = Literal["fewest", "nearest", "surest"]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Single changes on offer: entry a of every query concerns the unit `unit[a]`."""
+
+    unit: Array  # (A,) int
+    value: Array  # (Q, A)
+    real: Array  # (Q, A) bool: the entry counts for this query
+    allowed: Array  # (Q, A) bool: not only a reason but a change that may be made
+    exact: bool = False  # every value seen in training is on offer, and was meant to be
+
+    def rows(self, queries: Array, chosen: Array) -> tuple[Array, Array, Array]:
+        """The single changes at `chosen` (Q, A) bool as rows: codes, their query, their entry."""
+        at, entry = np.nonzero(chosen)
+        codes = queries[at]
+        codes[np.arange(len(at)), self.unit[entry]] = self.value[at, entry]
+        return codes, at, entry
+
+    def join(self, other: Candidates) -> Candidates:
+        """The entries of both."""
+        return Candidates(
+            np.concatenate([self.unit, other.unit]),
+            np.concatenate([self.value, other.value], axis=1),
+            np.concatenate([self.real, other.real], axis=1),
+            np.concatenate([self.allowed, other.allowed], axis=1),
+            self.exact,
+        )
+
+
+class Judging(Protocol):
+    """Scores rows of codes (n, U), each made from the query `at` (n,)."""
+
+    ran_out: Array  # (Q,) bool: the query's rows or time were spent
+
+    def __call__(self, codes: Array, at: Array, *, probe: bool = False) -> Verdict:
+        """The verdict on each row; with `probe` rows that break a rule are scored, too."""
+
+    def renew(self, queries: Array, rows: int) -> None:
+        """Let queries (Q,) bool cost `rows` more, unless the caller set the limit."""
+
+    @property
+    def finished(self) -> Array:
+        """Queries (Q,) for which nothing more can be asked."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A batch of queries as stages see it."""
+
+    space: Space
+    judge: Judging
+    measure: Callable[[Array, Array], Array]  # (codes, at) -> distance from the query, (n,)
+    draws: Draws
+    base: Array  # (Q,) progress of the queries themselves
+    bounded: bool  # progress is a probability
+    count: int  # counterfactuals wanted for each query
+    prefer: Prefer
+    rest: Callable[[Array, Candidates], tuple[Candidates, Array]]  # the seen values not yet on offer
+
+    @property
+    def queries(self) -> Array:
+        """The queries by unit, (Q, U)."""
+        return self.space.queries
+
+    @property
+    def max_changes(self) -> Array:
+        """The most units each query may change, (Q,)."""
+        return np.minimum(self.space.bounds.max_changes, self.space.changeable.sum(axis=1))
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Examples that reach their goals: row i is made from query `at[i]`."""
+
+    at: Array  # (E,) int
+    codes: Array  # (E, U)
+    progress: Array  # (E,)
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    def take(self, index: Array) -> Pool:
+        """The examples at `index`."""
+        return Pool(self.at[index], self.codes[index], self.progress[index])
+
+    @staticmethod
+    def empty(width: int) -> Pool:
+        """A pool without examples."""
+        return Pool(np.zeros(0, np.intp), np.zeros((0, width)), np.zeros(0))
+
+    @staticmethod
+    def join(pools: list[Pool], width: int) -> Pool:
+        """All examples of several pools."""
+        if not pools:
+            return Pool.empty(width)
+        return Pool(
+            np.concatenate([p.at for p in pools]),
+            np.concatenate([p.codes for p in pools]),
+            np.concatenate([p.progress for p in pools]),
+        )
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found out.
+
+    `proved` counts the levels (numbers of changes) of which every combination over the values seen
+    in training failed, `tried` the same over the candidates alone. `weight` and `flips` describe
+    single changes: the share each has in the way to the goal, and whether it reaches it alone.
+    """
+
+    pool: Pool
+    proved: Array  # (Q,) int
+    tried: Array  # (Q,) int
+    candidates: Candidates
+    weight: Array  # (Q, A) in [0, 1]
+    flips: Array  # (Q, A) bool

@@ -1,0 +1,110 @@
+"""The house rules that no linter knows: sizes, names, and what the sources may not contain."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src" / "macex").rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+TEXTS = sorted(
+    path
+    for pattern in ("*", ".ci/*", "src/**/*", "tests/**/*", "docs/**/*", "examples/**/*")
+    for path in ROOT.glob(pattern)
+    if path.is_file() and path.suffix not in {".gz", ".pyc", ".png"}
+)
+MAY_PRINT = {"bench", "cli", "demo.py"}
+EMPTY_WORDS = {"util", "utils", "helper", "helpers", "base", "manager"}
+ELSEWHERE = ["shared" + "/", "pypi" + ".org", "files.python" + "hosted", "deb." + "debian"]
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def nodes(path: Path, *kinds: type[ast.AST]):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, kinds)]
+
+
+def functions(path: Path):
+    return nodes(path, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def body_length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of the body; the docstring is not counted."""
+    documented = ast.get_docstring(function) is not None
+    body = function.body[1:] if documented else function.body
+    return body[-1].end_lineno - body[0].lineno + 1 if body else 0
+
+
+def words(name: str) -> set[str]:
+    """The words of a name: snake_case, CamelCase or a file's.
+
+    >>> sorted(words("CacheManager")), sorted(words("row_utils"))
+    (['cache', 'manager'], ['row', 'utils'])
+    """
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
+
+
+source_file = pytest.mark.parametrize("path", SOURCES, ids=named)
+
+
+@source_file
+def test_a_file_has_at_most_400_lines(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+@source_file
+def test_a_function_has_at_most_60_lines(path):
+    long = {f.name: body_length(f) for f in functions(path) if body_length(f) > 60}
+    assert long == {}
+
+
+def test_half_of_the_functions_have_at_most_12_lines():
+    assert median(body_length(f) for path in SOURCES for f in functions(path)) <= 12
+
+
+@source_file
+def test_a_module_says_what_it_is_for(path):
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+@source_file
+def test_input_is_not_checked_by_assert(path):
+    assert [node.lineno for node in nodes(path, ast.Assert)] == []
+
+
+@source_file
+def test_only_programs_print(path):
+    calls = [c for c in nodes(path, ast.Call) if isinstance(c.func, ast.Name)]
+    printed = [call.lineno for call in calls if call.func.id == "print"]
+    assert not printed or MAY_PRINT & set(path.parts)
+
+
+@source_file
+def test_no_parameter_swallows_a_misspelt_option(path):
+    assert [f.name for f in functions(path) if f.args.kwarg is not None] == []
+
+
+@source_file
+def test_imports_are_absolute(path):
+    assert [node.lineno for node in nodes(path, ast.ImportFrom) if node.level] == []
+
+
+@pytest.mark.parametrize("path", SOURCES + TESTS, ids=named)
+def test_names_mean_something(path):
+    defined = nodes(path, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    names = [path.stem, path.parent.name, *(node.name for node in defined)]
+    assert [name for name in names if words(name) & EMPTY_WORDS] == []
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=named)
+def test_no_text_points_outside_the_project(path):
+    text = path.read_text(encoding="utf-8", errors="replace")
+    assert [place for place in ELSEWHERE if place in text] == []
