@@ -1,10 +1,10 @@
 """macex: the least that would have to be different for a model to decide otherwise.
 
-    import macex as mx
+import macex as mx
 
-    explainer = mx.Explainer(model, X_train)
-    found = explainer.explain(X_test.head(50), n=3)
-    found[0]
+explainer = mx.Explainer(model, X_train)
+found = explainer.explain(X_test.head(50), n=3)
+found[0]
 """
 
 from __future__ import annotations

@@ -90,4 +90,6 @@ def require_counts(stage: object, *names: str) -> None:
         value = getattr(stage, name)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             owner = type(stage).__name__
-            raise OptionError(f"{owner}({name}=) must be a whole number of 1 or more, not {value!r}")
+            raise OptionError(
+                f"{owner}({name}=) must be a whole number of 1 or more, not {value!r}"
+            )

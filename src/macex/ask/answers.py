@@ -89,4 +89,6 @@ class Outlook:
             return self.position(label)
         if isinstance(label, (int, np.integer)) and 0 <= int(label) < self.width:
             return int(label)
-        raise GoalError(f"label={label!r} names no output: the model has outputs 0 to {self.width - 1}")
+        raise GoalError(
+            f"label={label!r} names no output: the model has outputs 0 to {self.width - 1}"
+        )

@@ -63,11 +63,19 @@ class Constraints:
         if self.only is not None:
             set_(self, "only", _names("only", self.only))
         set_(self, "ranges", {c: _range(c, r) for c, r in _mapping("ranges", self.ranges).items()})
-        set_(self, "allowed", {c: _allowed(c, v) for c, v in _mapping("allowed", self.allowed).items()})
+        set_(
+            self,
+            "allowed",
+            {c: _allowed(c, v) for c, v in _mapping("allowed", self.allowed).items()},
+        )
         set_(self, "groups", tuple(_group(g) for g in _listed("groups", self.groups)))
         set_(self, "rules", tuple(_rule(r) for r in _listed("rules", self.rules)))
         set_(self, "derived", {c: _rule(r) for c, r in _mapping("derived", self.derived).items()})
-        set_(self, "weights", {c: _weight(c, w) for c, w in _mapping("weights", self.weights).items()})
+        set_(
+            self,
+            "weights",
+            {c: _weight(c, w) for c, w in _mapping("weights", self.weights).items()},
+        )
         _check_count(self.max_changes)
         _check_directions(self)
 
@@ -145,12 +153,16 @@ class Constraints:
         known = {f.name for f in fields(Constraints)}
         for name in parts:
             if name not in known:
-                raise ConstraintError(f"constraints have no part {name!r}{closest(name, sorted(known))}")
+                raise ConstraintError(
+                    f"constraints have no part {name!r}{closest(name, sorted(known))}"
+                )
         return Constraints(**parts)
 
     def _said(self) -> Iterator[Any]:
         nothing: tuple[Any, ...] = ((), {}, None, False)
-        return (f for f in fields(self) if getattr(self, f.name) not in nothing or self._empty_only(f))
+        return (
+            f for f in fields(self) if getattr(self, f.name) not in nothing or self._empty_only(f)
+        )
 
     def _empty_only(self, f: Any) -> bool:
         return f.name == "only" and self.only is not None
@@ -170,7 +182,9 @@ def _listed(part: str, value: Any) -> tuple[Any, ...]:
 
 def _mapping(part: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise ConstraintError(f"{part}= takes a mapping from column, not {type(value).__name__} {value!r}")
+        raise ConstraintError(
+            f"{part}= takes a mapping from column, not {type(value).__name__} {value!r}"
+        )
     return {str(column): entry for column, entry in value.items()}
 
 
@@ -188,7 +202,9 @@ def _allowed(column: str, value: Any) -> Any:
         return {present: _listed(f"allowed[{column!r}]", to) for present, to in value.items()}
     values = _listed(f"allowed[{column!r}]", value)
     if not values:
-        raise ConstraintError(f"allowed values of {column!r} are empty: use fixed=[{column!r}] instead")
+        raise ConstraintError(
+            f"allowed values of {column!r} are empty: use fixed=[{column!r}] instead"
+        )
     return values
 
 
@@ -206,8 +222,14 @@ def _rule(value: Any) -> Rule:
 
 
 def _weight(column: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-        raise ConstraintError(f"the weight of {column!r} must be a number of 0 or more, not {value!r}")
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not 0 <= value < float("inf")
+    ):
+        raise ConstraintError(
+            f"the weight of {column!r} must be a number of 0 or more, not {value!r}"
+        )
     return float(value)
 
 
@@ -254,14 +276,20 @@ def _narrow(column: str, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, A
 
 def _intersect(column: str, a: Any, b: Any) -> Any:
     if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return {present: tuple(v for v in a[present] if v in b[present]) for present in a if present in b}
+        return {
+            present: tuple(v for v in a[present] if v in b[present])
+            for present in a
+            if present in b
+        }
     if isinstance(a, Mapping):
         return {present: tuple(v for v in to if v in b) for present, to in a.items()}
     if isinstance(b, Mapping):
         return _intersect(column, b, a)
     common = tuple(v for v in a if v in b)
     if not common:
-        raise ConstraintError(f"the allowed values of {column!r}, {a} and {b}, have nothing in common")
+        raise ConstraintError(
+            f"the allowed values of {column!r}, {a} and {b}, have nothing in common"
+        )
     return common
 
 

@@ -302,7 +302,9 @@ def _single(want: object) -> Goal:
     if isinstance(want, Goal):
         return want
     missing = want is None or (isinstance(want, float) and np.isnan(want))
-    return AnyOf(None) if missing else AnyOf((want.item() if isinstance(want, np.generic) else want,))
+    return (
+        AnyOf(None) if missing else AnyOf((want.item() if isinstance(want, np.generic) else want,))
+    )
 
 
 def _number(value: float) -> float:

@@ -202,7 +202,9 @@ def check(constraints: Constraints, ground: Ground) -> None:
     for part, names in _named(constraints):
         for name in names:
             if name not in schema.names:
-                raise ConstraintError(f"{part} names no column {name!r}{closest(name, schema.names)}")
+                raise ConstraintError(
+                    f"{part} names no column {name!r}{closest(name, schema.names)}"
+                )
     grouped = [name for group in constraints.groups for name in group]
     twice = sorted({name for name in grouped if grouped.count(name) > 1})
     if twice:
@@ -223,7 +225,10 @@ def _named(constraints: Constraints) -> list[tuple[str, Sequence[str]]]:
         (part, tuple(getattr(constraints, part) or ()))
         for part in ("fixed", "only", "increase", "decrease", "may_blank", "protected")
     ]
-    found += [(part, tuple(getattr(constraints, part))) for part in ("ranges", "allowed", "weights", "derived")]
+    found += [
+        (part, tuple(getattr(constraints, part)))
+        for part in ("ranges", "allowed", "weights", "derived")
+    ]
     return found + [("groups", group) for group in constraints.groups]
 
 
@@ -268,9 +273,16 @@ def _write_bounds(b: Bounds, schema: Schema, own: Array, wish: Constraints, at: 
         b.weights[at, positions[name]] = weight
     for name, (low, high) in wish.ranges.items():
         column = positions[name]
-        b.floor[at, column] = -np.inf if low is None else _bound(schema.columns[column], low, "range")
-        b.ceiling[at, column] = np.inf if high is None else _bound(schema.columns[column], high, "range")
-    for names, ends, tighter in ((wish.increase, b.floor, np.maximum), (wish.decrease, b.ceiling, np.minimum)):
+        b.floor[at, column] = (
+            -np.inf if low is None else _bound(schema.columns[column], low, "range")
+        )
+        b.ceiling[at, column] = (
+            np.inf if high is None else _bound(schema.columns[column], high, "range")
+        )
+    for names, ends, tighter in (
+        (wish.increase, b.floor, np.maximum),
+        (wish.decrease, b.ceiling, np.minimum),
+    ):
         for name in names:
             column = positions[name]
             _bound(schema.columns[column], None, "direction")
@@ -298,16 +310,21 @@ def _code(column: Column, value: object) -> float:
         raise ConstraintError(f"in the constraints: {error}") from error
 
 
-def _menus(schema: Schema, own: Array, wished: Sequence[Constraints]) -> dict[int, tuple[Array, Array]]:
+def _menus(
+    schema: Schema, own: Array, wished: Sequence[Constraints]
+) -> dict[int, tuple[Array, Array]]:
     menus: dict[int, tuple[Array, Array]] = {}
     names = {name for constraints in wished for name in constraints.allowed}
     for name in sorted(names):
         place = schema.position(name)
         column = schema.columns[place]
         entries = [
-            (_menu_entries(column, wish.allowed.get(name)), at) for wish, at in _distinct(wished, len(own))
+            (_menu_entries(column, wish.allowed.get(name)), at)
+            for wish, at in _distinct(wished, len(own))
         ]
-        values = np.unique(np.concatenate([column.seen, *(to for menu, _ in entries for _, to in menu)]))
+        values = np.unique(
+            np.concatenate([column.seen, *(to for menu, _ in entries for _, to in menu)])
+        )
         allowed = np.ones((len(own), len(values)), bool)
         for menu, at in entries:
             allowed[at] = _permitted(menu, own[at, place], values)
@@ -369,7 +386,9 @@ def _derived(schema: Schema, derived: Mapping[str, Any]) -> tuple[tuple[int, For
     return tuple(
         (
             schema.position(name),
-            compile_formula(derived[name], schema.columns, target=schema.columns[schema.position(name)]),
+            compile_formula(
+                derived[name], schema.columns, target=schema.columns[schema.position(name)]
+            ),
         )
         for name in order
     )

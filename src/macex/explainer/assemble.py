@@ -28,7 +28,16 @@ def assemble(fitted: Fitted, outcome: Outcome, seconds: float) -> list[Explanati
     reasons = _actions(outcome, outcome.found.candidates.real)
     share = seconds / max(1, int(outcome.task.judge.spent.sum()))  # type: ignore[attr-defined]
     return [
-        _explanation(fitted, outcome, query, answers[query], misses[query], actions[query], reasons[query], share)
+        _explanation(
+            fitted,
+            outcome,
+            query,
+            answers[query],
+            misses[query],
+            actions[query],
+            reasons[query],
+            share,
+        )
         for query in range(len(outcome.there))
     ]
 
@@ -45,7 +54,9 @@ def _explanation(
 ) -> Explanation:
     judge: Any = outcome.task.judge
     status, over = _status(outcome, query, answers)
-    minimal, minimal_over = _minimal(outcome, query, answers[0].sparsity) if answers else (False, over)
+    minimal, minimal_over = (
+        _minimal(outcome, query, answers[0].sparsity) if answers else (False, over)
+    )
     return Explanation(
         label=_label(fitted, int(outcome.own.decision[query])),
         score=float(outcome.verdict.score[query]),
@@ -59,13 +70,19 @@ def _explanation(
         minimal=minimal,
         minimal_over=minimal_over,
         method=str(outcome.method[query]),
-        cost=Cost(int(judge.rounds[query]) + 1, int(judge.spent[query]) + 1, share * float(judge.spent[query])),
+        cost=Cost(
+            int(judge.rounds[query]) + 1,
+            int(judge.spent[query]) + 1,
+            share * float(judge.spent[query]),
+        ),
         source=Source(outcome.asked.rows, query, outcome.task.space.own[query]),
         names=fitted.options.names,
     )
 
 
-def _status(outcome: Outcome, query: int, answers: list[Counterfactual]) -> tuple[Status, Over | None]:
+def _status(
+    outcome: Outcome, query: int, answers: list[Counterfactual]
+) -> tuple[Status, Over | None]:
     if answers:
         return "found", None
     most = int(outcome.task.space.bounds.max_changes[query])
@@ -110,7 +127,9 @@ def _reason(
     if status == "none" and over == "all values":
         return f"Nothing may change, so {goal} cannot be reached.{force}"
     if status == "none":
-        return f"Every allowed combination of {over} was tried and none reaches {goal}.{force}{near}"
+        return (
+            f"Every allowed combination of {over} was tried and none reaches {goal}.{force}{near}"
+        )
     return f"No row that reaches {goal} was found; not every combination was tried.{force}{near}"
 
 
@@ -164,7 +183,13 @@ def _misses(fitted: Fitted, outcome: Outcome, wanted: list[bool]) -> list[Counte
 
 
 def _made(
-    fitted: Fitted, outcome: Outcome, pool: Pool, score: Array, decision: Array, usual: Array, spans: list[Any]
+    fitted: Fitted,
+    outcome: Outcome,
+    pool: Pool,
+    score: Array,
+    decision: Array,
+    usual: Array,
+    spans: list[Any],
 ) -> list[Counterfactual]:
     space = outcome.task.space
     full, own = space.columns(pool.codes, pool.at), space.own[pool.at]
@@ -207,13 +232,21 @@ def _changes(
             column, span = columns[member], spans.get(int(place))
             interval = None
             if span is not None:
-                interval = Interval(column.value(span.low), column.value(span.high), span.tested, span.exact)
-            before = rows.cell(query, member) if rows.odd[query, member] else column.value(own[member])
-            found.append((member, Change(column.name, before, column.value(full[member]), interval)))
+                interval = Interval(
+                    column.value(span.low), column.value(span.high), span.tested, span.exact
+                )
+            before = (
+                rows.cell(query, member) if rows.odd[query, member] else column.value(own[member])
+            )
+            found.append(
+                (member, Change(column.name, before, column.value(full[member]), interval))
+            )
     return tuple(change for _, change in sorted(found, key=lambda pair: pair[0]))
 
 
-def _support(fitted: Fitted, outcome: Outcome, query: int, binned: Array, columns: list[int]) -> int:
+def _support(
+    fitted: Fitted, outcome: Outcome, query: int, binned: Array, columns: list[int]
+) -> int:
     """Training rows that meet the goal and have, by bin, all the values that were set."""
     meeting = fitted.meeting(outcome.goals, query)
     same = np.ones(len(meeting), bool)
@@ -242,7 +275,9 @@ def _actions(outcome: Outcome, offered: Array) -> list[tuple[Action, ...]]:
         tuple(
             Action(
                 space.units[place].name,
-                _unit_value(outcome, space.units[place], float(candidates.value[query, entry[query, place]])),
+                _unit_value(
+                    outcome, space.units[place], float(candidates.value[query, entry[query, place]])
+                ),
                 float(strength[query, place]),
                 bool(found.flips[query, entry[query, place]]),
             )

@@ -50,7 +50,9 @@ class Checked(NamedTuple):
     spans: list[dict[int, Span]]  # per answer, by unit
 
 
-def pick(selection: Selection, task: Task, ranked: Ranked, barred: Array | None = None) -> list[Array]:
+def pick(
+    selection: Selection, task: Task, ranked: Ranked, barred: Array | None = None
+) -> list[Array]:
     """For every query the positions of its chosen examples, best first (stage 3)."""
     order = ranked.order if barred is None else ranked.order[~barred[ranked.order]]
     pool, chosen = ranked.pool, []
@@ -105,7 +107,9 @@ class _Probes(NamedTuple):
 
     codes: Array  # (n, U)
     example: Array  # (n,)
-    lines: list[tuple[int, Array, Array, Array, Array]]  # unit, examples, points, fresh, row numbers
+    lines: list[
+        tuple[int, Array, Array, Array, Array]
+    ]  # unit, examples, points, fresh, row numbers
 
 
 def _probes(task: Task, judge: Judge, pool: Pool, chosen: Array) -> _Probes:
@@ -145,14 +149,20 @@ def _line(task: Task, pool: Pool, place: int, who: Array) -> Array:
     after, own = pool.codes[who, place], task.queries[at, place]
     up = after > own
     end = np.where(
-        up, np.minimum(bounds.ceiling[at, column], unit.high), np.maximum(bounds.floor[at, column], unit.low)
+        up,
+        np.minimum(bounds.ceiling[at, column], unit.high),
+        np.maximum(bounds.floor[at, column], unit.low),
     )
     step = unit.step or (unit.high - unit.low) / 1000
     inward = np.where(up, np.maximum(after - step, own), np.minimum(after + step, own))
     room = np.abs(end - after)
     stride = np.where(room <= 2 * POINTS * unit.step, unit.step, room / POINTS)
-    outward = after[:, None] + np.where(up, 1, -1)[:, None] * stride[:, None] * np.arange(1, POINTS + 1)
-    outward = np.where(up[:, None], np.minimum(outward, end[:, None]), np.maximum(outward, end[:, None]))
+    outward = after[:, None] + np.where(up, 1, -1)[:, None] * stride[:, None] * np.arange(
+        1, POINTS + 1
+    )
+    outward = np.where(
+        up[:, None], np.minimum(outward, end[:, None]), np.maximum(outward, end[:, None])
+    )
     return task.space.snap(place, np.concatenate([inward[:, None], outward], axis=1))
 
 
@@ -171,7 +181,9 @@ def _measure_spans(
         ok = np.zeros(points.shape, bool)
         ok[fresh] = reached[rows]
         same = np.zeros(points.shape, bool)
-        same[:, 1:] = points[:, 1:] == np.concatenate([pool.codes[who, place][:, None], points[:, 1:-1]], axis=1)
+        same[:, 1:] = points[:, 1:] == np.concatenate(
+            [pool.codes[who, place][:, None], points[:, 1:-1]], axis=1
+        )
         run = np.logical_and.accumulate(ok[:, 1:] | same[:, 1:], axis=1)
         step = task.space.units[place].step
         for line, example in enumerate(who):

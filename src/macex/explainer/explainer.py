@@ -164,7 +164,9 @@ class Explainer:
 
     def _diagnosed(self, asked: Asked, items: list[Explanation]) -> list[Explanation]:
         """Name, for rows without an answer, each single constraint that stands in the way."""
-        relief: dict[int, list[str]] = {i: [] for i, item in enumerate(items) if item.status != "found"}
+        relief: dict[int, list[str]] = {
+            i: [] for i, item in enumerate(items) if item.status != "found"
+        }
         tests: dict[str, dict[int, Constraints]] = {}
         for place in relief:
             for text, without in asked.constraints[place].parts():
@@ -178,7 +180,9 @@ class Explainer:
                 constraints=list(relaxed.values()),
                 count=1,
             )
-            for place, item in zip(places.tolist(), self._explained(trial, lambda _: None), strict=True):
+            for place, item in zip(
+                places.tolist(), self._explained(trial, lambda _: None), strict=True
+            ):
                 if item.status == "found":
                     relief[place].append(text)
         return [
@@ -190,7 +194,11 @@ class Explainer:
 
     def _explanations(self, items: list[Explanation]) -> Explanations:
         options = self._fitted.options
-        meta = {"method": options.method_name, "prefer": options.prefer, "seed": options.random_state}
+        meta = {
+            "method": options.method_name,
+            "prefer": options.prefer,
+            "seed": options.random_state,
+        }
         return Explanations(items, names=options.names, meta=meta)
 
     def _wished(self, given: Any, count: int) -> list[Constraints]:
@@ -200,7 +208,9 @@ class Explainer:
             return [merged] * count
         per_row = list(given)
         if len(per_row) != count:
-            raise ConstraintError(f"constraints= has {len(per_row)} entries for {count} rows: give one per row")
+            raise ConstraintError(
+                f"constraints= has {len(per_row)} entries for {count} rows: give one per row"
+            )
         merged_by_value: dict[int, Constraints] = {}
         for one in per_row:
             merged_by_value.setdefault(id(one), self._merged(one))
@@ -252,7 +262,9 @@ def _constraints(given: Any) -> Constraints:
 def _check_call(n: Any, max_rows: Any, timeout_s: Any, margin: Any, on_error: Any) -> None:
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise OptionError(f"n must be a whole number of 1 or more, not {n!r}")
-    if max_rows is not None and (isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 1):
+    if max_rows is not None and (
+        isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 1
+    ):
         raise OptionError(f"max_rows must be a whole number of 1 or more, not {max_rows!r}")
     if timeout_s is not None and not (isinstance(timeout_s, (int, float)) and timeout_s > 0):
         raise OptionError(f"timeout_s must be a positive number of seconds, not {timeout_s!r}")

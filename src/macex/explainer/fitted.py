@@ -118,7 +118,9 @@ class Fitted:
         return Near(values.reshape(shape), bins.reshape(shape), own, real)
 
 
-def fit(model: Any, rows: Rows, schema: Schema, classes: Sequence[object] | None, options: Options) -> Fitted:
+def fit(
+    model: Any, rows: Rows, schema: Schema, classes: Sequence[object] | None, options: Options
+) -> Fitted:
     """Ask the model about the training rows and learn what every call needs."""
     ground = Ground(schema, rows.codes)
     oracle, answers = _consulted(model, rows, schema, classes)

@@ -84,7 +84,9 @@ def read_options(
     if prefer not in PREFERENCES:
         raise OptionError(f"prefer={prefer!r}{closest(prefer, PREFERENCES)}")
     if not callable(distance) and distance not in KINDS:
-        raise OptionError(f"distance={distance!r}{closest(distance, KINDS)}, or a function of two frames")
+        raise OptionError(
+            f"distance={distance!r}{closest(distance, KINDS)}, or a function of two frames"
+        )
     if isinstance(random_state, bool) or not isinstance(random_state, int):
         raise OptionError(f"random_state must be a whole number, not {random_state!r}")
     if not isinstance(fallback, bool):

@@ -1,10 +1,10 @@
 """The four stages joined: one batch of queries from codes to checked answers.
 
-    1 candidates   nearest training rows that meet the goal -> which columns, which values
-    2 search       which of them to combine -> a pool of valid examples
-    4 finetune     numbers moved back toward the query as far as they go
-    3 selection    near, plausible and diverse ones
-      check        scored again by the caller's model; only what holds is kept
+1 candidates   nearest training rows that meet the goal -> which columns, which values
+2 search       which of them to combine -> a pool of valid examples
+4 finetune     numbers moved back toward the query as far as they go
+3 selection    near, plausible and diverse ones
+  check        scored again by the caller's model; only what holds is kept
 """
 
 from __future__ import annotations
@@ -206,13 +206,18 @@ def _refined(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
     if options.selection.printed:
         task = replace(task, prefer="nearest")
         ranked = _ranked(fitted, task, goals, pool)
-        pool = pool.take(np.concatenate([*pick(options.selection, task, ranked), np.zeros(0, np.intp)]))
+        pool = pool.take(
+            np.concatenate([*pick(options.selection, task, ranked), np.zeros(0, np.intp)])
+        )
     else:
-        pool = pool.take(shortlist(task, pool, sets=task.count + 5))
+        pool = pool.take(shortlist(task, pool, sets=task.count + 15, each=8))
     if options.finetune is None or task.prefer == "surest" or not len(pool):
         return _ranked(fitted, task, goals, pool)
     task.judge.renew(np.ones(len(task.queries), bool), Exhaustive().max_rows)
-    refined = options.finetune(task, pool)
+    nearest = (
+        slice(None) if options.selection.printed else shortlist(task, pool, task.count + (9 if task.prefer == "nearest" else 5), each=2)
+    )
+    refined = options.finetune(task, pool.take(nearest))
     if not options.selection.printed:
         refined = Pool.join([refined, pool], task.space.width)
         refined = refined.take(distinct(refined.at, refined.codes))

@@ -25,4 +25,6 @@ def reporter(progress: Any, total: int) -> Iterator[Progress]:
             task = bar.add_task("explaining", total=total)
             yield lambda done: bar.update(task, completed=done)
     else:
-        raise OptionError(f"progress is True, None or a function of (done, total), not {progress!r}")
+        raise OptionError(
+            f"progress is True, None or a function of (done, total), not {progress!r}"
+        )

@@ -57,7 +57,10 @@ def save(explainer: Explainer, path: Any) -> None:
     target = Path(path)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
     try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as box:
+        with (
+            os.fdopen(handle, "wb") as file,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as box,
+        ):
             box.writestr("explainer.json", json.dumps(document))
             for part, array in zip(ARRAYS, arrays, strict=True):
                 buffer = io.BytesIO()
@@ -91,15 +94,23 @@ def load(path: Any, model: Any) -> Explainer:
     sample = np.unique(np.linspace(0, len(ground.codes) - 1, 1000).astype(int))
     frame = schema.frame(ground.codes[sample])
     oracle = consult(model, frame, len(sample), classes)
-    _agree(oracle(frame, len(sample)), Answers(arrays["scores"], arrays["decision"]).take(sample), path)
-    explainer._fitted = Fitted(oracle, ground, Answers(arrays["scores"], arrays["decision"]), options)
+    _agree(
+        oracle(frame, len(sample)), Answers(arrays["scores"], arrays["decision"]).take(sample), path
+    )
+    explainer._fitted = Fitted(
+        oracle, ground, Answers(arrays["scores"], arrays["decision"]), options
+    )
     return explainer
 
 
 def _agree(now: Answers, then: Answers, path: Any) -> None:
-    same = now.scores.shape == then.scores.shape and np.allclose(now.scores, then.scores, rtol=1e-4, atol=1e-4)
+    same = now.scores.shape == then.scores.shape and np.allclose(
+        now.scores, then.scores, rtol=1e-4, atol=1e-4
+    )
     if not same:
-        raise SavedError(f"the model answers otherwise than the one {path} was made with: make a new explainer")
+        raise SavedError(
+            f"the model answers otherwise than the one {path} was made with: make a new explainer"
+        )
 
 
 def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -107,14 +118,17 @@ def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         with zipfile.ZipFile(path) as box:
             document = json.loads(box.read("explainer.json"))
             arrays = {
-                part: np.load(io.BytesIO(box.read(f"{part}.npy")), allow_pickle=False) for part in ARRAYS
+                part: np.load(io.BytesIO(box.read(f"{part}.npy")), allow_pickle=False)
+                for part in ARRAYS
             }
     except FileNotFoundError:
         raise
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise SavedError(f"{path} is not a saved explainer: {error}") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise SavedError(f"{path} has the format {document.get('format')!r}; this version reads {FORMAT!r}")
+        raise SavedError(
+            f"{path} has the format {document.get('format')!r}; this version reads {FORMAT!r}"
+        )
     return document, arrays
 
 

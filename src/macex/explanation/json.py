@@ -95,16 +95,17 @@ def measured(value: float | None) -> float | None:
 
 def _explanation(explanation: Explanation, *, canonical: bool) -> Document:
     e = explanation
+    query = plain(e.source.cells())
     document = {
-        "query": plain(e.source.cells()),
+        "query": query,
         "label": plain(e.label),
         "score": measured(e.score),
         "goal": _goal(e.goal),
         "status": e.status,
         "reason": e.reason,
-        "miss": None if e.miss is None else _counterfactual(e.miss),
+        "miss": None if e.miss is None else _counterfactual(e.miss, query),
         "counterfactuals": [
-            {"rank": rank, **_counterfactual(found)}
+            {"rank": rank, **_counterfactual(found, query)}
             for rank, found in enumerate(e.counterfactuals, 1)
         ],
         "actions": [_action(action) for action in e.actions],
@@ -120,9 +121,9 @@ def _explanation(explanation: Explanation, *, canonical: bool) -> Document:
     return document
 
 
-def _counterfactual(found: Counterfactual) -> Document:
+def _counterfactual(found: Counterfactual, query: Document) -> Document:
     return {
-        "row": plain(found.source.cells()),
+        "row": query | plain(found.source.written()),
         "changes": [_change(change) for change in found.changes],
         "label": plain(found.label),
         "score": measured(found.score),

@@ -15,7 +15,8 @@ def quality(items: Sequence[Explanation], wanted: int | None = None) -> dict[str
     """Means over a batch; NaN where there is nothing to take a mean of.
 
     Sparsity to plausibility are over all counterfactuals, `minimal` over the rows with an answer,
-    the rest over all rows. `wanted` is how many counterfactuals were asked for.
+    the rest over all rows. `wanted` is how many counterfactuals were asked for; unless it is
+    given, as many as the fullest answer has.
     """
     found = [counterfactual for item in items for counterfactual in item.counterfactuals]
     known = [cf.plausibility for cf in found if cf.plausibility is not None]
@@ -36,6 +37,8 @@ def quality(items: Sequence[Explanation], wanted: int | None = None) -> dict[str
 
 
 def _diversity(items: Sequence[Explanation], wanted: int | None) -> dict[str, float]:
+    if wanted is None:
+        wanted = max((len(item.counterfactuals) for item in items), default=0)
     readings = [_differences(item, wanted) for item in items]
     return {
         f"diversity_{name}": _mean(getattr(reading, name) for reading in readings)
@@ -43,7 +46,7 @@ def _diversity(items: Sequence[Explanation], wanted: int | None) -> dict[str, fl
     }
 
 
-def _differences(item: Explanation, wanted: int | None) -> Diversity:
+def _differences(item: Explanation, wanted: int) -> Diversity:
     if not item.counterfactuals:
         return Diversity(0.0, 0.0, 0.0)
     codes = np.stack([found.source.codes for found in item.counterfactuals])

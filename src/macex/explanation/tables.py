@@ -56,9 +56,7 @@ def answers_frame(items: Sequence[Explanation]) -> Any:
     blocks = [_cells(list(block)) for _, block in groupby(lines, lambda line: id(line.source.rows))]
     remarks = _by_column(tuple(REMARKS), [line.remarks for line in lines])
     if _library(items) == "polars":
-        import polars as pl
-
-        return pl.concat(blocks, how="vertical_relaxed").hstack(pl.DataFrame(remarks, strict=False))
+        return _polars_answers(blocks, remarks)
     cells = _stacked(blocks)
     dtypes = {name: dtype for name, dtype in REMARKS.items() if dtype is not None}
     return pd.concat([cells, pd.DataFrame(remarks, index=cells.index).astype(dtypes)], axis=1)
@@ -82,6 +80,27 @@ def changes_frame(items: Sequence[Explanation]) -> Any:
         return pl.DataFrame(columns, schema={**places, **objects})
     dtypes = {"cf.row": "int64", "cf.rank": "int64", "column": "str"}
     return pd.DataFrame(columns, dtype=object).astype(dtypes)
+
+
+def _polars_answers(blocks: Sequence[Any], remarks: dict[str, list[object]]) -> Any:
+    import polars as pl
+
+    floats = dict.fromkeys(("cf.score", "cf.proximity", "cf.plausibility"), pl.Float64)
+    dtypes = {"cf.sparsity": pl.Int64, **floats}
+    beside = pl.DataFrame(remarks, schema_overrides=dtypes, strict=False)
+    enums = {name: _enum([block.schema[name] for block in blocks]) for name in blocks[0].columns}
+    casts = {name: enum for name, enum in enums.items() if enum is not None}
+    stacked = pl.concat([block.cast(casts) for block in blocks], how="vertical_relaxed")
+    return stacked.hstack(beside)
+
+
+def _enum(dtypes: Sequence[Any]) -> Any:
+    """The polars Enum that holds the categories of several; None if not all are enums."""
+    import polars as pl
+
+    if not all(isinstance(dtype, pl.Enum) for dtype in dtypes):
+        return None
+    return pl.Enum(list(dict.fromkeys(word for dtype in dtypes for word in dtype.categories)))
 
 
 def _lines(items: Sequence[Explanation]) -> Iterator[Line]:

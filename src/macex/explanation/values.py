@@ -66,13 +66,15 @@ class Source(NamedTuple):
         """The row as a one-row frame like the caller's."""
         return self.rows.row(self.query, self.codes)
 
+    def written(self) -> dict[str, object]:
+        """The cells that differ from the caller's own row, as Python values."""
+        columns = self.rows.schema.columns
+        differing = np.flatnonzero(self.codes != self.rows.codes[self.query]).tolist()
+        return {columns[at].name: columns[at].value(float(self.codes[at])) for at in differing}
+
     def cells(self) -> dict[str, object]:
-        """The row as Python values: the caller's own, and what was written over them."""
-        cells = self.rows.cells(self.query)
-        for at in np.flatnonzero(self.codes != self.rows.codes[self.query]).tolist():
-            column = self.rows.schema.columns[at]
-            cells[column.name] = column.value(float(self.codes[at]))
-        return cells
+        """The whole row as Python values: the caller's own, and what was written over them."""
+        return self.rows.cells(self.query) | self.written()
 
     @property
     def id(self) -> object:

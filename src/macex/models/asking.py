@@ -139,11 +139,17 @@ class Asker:
     def _blame(self, fault: Exception, full: Array, at: Array, place: int) -> None:
         """Give the query of the row at fault up, or raise."""
         query = int(at[place])
-        said = str(fault) if isinstance(fault, (NotAScore, ModelError)) else f"the model raised {fault!r}"
+        said = (
+            str(fault)
+            if isinstance(fault, (NotAScore, ModelError))
+            else f"the model raised {fault!r}"
+        )
         if self.keep:
             self.failed[query] = said
             return
-        cells = {c.name: c.value(code) for c, code in zip(self.schema.columns, full[place], strict=True)}
+        cells = {
+            c.name: c.value(code) for c, code in zip(self.schema.columns, full[place], strict=True)
+        }
         raise ModelError(
             f"{said}, asked about {cells} (made from row {query} of the batch); "
             'on_error="keep" gives such rows a reason instead of an error',

@@ -72,7 +72,9 @@ class Judge:
         self._count(at)
         verdict = self.goals.judge(answers, at)
         lawful = self.space.holds(full, at) if self.space.bound_rows else True
-        return Verdict(verdict.reached & done & lawful, verdict.score, verdict.progress), answers.decision
+        return Verdict(
+            verdict.reached & done & lawful, verdict.score, verdict.progress
+        ), answers.decision
 
     @property
     def finished(self) -> Array:

@@ -57,7 +57,9 @@ class Oracle:
 
     def _scores(self, given: Any, count: int) -> Array:
         if self.outlook.scale == "labels":
-            return _one_hot(_positions(given, self.outlook.classes or (), count), self.outlook.width)
+            return _one_hot(
+                _positions(given, self.outlook.classes or (), count), self.outlook.width
+            )
         table = _table(given, count)
         if self.outlook.classes is not None and table.shape[1] == 1:
             table = _two_sided(table, self.outlook.scale)
@@ -86,7 +88,9 @@ def consult(model: Any, frame: Any, count: int, classes: Sequence[object] | None
     return _tuned(replace(oracle, decide=decide), frame, count)
 
 
-def _way_of_asking(model: Any, frame: Any, classes: Sequence[object] | None) -> tuple[Any, Scale, Any]:
+def _way_of_asking(
+    model: Any, frame: Any, classes: Sequence[object] | None
+) -> tuple[Any, Scale, Any]:
     """How to ask, what the numbers mean, and the classes as far as they are known."""
     known = classes if classes is not None else getattr(model, "classes_", None)
     if known is not None:
@@ -173,7 +177,9 @@ def _table(given: Any, count: int) -> Array:
     try:
         table = np.asarray(given, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"the model returned {type(given).__name__}, not numbers: {error}") from error
+        raise ModelError(
+            f"the model returned {type(given).__name__}, not numbers: {error}"
+        ) from error
     if table.ndim == 1:
         table = table[:, None]
     if table.ndim != 2 or len(table) != count:  # noqa: PLR2004
@@ -206,7 +212,9 @@ def _refuse_improbable(table: Array) -> None:
     bad |= np.abs(table.sum(axis=1) - 1) > 1e-3  # noqa: PLR2004
     if bad.any():
         row = int(bad.argmax())
-        raise NotAScore(f"the model returned {table[row].tolist()}, which are no probabilities", row)
+        raise NotAScore(
+            f"the model returned {table[row].tolist()}, which are no probabilities", row
+        )
 
 
 def _positions(given: Any, classes: Sequence[object], count: int) -> Array:
@@ -220,7 +228,9 @@ def _positions(given: Any, classes: Sequence[object], count: int) -> Array:
     found: Array = places[inverse.reshape(-1)] if len(places) else np.zeros(0, int)
     if (found < 0).any():
         row = int((found < 0).argmax())
-        raise NotAScore(f"the model returned the label {labels[row]!r}, which is none of its classes", row)
+        raise NotAScore(
+            f"the model returned the label {labels[row]!r}, which is none of its classes", row
+        )
     return found
 
 

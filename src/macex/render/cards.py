@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from macex.render.sentences import called
-from macex.render.values import before_after, scores, shown
+from macex.render.values import before_after, notes, score_text, scores, shown
 
 ACTIONS = 4
 
@@ -29,24 +29,24 @@ class Answer:
     heading: str
     label: str
     bar: Bar
-    badges: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of the table: a column, its value now, and in each answer (None: unchanged)."""
-
-    name: str
-    before: str
-    after: tuple[Cell | None, ...]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A changed value, and the run of values around it that hold as well."""
+    """A value that differs from the query's, and a remark on it."""
 
     text: str
-    interval: str
+    remark: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table: a column, its value now, and in each answer (None: the same)."""
+
+    name: str
+    before: str
+    after: tuple[Cell | None, ...]
 
 
 @dataclass(frozen=True)
@@ -67,34 +67,41 @@ class Card:
     diagnosis: tuple[str, ...]
 
 
-def cards(items: Sequence[Any], first: int = 0) -> list[Card]:
-    """A card for each explanation, numbered from `first`."""
-    return [card(item, row) for row, item in enumerate(items, first)]
+def cards(items: Sequence[Any], *, numbered: bool) -> list[Card]:
+    """A card for each explanation, numbered by its place among them."""
+    return [card(item, row if numbered else None) for row, item in enumerate(items)]
 
 
-def card(explanation: Any, row: int) -> Card:
+def card(explanation: Any, row: int | None) -> Card:
     """The card of one explanation."""
-    found = list(explanation.counterfactuals)
-    shown_rows = found or [miss for miss in [explanation.miss] if miss is not None]
-    lines = _lines(explanation, shown_rows)
-    changed = {change.column for counterfactual in shown_rows for change in counterfactual.changes}
-    score, _ = scores(explanation.score, explanation.score)
+    found = explanation.counterfactuals
+    columns = found or [miss for miss in [explanation.miss] if miss is not None]
+    query = explanation.source.cells()
+    differing = [_differing(column) for column in columns]
+    changed = dict.fromkeys(name for cells in differing for name in cells)
     return Card(
         title=_title(explanation, row),
         label="" if explanation.label is None else shown(explanation.label),
-        score=score,
+        score=score_text(explanation.score),
         goal=explanation.goal.text,
         status=explanation.status,
         reason=explanation.reason or "",
         answers=tuple(
-            _answer(explanation, counterfactual, f"{rank}." if found else "nearest miss")
-            for rank, counterfactual in enumerate(shown_rows, 1)
+            _answer(explanation, column, f"answer {rank}" if found else "nearest miss")
+            for rank, column in enumerate(columns, 1)
         ),
-        lines=lines,
+        lines=tuple(
+            Line(
+                called(name, explanation.names),
+                shown(query[name]),
+                tuple(cells.get(name) for cells in differing),
+            )
+            for name in changed
+        ),
         unchanged=tuple(
-            (called(column, explanation.names), shown(value))
-            for column, value in explanation.source.cells().items()
-            if column not in changed
+            (called(name, explanation.names), shown(value))
+            for name, value in query.items()
+            if name not in changed
         ),
         actions=tuple(_action(explanation, action) for action in explanation.actions[:ACTIONS]),
         sentences=tuple(explanation.sentences()) if found else (),
@@ -102,22 +109,19 @@ def card(explanation: Any, row: int) -> Card:
     )
 
 
-def _title(explanation: Any, row: int) -> str:
+def _title(explanation: Any, row: int | None) -> str:
     name = explanation.source.id
+    if row is None:
+        return "Explanation" if name is None else f"Row {shown(name)}"
     return f"Row {row}" if name is None or name == row else f"Row {row} ({shown(name)})"
 
 
-def _lines(explanation: Any, found: Sequence[Any]) -> tuple[Line, ...]:
-    """The changed columns, in the order in which the answers name them."""
-    changes = [{change.column: change for change in row.changes} for row in found]
-    columns = dict.fromkeys(column for by_column in changes for column in by_column)
-    lines = []
-    for column in columns:
-        every = [by_column.get(column) for by_column in changes]
-        before = next(shown(change.before) for change in every if change is not None)
-        cells = tuple(None if change is None else _cell(change) for change in every)
-        lines.append(Line(called(column, explanation.names), before, cells))
-    return tuple(lines)
+def _differing(found: Any) -> dict[str, Cell]:
+    """The changed cells by column, then those that only follow from them."""
+    cells = {change.column: _cell(change) for change in found.changes}
+    for name, value in found.source.written().items():
+        cells.setdefault(name, Cell(shown(value), "follows from the others"))
+    return cells
 
 
 def _cell(change: Any) -> Cell:
@@ -130,16 +134,7 @@ def _cell(change: Any) -> Cell:
 
 def _answer(explanation: Any, found: Any, heading: str) -> Answer:
     label = "" if found.label is None else shown(found.label)
-    return Answer(heading, label, bar(explanation.score, found.score), _badges(explanation, found))
-
-
-def _badges(explanation: Any, found: Any) -> tuple[str, ...]:
-    badges = []
-    if found.minimal and explanation.minimal_over:
-        badges.append(f"minimal over {explanation.minimal_over}")
-    if found.plausibility is not None:
-        badges.append(f"plausibility {found.plausibility:.2f}")
-    return tuple(badges)
+    return Answer(heading, label, bar(explanation.score, found.score), notes(explanation, found))
 
 
 def bar(before: float, after: float) -> Bar:

@@ -19,9 +19,10 @@ from macex.render.values import change_text, shown
 
 
 def fragment(items: Sequence[Any], total: int | None = None) -> str:
-    """Cards for a notebook; `total` says of how many when only the first are shown."""
+    """Cards for a notebook: the first of a batch of `total`, or an explanation on its own."""
     left = 0 if total is None else total - len(items)
-    return _rendered("fragment.html.j2", {"cards": cards(items), "left": left})
+    shown_cards = cards(items, numbered=total is not None)
+    return _rendered("fragment.html.j2", {"cards": shown_cards, "left": left})
 
 
 def summary_fragment(summary: Any) -> str:
@@ -32,7 +33,7 @@ def summary_fragment(summary: Any) -> str:
 def report(items: Sequence[Any], title: str, meta: Mapping[str, Any], summary: Any = None) -> str:
     """A whole page that asks for nothing outside itself."""
     values = {
-        "cards": cards(items),
+        "cards": cards(items, numbered=True),
         "title": title,
         "counted": counted(items),
         "meta": {key: shown(value) for key, value in meta.items()},

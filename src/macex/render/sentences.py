@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from macex.ask.goals import AnyOf
-from macex.render.values import before_after, scores, shown
+from macex.render.values import before_after, score_text, scores, shown
 
 
 def sentences(explanation: Any) -> list[str]:
@@ -30,7 +30,7 @@ def _sentence(explanation: Any, found: Any) -> str:
 
 
 def _already(explanation: Any, *, decided: bool) -> str:
-    score, _ = scores(explanation.score, explanation.score)
+    score = score_text(explanation.score)
     if decided:
         return f"The model already decides {shown(explanation.label)} (score {score})."
     return f"The score is already there: {score}."

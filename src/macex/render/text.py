@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from macex.render.values import change_text, scores, shown
+from macex.render.values import change_text, notes, score_text, scores, shown
 
 Table = list[list[str]]
 
@@ -16,12 +16,13 @@ def explanation_text(explanation: Any) -> str:
     lines = [_decision(explanation)]
     if explanation.counterfactuals:
         table = [
-            [f"{rank}.", *_found(explanation, found), _remarks(explanation, found)]
+            [f"{rank}.", *_found(explanation, found), ", ".join(notes(explanation, found))]
             for rank, found in enumerate(explanation.counterfactuals, 1)
         ]
         lines += aligned(table)
     else:
-        lines.append(f"no answer ({explanation.status}): {explanation.reason}")
+        why = f": {explanation.reason}" if explanation.reason else ""
+        lines.append(f"no answer ({explanation.status}){why}")
         if explanation.miss is not None:
             lines.append(f"nearest miss: {'   '.join(_found(explanation, explanation.miss))}")
     lines += explanation.diagnosis
@@ -29,26 +30,14 @@ def explanation_text(explanation: Any) -> str:
 
 
 def _decision(explanation: Any) -> str:
-    score, _ = scores(explanation.score, explanation.score)
-    known = explanation.label is not None
-    now = f"{shown(explanation.label)}, score {score}" if known else f"score {score}"
-    return f"{now}; wanted: {explanation.goal.text}"
+    label = "" if explanation.label is None else f"{shown(explanation.label)}, "
+    return f"{label}score {score_text(explanation.score)}; wanted: {explanation.goal.text}"
 
 
 def _found(explanation: Any, found: Any) -> list[str]:
     _, score = scores(explanation.score, found.score)
     changes = ", ".join(map(change_text, found.changes)) or "no change needed"
     return [changes, score if found.label is None else f"{shown(found.label)} {score}"]
-
-
-def _remarks(explanation: Any, found: Any) -> str:
-    """What is known of a counterfactual: that it is minimal, and how plausible it is."""
-    remarks = []
-    if found.minimal and explanation.minimal_over:
-        remarks.append(f"minimal over {explanation.minimal_over}")
-    if found.plausibility is not None:
-        remarks.append(f"plausibility {found.plausibility:.2f}")
-    return ", ".join(remarks)
 
 
 def batch_text(items: Sequence[Any], limit: int = 5) -> str:
@@ -82,28 +71,23 @@ def summary_text(summary: Any) -> str:
 def paper_table(explanation: Any) -> str:
     """The row, its counterfactuals and the top actions as a table like the paper's Table 4.
 
-    A changed cell is marked `*so*`, a column no action touches `-`.
+    A cell that differs from the row's own is marked `*so*`; a column no action touches is `-`.
     """
     query = explanation.source.cells()
-    table = [
-        ["", "label", *query],
-        ["Original", shown(explanation.label), *map(shown, query.values())],
-        *(
-            [f"Counterfactual {rank}", shown(found.label), *_marked(found)]
-            for rank, found in enumerate(explanation.counterfactuals, 1)
-        ),
-    ]
+    table = [["", "label", *query], ["Original", *_cells(explanation, query)]]
+    for rank, found in enumerate(explanation.counterfactuals, 1):
+        table.append([f"Counterfactual {rank}", *_cells(found, query)])
     if explanation.actions:
         actions = {action.column: shown(action.value) for action in explanation.actions}
         table.append(["Top actions", "-", *(actions.get(column, "-") for column in query)])
     return "\n".join(aligned(table))
 
 
-def _marked(found: Any) -> list[str]:
-    changed = {change.column for change in found.changes}
+def _cells(result: Any, query: dict[str, object]) -> list[str]:
+    marked = {column: f"*{shown(value)}*" for column, value in result.source.written().items()}
     return [
-        f"*{shown(value)}*" if column in changed else shown(value)
-        for column, value in found.source.cells().items()
+        shown(result.label),
+        *(marked.get(column, shown(value)) for column, value in query.items()),
     ]
 
 

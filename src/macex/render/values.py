@@ -64,7 +64,26 @@ def scores(before: float, after: float) -> tuple[str, str]:
     return texts
 
 
+def score_text(score: float) -> str:
+    """One score with two decimals.
+
+    >>> score_text(0.456), score_text(float("nan"))
+    ('0.46', 'unknown')
+    """
+    return f"{score:.2f}" if isfinite(score) else "unknown"
+
+
 def change_text(change: Any) -> str:
     """A change in the words of the data: `hours_per_week 40 → 45`."""
     before, after = before_after(change.before, change.after)
     return f"{change.column} {before} → {after}"
+
+
+def notes(explanation: Any, found: Any) -> tuple[str, ...]:
+    """What is known of a counterfactual: that it is minimal, and how plausible it is."""
+    minimal = found.minimal and explanation.minimal_over
+    known = found.plausibility is not None
+    return (
+        *([f"minimal over {explanation.minimal_over}"] if minimal else []),
+        *([f"plausibility {found.plausibility:.2f}"] if known else []),
+    )

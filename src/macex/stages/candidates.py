@@ -103,7 +103,9 @@ def offer(choice: Neighbors | Domain | Both, space: Space, near: Near | None) ->
     return popular.join(_spread(Both().domain, space, lost))
 
 
-def remaining(space: Space, open_: Array, given: Candidates, limit: int = 256) -> tuple[Candidates, Array]:
+def remaining(
+    space: Space, open_: Array, given: Candidates, limit: int = 256
+) -> tuple[Candidates, Array]:
     """The seen values not yet on offer, and for which queries nothing is missing after that.
 
     A unit with more than `limit` values is left as it is, so that cardinality costs nothing.
@@ -121,7 +123,12 @@ def remaining(space: Space, open_: Array, given: Candidates, limit: int = 256) -
             hit = given.real[:, entry] & (values[where] == given.value[:, entry])
             taken[hit, where[hit]] = True
         wide = np.broadcast_to(values, taken.shape)
-        new = ~taken & open_[:, None] & space.changeable[:, place, None] & _admitted(space, place, wide)
+        new = (
+            ~taken
+            & open_[:, None]
+            & space.changeable[:, place, None]
+            & _admitted(space, place, wide)
+        )
         parts.append(_entries(place, wide, new, new))
     return _concatenate(parts, len(space), exact=given.exact), complete
 
@@ -145,7 +152,9 @@ def _popular_values(choice: Neighbors, space: Space, near: Near) -> Candidates:
     )
 
 
-def popular(bins: Array, values: Array, usable: Array, own: Array, count: int) -> tuple[Array, Array, Array]:
+def popular(
+    bins: Array, values: Array, usable: Array, own: Array, count: int
+) -> tuple[Array, Array, Array]:
     """For every line the `count` most frequent bins, each with its median value.
 
     Also which of them are real, and how many neighbours were counted at all. Ties go to the value
@@ -188,7 +197,9 @@ def _usable(space: Space, values: Array) -> Array:
     for place in range(space.width):
         fits = _admitted(space, place, values[:, place])
         plain = (values[:, place] != space.queries[:, place, None]) & ~special(values[:, place])
-        ok[:, place] = np.where(space.changeable[:, place, None], fits, plain & space.reason[:, place, None])
+        ok[:, place] = np.where(
+            space.changeable[:, place, None], fits, plain & space.reason[:, place, None]
+        )
     return ok
 
 
@@ -213,7 +224,11 @@ def _spread(choice: Domain, space: Space, wanted: Array) -> Candidates:
 def _ladder(space: Space, place: int, unit: Unit, most: int | None) -> Array:
     """Values of a unit spread over what each query may set, (Q, v), ascending."""
     values = _menu(space, unit)
-    if most is None or len(values) <= most or (not unit.joint and unit.members[0] in space.bounds.menus):
+    if (
+        most is None
+        or len(values) <= most
+        or (not unit.joint and unit.members[0] in space.bounds.menus)
+    ):
         return np.broadcast_to(values, (len(space), len(values)))
     if unit.discrete and not unit.ordered:
         frequent = np.sort(np.lexsort((unit.seen, -unit.counts))[:most])
@@ -288,4 +303,3 @@ def _without_repeats(spread: Candidates, popular_: Candidates) -> Candidates:
         repeated[:, mine] = (same & spread.real[:, None, theirs]).any(axis=2)
     fresh = Candidates(popular_.unit, popular_.value, popular_.real & ~repeated, popular_.allowed)
     return spread.join(fresh)
-

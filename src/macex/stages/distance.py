@@ -65,7 +65,9 @@ class Scales:
         found = np.zeros(codes.shape)
         for column in np.flatnonzero(~self.discrete):
             if len(self.seen[column]):
-                found[:, column] = np.interp(codes[:, column], self.seen[column], self.ranks[column])
+                found[:, column] = np.interp(
+                    codes[:, column], self.seen[column], self.ranks[column]
+                )
         return found
 
 

@@ -100,7 +100,11 @@ class NeighborIndex:
 
     def _side(self, rows: Array, match: Array) -> tuple[Array, Array]:
         chosen = np.flatnonzero(match[self.owner])
-        z = self.features[np.ix_(rows, chosen)] if len(rows) < len(self.features) else self.features[:, chosen]
+        z = (
+            self.features[np.ix_(rows, chosen)]
+            if len(rows) < len(self.features)
+            else self.features[:, chosen]
+        )
         return z, np.einsum("tf,tf->t", z, z)
 
     def _gaps(self, binned: Array, rows: Array, match: Array, z: Array, length: Array) -> Array:

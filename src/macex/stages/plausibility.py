@@ -1,8 +1,9 @@
 """How usual a counterfactual is among the rows that meet the goal.
 
 Plausibility is the share of goal rows whose mean distance to their five nearest goal rows is at
-least the counterfactual's: 1 is typical, 0 is farther out than any of them. Where many training
-rows meet the goal, an evenly spaced sample of them stands for all.
+least the counterfactual's: 1 is typical, 0 is farther out than any of them. Equal rows count once,
+or else nothing but a copy would be plausible among many copies; where many rows meet the goal, an
+evenly spaced sample of them stands for all.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from macex.schema import MISSING, UNKNOWN
+from macex.stages.arrays import distinct
 
 if TYPE_CHECKING:
     from macex.stages.distance import Scales
@@ -50,7 +52,8 @@ class Reference:
 
 
 def reference(scales: Scales, codes: Array) -> Reference:
-    """The reference made of goal rows (G, d), thinned evenly to a sample."""
+    """The reference made of the distinct goal rows of (G, d), thinned evenly to a sample."""
+    codes = codes[distinct(np.zeros(len(codes), np.intp), codes)]
     if len(codes) > SAMPLE:
         codes = codes[np.round(np.linspace(0, len(codes) - 1, SAMPLE)).astype(int)]
     if len(codes) <= NEAREST:

@@ -1,8 +1,8 @@
 """The shapes that stages hand to each other. The first axis of every array is the query.
 
-    Task        a batch of queries, how to score rows and how to measure changes
-    Candidates  single changes on offer: which unit, which value        C and V(C) of the paper
-    Pool        examples that reach their goals                         E of the paper
+Task        a batch of queries, how to score rows and how to measure changes
+Candidates  single changes on offer: which unit, which value        C and V(C) of the paper
+Pool        examples that reach their goals                         E of the paper
 """
 
 from __future__ import annotations
@@ -79,7 +79,9 @@ class Task:
     bounded: bool  # progress is a probability
     count: int  # counterfactuals wanted for each query
     prefer: Prefer
-    rest: Callable[[Array, Candidates], tuple[Candidates, Array]]  # the seen values not yet on offer
+    rest: Callable[
+        [Array, Candidates], tuple[Candidates, Array]
+    ]  # the seen values not yet on offer
 
     @property
     def queries(self) -> Array:

@@ -37,7 +37,9 @@ class GradientlessDescent:
         require_counts(self, "rounds")
         low, high = self.radius
         if not 0 < low < high:
-            raise OptionError(f"GradientlessDescent(radius=) must be (small, large) and positive, not {self.radius!r}")
+            raise OptionError(
+                f"GradientlessDescent(radius=) must be (small, large) and positive, not {self.radius!r}"
+            )
 
     @property
     def radii(self) -> Array:
@@ -75,7 +77,14 @@ class GradientlessDescent:
         return points.reshape(-1, codes.shape[1])
 
     def _move(
-        self, task: Task, rows: Array, example: Array, verdict: Any, codes: Array, progress: Array, at: Array
+        self,
+        task: Task,
+        rows: Array,
+        example: Array,
+        verdict: Any,
+        codes: Array,
+        progress: Array,
+        at: Array,
     ) -> None:
         good = np.flatnonzero(verdict.reached)
         if not len(good):

@@ -76,16 +76,25 @@ class Section:
         lines.append(_taken_back(task, at, codes, changed, active))
         return _Trials(*(np.concatenate(parts) for parts in zip(*lines, strict=True)))
 
-    def _line(self, task: Task, at: Array, codes: Array, fence: Array, place: int, who: Array) -> _Trials:
+    def _line(
+        self, task: Task, at: Array, codes: Array, fence: Array, place: int, who: Array
+    ) -> _Trials:
         """Points of one unit between the fence and the present value."""
         share = np.arange(1, self.points + 1) / (self.points + 1)
         low, high = fence[who, place][:, None], codes[who, place][:, None]
         usable = ~special(low)
         points = task.space.snap(place, np.where(usable, low + share * (high - low), high))
-        fresh = usable & (points != high) & (points != low) & (points != task.queries[at[who], place][:, None])
+        fresh = (
+            usable
+            & (points != high)
+            & (points != low)
+            & (points != task.queries[at[who], place][:, None])
+        )
         fresh &= (points > np.minimum(low, high)) & (points < np.maximum(low, high))
         fresh[:, 1:] &= points[:, 1:] != points[:, :-1]
-        fresh &= task.space.admits_one(np.broadcast_to(at[who][:, None], points.shape), place, points)
+        fresh &= task.space.admits_one(
+            np.broadcast_to(at[who][:, None], points.shape), place, points
+        )
         line, column = np.nonzero(fresh)
         rows = codes[who[line]]
         rows[:, place] = points[line, column]
@@ -126,7 +135,9 @@ def _taken_back(task: Task, at: Array, codes: Array, changed: Array, active: Arr
     return _Trials(rows, example, np.full(len(example), -1))
 
 
-def _best(task: Task, trials: _Trials, at: Array, reached: Array, codes: Array, owner: Array) -> Array:
+def _best(
+    task: Task, trials: _Trials, at: Array, reached: Array, codes: Array, owner: Array
+) -> Array:
     """The trial each example moves to: fewer changes, or as many and nearer; at most one each."""
     good = np.flatnonzero(reached)
     if not len(good):
@@ -136,7 +147,9 @@ def _best(task: Task, trials: _Trials, at: Array, reached: Array, codes: Array, 
     distance = task.measure(trials.codes[good], at[good])
     now_changes = task.space.changed(codes, owner).sum(axis=1)[example]
     now_distance = task.measure(codes, owner)[example]
-    better = (changes < now_changes) | ((changes == now_changes) & (distance < now_distance - 1e-12))
+    better = (changes < now_changes) | (
+        (changes == now_changes) & (distance < now_distance - 1e-12)
+    )
     if task.prefer == "nearest":
         better = distance < now_distance - 1e-12
         changes = np.zeros_like(changes)

@@ -84,7 +84,13 @@ class Exhaustive:
         return Found(pool, proof.seen, proof.offered, singles.candidates, weight, singles.reached)
 
     def _level(
-        self, task: Task, singles: Singles, before: Level | None, pools: list[Pool], open_: Array, size: int
+        self,
+        task: Task,
+        singles: Singles,
+        before: Level | None,
+        pools: list[Pool],
+        open_: Array,
+        size: int,
     ) -> tuple[Level, Array]:
         """Score the combinations of `size` changes; also for whom these were all there are."""
         gain = singles.gain(task)[open_]
@@ -93,7 +99,9 @@ class Exhaustive:
         parts = [_all_of(task, singles, open_[small], size)]
         beam = open_[~small]
         parents = _parents(task, singles, before, beam, self.parents)
-        codes, at, rank = _children(task, singles, parents, beam, self.parents, size, self.beam + self.more)
+        codes, at, rank = _children(
+            task, singles, parents, beam, self.parents, size, self.beam + self.more
+        )
         first = rank < self.beam
         parts.append((codes[first], at[first]))
         if size == 2:  # noqa: PLR2004
@@ -127,7 +135,9 @@ def _first_level(task: Task, candidates: Candidates) -> tuple[Singles, list[Pool
     return _score_singles(task, candidates, candidates.real)
 
 
-def _completed_level(task: Task, singles: Singles, open_: Array) -> tuple[Singles, list[Pool], Array]:
+def _completed_level(
+    task: Task, singles: Singles, open_: Array
+) -> tuple[Singles, list[Pool], Array]:
     """Add every other seen value for the queries that are still open."""
     open_ = open_ & (task.max_changes >= 1)
     if not open_.any():
@@ -152,7 +162,9 @@ def _score_singles(task: Task, candidates: Candidates, chosen: Array) -> tuple[S
     progress[at, entry] = verdict.progress
     reached[at, entry] = verdict.reached
     good = verdict.reached & candidates.allowed[at, entry]
-    return Singles(candidates, progress, reached), [Pool(at[good], codes[good], verdict.progress[good])]
+    return Singles(candidates, progress, reached), [
+        Pool(at[good], codes[good], verdict.progress[good])
+    ]
 
 
 def _score(task: Task, codes: Array, at: Array) -> Level:
@@ -247,74 +259,122 @@ def _all_of(task: Task, singles: Singles, queries: Array, size: int) -> tuple[Ar
     return np.concatenate(codes), np.concatenate(at)
 
 
-class _Parents(NamedTuple):
-    """Combinations to be extended, padded."""
+class _Parts(NamedTuple):
+    """What combinations are built from, for some queries, padded."""
 
     codes: Array  # (q, P, U)
     worth: Array  # (q, P) stretched progress, minus infinity where there is none
+    distance: Array  # (q, P)
 
 
-def _parents(task: Task, singles: Singles, before: Level | None, queries: Array, most: int) -> _Parents:
+def _ranked(task: Task, gain: Array, distance: Array) -> Array:
+    """How much each single change promises: its gain, or its gain per distance."""
+    if task.prefer != "nearest":
+        return gain
+    return np.where(gain > 0, gain / np.maximum(distance, 1e-9), np.where(np.isfinite(gain), -1.0, -np.inf))
+
+
+def _parents(task: Task, singles: Singles, before: Level | None, queries: Array, most: int) -> _Parts:
     """The best combinations of the level before, or the best single changes."""
     if before is None:
-        entry, worth = _best_entries(singles.gain(task)[queries], singles.candidates.unit, most)
-        codes = np.repeat(task.queries[queries][:, None], entry.shape[1], axis=1)
-        line, place = np.indices(entry.shape)
-        values = singles.candidates.value[queries[:, None], entry]
-        codes[line, place, singles.candidates.unit[entry]] = values
-        return _Parents(codes, worth + _stretch(task, task.base)[queries][:, None])
+        return _single_parts(task, singles, queries, most)[1]
     position = np.full(len(task.queries), -1)
     position[queries] = np.arange(len(queries))
     usable = (position[before.at] >= 0) & ~before.reached & np.isfinite(before.progress)
-    at, rows = before.at[usable], before.codes[usable]
-    progress = before.progress[usable]
-    rank = rank_within(at, -progress, np.arange(len(at)))
+    at, rows, progress = before.at[usable], before.codes[usable], before.progress[usable]
+    worth, distance = _stretch(task, progress), _distance(task, rows, at)
+    start = _stretch(task, task.base)[at]
+    rank = rank_within(at, -_ranked(task, worth - start, distance), np.arange(len(at)))
     keep = rank < most
-    codes = np.zeros((len(queries), most, task.space.width))
-    worth = np.full((len(queries), most), -np.inf)
-    codes[position[at[keep]], rank[keep]] = rows[keep]
-    worth[position[at[keep]], rank[keep]] = _stretch(task, progress[keep])
-    return _Parents(codes, worth)
+    parts = _Parts(
+        np.zeros((len(queries), most, task.space.width)),
+        np.full((len(queries), most), -np.inf),
+        np.zeros((len(queries), most)),
+    )
+    for table, values in zip(parts, (rows, worth, distance), strict=True):
+        table[position[at[keep]], rank[keep]] = values[keep]
+    return parts
 
 
-def _best_entries(gain: Array, unit: Array, most: int, per_unit: int = 8) -> tuple[Array, Array]:
-    """The entries with the highest gain, not too many of one unit, and their gains."""
-    if not gain.shape[1]:
-        return np.zeros((len(gain), 0), np.intp), np.zeros((len(gain), 0))
-    order = np.lexsort((-gain, np.broadcast_to(unit, gain.shape)), axis=1)
+def _single_parts(task: Task, singles: Singles, queries: Array, most: int) -> tuple[Array, _Parts]:
+    """The best single changes: which candidates they are, and as parts."""
+    unit, value = singles.candidates.unit, singles.candidates.value
+    gain = singles.gain(task)[queries]
+    distance = _single_distances(task, singles, queries, np.isfinite(gain))
+    entry, _ = _best_entries(gain, unit, most)
+    if task.prefer == "nearest":
+        frugal, _ = _best_entries(_ranked(task, gain, distance), unit, most)
+        entry = np.concatenate([frugal, entry], axis=1)
+    codes = np.repeat(task.queries[queries][:, None], entry.shape[1], axis=1)
+    line, place = np.indices(entry.shape)
+    codes[line, place, unit[entry]] = value[queries[:, None], entry]
+    worth = np.take_along_axis(gain, entry, axis=1) + _stretch(task, task.base)[queries][:, None]
+    return entry, _Parts(codes, worth, np.take_along_axis(distance, entry, axis=1))
+
+
+def _single_distances(task: Task, singles: Singles, queries: Array, chosen: Array) -> Array:
+    distance = np.zeros(chosen.shape)
+    if task.prefer == "nearest":
+        full = np.zeros(singles.candidates.real.shape, bool)
+        full[queries] = chosen
+        codes, at, _ = singles.candidates.rows(task.queries, full)
+        distance[chosen] = task.measure(codes, at)
+    return distance
+
+
+def _distance(task: Task, codes: Array, at: Array) -> Array:
+    return task.measure(codes, at) if task.prefer == "nearest" else np.zeros(len(at))
+
+
+def _best_entries(rank_by: Array, unit: Array, most: int, per_unit: int = 8) -> tuple[Array, Array]:
+    """The entries that promise most, not too many of one unit, and what they promise."""
+    if not rank_by.shape[1]:
+        return np.zeros((len(rank_by), 0), np.intp), np.zeros((len(rank_by), 0))
+    order = np.lexsort((-rank_by, np.broadcast_to(unit, rank_by.shape)), axis=1)
     ranked = np.sort(unit)
-    rank = np.empty(gain.shape, int)
+    rank = np.empty(rank_by.shape, int)
     turn = np.arange(len(unit)) - np.searchsorted(ranked, ranked, side="left")
-    np.put_along_axis(rank, order, np.broadcast_to(turn, gain.shape), axis=1)
-    capped = np.where(rank < per_unit, gain, -np.inf)
+    np.put_along_axis(rank, order, np.broadcast_to(turn, rank_by.shape), axis=1)
+    capped = np.where(rank < per_unit, rank_by, -np.inf)
     best = np.argsort(-capped, axis=1, kind="stable")[:, :most]
     return best, np.take_along_axis(capped, best, axis=1)
 
 
 def _children(
-    task: Task, singles: Singles, parents: _Parents, queries: Array, most: int, size: int, limit: int
+    task: Task, singles: Singles, parents: _Parts, queries: Array, most: int, size: int, limit: int
 ) -> tuple[Array, Array, Array]:
     """The most promising extensions of the parents by one single change: codes, query, rank."""
     width = task.space.width
     if not len(queries):
         return np.zeros((0, width)), np.zeros(0, np.intp), np.zeros(0, int)
     unit, value = singles.candidates.unit, singles.candidates.value
-    entry, gain = _best_entries(singles.gain(task)[queries], unit, most)
+    entry, parts = _single_parts(task, singles, queries, most)
     changed = parents.codes != task.queries[queries][:, None]
     taken = np.take_along_axis(changed, unit[entry][:, None, :].repeat(changed.shape[1], axis=1), axis=2)
+    gain = parts.worth - _stretch(task, task.base)[queries][:, None]
     guess = np.where(taken, -np.inf, parents.worth[:, :, None] + gain[:, None, :])
-    guess = guess.reshape(len(queries), -1)
-    order = np.argsort(-guess, axis=1, kind="stable")[:, : limit * size]
+    promise = _promise(task, guess, parents.distance[:, :, None] + parts.distance[:, None, :])
+    promise = promise.reshape(len(queries), -1)
+    order = np.argsort(-promise, axis=1, kind="stable")[:, : limit * size]
     line = np.broadcast_to(np.arange(len(queries))[:, None], order.shape)
     parent, extra = order // entry.shape[1], order % entry.shape[1]
     codes = parents.codes[line, parent]
     chosen = entry[line, extra]
     spot = np.indices(order.shape)
     codes[spot[0], spot[1], unit[chosen]] = value[queries[line], chosen]
-    fresh = first_of_each(line_keys(codes)) & np.isfinite(np.take_along_axis(guess, order, axis=1))
+    fresh = first_of_each(line_keys(codes)) & np.isfinite(np.take_along_axis(promise, order, axis=1))
     rank = np.cumsum(fresh, axis=1) - 1
     fresh &= rank < limit
     return codes[fresh], queries[line[fresh]], rank[fresh]
+
+
+def _promise(task: Task, guess: Array, distance: Array) -> Array:
+    """What to score first: the highest guess; or the nearest of those that should suffice."""
+    if task.prefer != "nearest":
+        return guess
+    enough = _stretch(task, np.array([0.5]))[0]
+    slack = 0.25 if task.bounded else 0.0
+    return np.where(guess >= enough - slack, -distance, guess - 1e6)
 
 
 def _greedy_path(task: Task, singles: Singles, queries: Array) -> tuple[Array, Array]:
@@ -330,7 +390,9 @@ def _greedy_path(task: Task, singles: Singles, queries: Array) -> tuple[Array, A
             singles.candidates.value[queries[line], chosen][:, None]
         )
     steps = np.arange(1, entry.shape[1] + 1)
-    keep = useful & (steps > 2) & (steps <= task.max_changes[queries][:, None]) & _sparse_steps(steps)  # noqa: PLR2004
+    keep = (
+        useful & (steps > 2) & (steps <= task.max_changes[queries][:, None]) & _sparse_steps(steps)
+    )  # noqa: PLR2004
     line, step = np.nonzero(keep)
     return rows[line, step], queries[line]
 

@@ -34,7 +34,9 @@ class GradientlessSearch:
     def __post_init__(self) -> None:
         require_counts(self, "rounds", "tries")
         if not 0 < self.radius[0] < self.radius[1]:
-            raise OptionError(f"GradientlessSearch(radius=) must be (small, large), not {self.radius!r}")
+            raise OptionError(
+                f"GradientlessSearch(radius=) must be (small, large), not {self.radius!r}"
+            )
 
     def __call__(self, task: Task, candidates: Candidates) -> Found:
         """Descend from the neighbours' most frequent values toward the query."""
@@ -83,12 +85,12 @@ class GradientlessSearch:
         option = points.argmax(axis=3).reshape(-1, width)
         at = np.repeat(np.arange(queries), tries)
         chosen = (option > 0) & options.open[at]
-        allowed = chosen.sum(axis=1) <= task.max_changes[at]
+        changes = chosen.sum(axis=1)
+        allowed = (changes > 0) & (changes <= task.max_changes[at])
         rows = options.rows(task, at, chosen, np.maximum(option - 1, 0))
         verdict = task.judge(rows[allowed], at[allowed])
         reached, progress = np.zeros(len(at), bool), np.full(len(at), -np.inf)
         reached[allowed], progress[allowed] = verdict.reached, verdict.progress
-        reached &= chosen.any(axis=1)
         far = 1e6 - np.where(np.isfinite(progress), progress, -1e5)
         price = np.where(reached, task.measure(rows, at) / width, far).reshape(queries, tries)
         best = price.argmin(axis=1)
@@ -105,6 +107,8 @@ class GradientlessSearch:
             verdict = task.judge(codes, at, probe=True)
             gain[at, entry] = np.maximum(verdict.progress - task.base[at], 0.0)
             flips[at, entry] = verdict.reached
-        best = [gain[:, candidates.unit == u].max(axis=1, initial=0.0) for u in range(task.space.width)]
+        best = [
+            gain[:, candidates.unit == u].max(axis=1, initial=0.0) for u in range(task.space.width)
+        ]
         total = np.sum(best, axis=0)
         return gain / np.where(total > 0, total, 1.0)[:, None], flips

@@ -52,7 +52,9 @@ class NearestRow:
         open_ = np.ones(len(pool), bool)
         for _ in range(self.rounds):
             changed = task.space.changed(codes, pool.at)
-            example, unit = np.nonzero(changed & open_[:, None] & (changed.sum(axis=1) > 1)[:, None])
+            example, unit = np.nonzero(
+                changed & open_[:, None] & (changed.sum(axis=1) > 1)[:, None]
+            )
             if not len(example):
                 break
             rows = codes[example]

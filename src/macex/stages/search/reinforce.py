@@ -48,7 +48,9 @@ class Reinforce:
     def __post_init__(self) -> None:
         require_counts(self, "epochs", "batch", "max_columns", "samples")
         if self.weigh not in ("batch", "mean", "columns"):
-            raise OptionError(f"Reinforce(weigh=) is 'batch', 'mean' or 'columns', not {self.weigh!r}")
+            raise OptionError(
+                f"Reinforce(weigh=) is 'batch', 'mean' or 'columns', not {self.weigh!r}"
+            )
 
     def __call__(self, task: Task, candidates: Candidates) -> Found:
         """Learn a policy per query, then follow it greedily and by samples."""
@@ -74,16 +76,25 @@ class Reinforce:
         """lambda_1 and lambda_2 of eq. 5 against the mean reward, (Q, 1) each."""
         columns = np.maximum(options.open.sum(axis=1, keepdims=True), 1)
         share = {"batch": 1 / self.batch, "mean": 1.0, "columns": 1 / columns}[self.weigh]
-        return self.l1 * share * np.ones(columns.shape), self.entropy * share * np.ones(columns.shape)
+        return self.l1 * share * np.ones(columns.shape), self.entropy * share * np.ones(
+            columns.shape
+        )
 
     def _reward(self, task: Task, options: Options, mu: Array, nu: Array) -> Array:
+        """The progress of every action; one that changes nothing is known without asking."""
         queries, batch, width = mu.shape
-        at = np.repeat(np.arange(queries), batch)
-        rows = options.rows(task, at, mu.reshape(-1, width), nu.reshape(-1, width))
-        progress = task.judge(rows, at).progress.reshape(queries, batch)
-        return np.where(np.isfinite(progress), progress, task.base[:, None])
+        reward = np.repeat(task.base, batch)
+        flat = mu.reshape(-1, width)
+        acting = np.flatnonzero(flat.any(axis=1))
+        at = acting // batch
+        rows = options.rows(task, at, flat[acting], nu.reshape(-1, width)[acting])
+        progress = task.judge(rows, at).progress
+        reward[acting] = np.where(np.isfinite(progress), progress, task.base[at])
+        return reward.reshape(queries, batch)
 
-    def _follow(self, task: Task, candidates: Candidates, options: Options, policy: Policy) -> Found:
+    def _follow(
+        self, task: Task, candidates: Candidates, options: Options, policy: Policy
+    ) -> Found:
         """Steps 2-7: the greedy path, B samples, and what single changes do alone."""
         p, values = probabilities(policy, options)
         most = np.minimum(self.max_columns, task.max_changes)
@@ -94,7 +105,9 @@ class Reinforce:
         path = self._path(task, options, place, top, best, most)
         sampled = self._samples(task, options, p, values, place, top, most)
         alone = self._alone(task, options, top, best)
-        codes, at = (np.concatenate(parts) for parts in zip(path[:2], sampled, alone[:2], strict=True))
+        codes, at = (
+            np.concatenate(parts) for parts in zip(path[:2], sampled, alone[:2], strict=True)
+        )
         verdict = task.judge(codes, at)
         good = verdict.reached.copy()
         good[: len(path[1])] &= _shortest(path[1], path[2], good[: len(path[1])])
@@ -116,7 +129,14 @@ class Reinforce:
         return options.rows(task, at, chosen[at, step], best[at]), at, step
 
     def _samples(
-        self, task: Task, options: Options, p: Array, values: Array, place: Array, top: Array, most: Array
+        self,
+        task: Task,
+        options: Options,
+        p: Array,
+        values: Array,
+        place: Array,
+        top: Array,
+        most: Array,
     ) -> tuple[Array, Array]:
         """Step 6: B actions from the policy, never more than w or `max_changes` columns."""
         queries, width = p.shape
@@ -131,7 +151,9 @@ class Reinforce:
         rows = options.rows(task, at[some], flat[some], nu.reshape(-1, width)[some])
         return rows, at[some]
 
-    def _alone(self, task: Task, options: Options, top: Array, best: Array) -> tuple[Array, Array, Array]:
+    def _alone(
+        self, task: Task, options: Options, top: Array, best: Array
+    ) -> tuple[Array, Array, Array]:
         """Each of F* by itself."""
         at, unit = np.nonzero(top)
         chosen = np.zeros((len(at), top.shape[1]), bool)
@@ -177,7 +199,11 @@ def sample(p: Array, values: Array, uniform: Array) -> tuple[Array, Array]:
     nu = (within[:, :, :, None] >= edges).sum(axis=3)
     last = np.maximum((values > 0).sum(axis=2) - 1, 0)
     offered = np.argsort(~(values > 0), axis=2, kind="stable")
-    return mu, np.where(nu < values.shape[2], nu, np.take_along_axis(offered, last[:, :, None], axis=2)[:, None, :, 0])
+    return mu, np.where(
+        nu < values.shape[2],
+        nu,
+        np.take_along_axis(offered, last[:, :, None], axis=2)[:, None, :, 0],
+    )
 
 
 def gradients(
@@ -194,7 +220,9 @@ def gradients(
     grad_logit = -np.einsum("qt,qtu->qu", advantage, mu - p[:, None, :]) / batch
     grad_logit = grad_logit + p * (1 - p) * (l1 + l2 * (np.log(inside) + 1))
     weighted = advantage[:, :, None] * mu  # (Q, T, U)
-    picked = np.stack([np.where(nu == i, weighted, 0.0).sum(axis=1) for i in range(values.shape[2])], axis=2)
+    picked = np.stack(
+        [np.where(nu == i, weighted, 0.0).sum(axis=1) for i in range(values.shape[2])], axis=2
+    )
     grad_q = -(picked - values * weighted.sum(axis=1)[:, :, None]) / batch
     return Policy(grad_logit, grad_q)
 

@@ -1,0 +1,96 @@
+"""A batch of explanations is a sequence of values that shows itself."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from explanation.made import batch, counterfactual, explanation
+from macex.explanation import Explanation, Explanations
+
+
+def test_a_batch_is_a_sequence_and_a_slice_of_it_is_a_batch():
+    found = batch()
+    assert len(found) == 3
+    assert isinstance(found[np.int64(1)], Explanation)
+    assert list(found[1:]) == [found[1], found[2]]
+    assert isinstance(found[1:], Explanations)
+    assert (found[1:].names, found[1:].meta) == (found.names, found.meta)
+    with pytest.raises(IndexError):
+        found[3]
+    with pytest.raises(TypeError):
+        found[0] = found[1]
+
+
+def test_a_batch_does_not_change_with_the_list_it_was_made_from():
+    items = [explanation()]
+    found = Explanations(items)
+    items.clear()
+    assert len(found) == 1
+
+
+def test_text_shows_the_first_few_of_thousands():
+    text = repr(Explanations([explanation(counterfactual(hours_per_week=45))] * 5000))
+    assert text.startswith("5000 explanations: 5000 found\n0: <=50K, score 0.46")
+    assert text.endswith("… and 4995 more")
+    assert len(text.splitlines()) < 20
+
+
+def test_a_notebook_shows_the_first_twenty():
+    html = Explanations([explanation(counterfactual(hours_per_week=45))] * 23)._repr_html_()
+    assert html.count('<section class="card">') == 20
+    assert "… and 3 more" in html
+
+
+def test_a_batch_of_nothing_can_be_shown_and_tabled():
+    nothing = Explanations([])
+    assert "no rows" in repr(nothing)
+    assert nothing._repr_html_()
+    assert len(nothing.to_frame()) == len(nothing.to_changes()) == 0
+    assert "cf.rank" in nothing.to_frame().columns
+    assert nothing.summary().rows == 0
+    assert nothing.to_html().startswith("<!DOCTYPE html>")
+
+
+def test_a_report_is_written_whole_and_leaves_nothing_beside_it(tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("old", encoding="utf-8")
+    page = batch().to_html(path, title="Loans")
+    assert path.read_text(encoding="utf-8") == page
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(FileNotFoundError):
+        batch().to_html(tmp_path / "nowhere" / "report.html")
+
+
+class Drawing(ModuleType):
+    """Stands in for matplotlib.pyplot and its axes: remembers the bars."""
+
+    def subplots(self, **options):
+        return None, self
+
+    def barh(self, names, counts):
+        self.bars = dict(zip(names, counts, strict=True))
+
+    def invert_yaxis(self):
+        self.first_on_top = True
+
+    def set_xlabel(self, text):
+        self.text = text
+
+
+def test_a_plot_has_a_bar_for_each_column_that_changes(monkeypatch):
+    drawing, library = Drawing("matplotlib.pyplot"), ModuleType("matplotlib")
+    library.pyplot = drawing
+    monkeypatch.setitem(sys.modules, "matplotlib", library)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", drawing)
+    assert batch().plot().bars == {"hours_per_week": 1, "edu": 1, "age": 1}
+    assert drawing.first_on_top
+
+
+def test_a_plot_without_matplotlib_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install macex\[plots\]"):
+        batch().plot()

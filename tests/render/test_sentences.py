@@ -1,0 +1,54 @@
+"""Answers in plain language."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from explanation.made import counterfactual, explanation
+from macex.ask.goals import at_least
+
+
+def test_one_change_is_one_condition():
+    found = explanation(counterfactual(1, hours_per_week=45), query=1)
+    condition = "If hours per week were 45 instead of 40"
+    decision = "the model would have decided >50K (score 0.46 → 0.53)."
+    assert found.sentences() == [f"{condition}, {decision}"]
+
+
+def test_changes_are_joined_and_columns_called_by_their_names():
+    found = explanation(counterfactual(edu="PhD", age=30, rate=0.75), names={"edu": "the degree"})
+    assert found.sentences()[0].startswith(
+        "If the degree were PhD instead of HS, age were 30 instead of 25 "
+        "and rate were 0.75 instead of 0.5, "
+    )
+
+
+def test_a_missing_value_is_called_missing():
+    found = explanation(counterfactual(2, rate=0.5), query=2)
+    assert found.sentences()[0].startswith("If rate were 0.5 instead of missing, ")
+
+
+def test_a_goal_on_the_score_speaks_of_the_score():
+    found = explanation(
+        replace(counterfactual(1, hours_per_week=45), score=0.71), query=1, goal=at_least(0.7)
+    )
+    assert found.sentences() == [
+        "If hours per week were 45 instead of 40, the score would have been 0.71 (now 0.46)."
+    ]
+
+
+def test_already_there_needs_no_condition():
+    there = explanation(counterfactual(), label=">50K", score=0.8)
+    assert there.sentences() == ["The model already decides >50K (score 0.80)."]
+    there = explanation(counterfactual(), score=0.8, goal=at_least(0.7))
+    assert there.sentences() == ["The score is already there: 0.80."]
+
+
+def test_no_answer_is_its_reason():
+    assert explanation().sentences() == ["no single change reaches the goal"]
+    assert len(explanation(reason=None).sentences()) == 1
+
+
+def test_a_sentence_for_each_counterfactual_in_their_order():
+    found = explanation(counterfactual(age=38), counterfactual(edu="PhD"))
+    assert ["age" in s for s in found.sentences()] == [True, False]
