@@ -175,9 +175,9 @@ class Goals:
     def signature(self, query: int) -> bytes:
         """Equal for two queries exactly if the same training rows meet their goals."""
         if self.by_class[query]:
-            return b"c" + self.wanted[query].tobytes()
+            return b"c" + np.array([self.margin]).tobytes() + bytes(self.wanted[query])
         band = (self.output[query], self.low[query], self.high[query])
-        return b"s" + np.array([*band, self.open_low[query], self.open_high[query]]).tobytes()
+        return b"s" + bytes(np.array([*band, self.open_low[query], self.open_high[query]]))
 
     def _judge_classes(self, answers: Answers, at: Array) -> Verdict:
         wanted = self.wanted[at]

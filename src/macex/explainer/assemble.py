@@ -11,7 +11,6 @@ from macex.explanation.values import Over, Status
 from macex.stages.shapes import Pool
 
 if TYPE_CHECKING:
-    from macex.ask.ground import Unit
     from macex.explainer.fitted import Fitted
     from macex.explainer.pipeline import Outcome
 
@@ -210,7 +209,7 @@ def _made(
                 proximity=float(proximity[row]),
                 distance=float(distance[row]),
                 plausibility=None if np.isnan(usual[row]) else round(float(usual[row]), 6),
-                support=_support(fitted, outcome, int(query), binned[row], columns),
+                support=fitted.support(outcome.goals, int(query), binned[row], columns),
                 minimal=_minimal(outcome, int(query), int(sparsity[row]))[0],
                 source=Source(outcome.asked.rows, int(query), full[row]),
             )
@@ -244,17 +243,6 @@ def _changes(
     return tuple(change for _, change in sorted(found, key=lambda pair: pair[0]))
 
 
-def _support(
-    fitted: Fitted, outcome: Outcome, query: int, binned: Array, columns: list[int]
-) -> int:
-    """Training rows that meet the goal and have, by bin, all the values that were set."""
-    meeting = fitted.meeting(outcome.goals, query)
-    same = np.ones(len(meeting), bool)
-    for column in columns:
-        same &= fitted.binned[meeting, column] == binned[column]
-    return int(same.sum())
-
-
 def _actions(outcome: Outcome, offered: Array) -> list[tuple[Action, ...]]:
     """The best single change of every unit, strongest first (the paper's F*)."""
     found, space = outcome.found, outcome.task.space
@@ -271,29 +259,33 @@ def _actions(outcome: Outcome, offered: Array) -> list[tuple[Action, ...]]:
         return [()] * len(weight)
     strength, entry = np.round(np.stack(best_weight, axis=1), 6), np.stack(best_entry, axis=1)
     order = np.argsort(-strength, axis=1, kind="stable")[:, :MOST_ACTIONS]
+    chosen = np.take_along_axis(entry, order, axis=1)
+    values: dict[tuple[int, float], Any] = {}
+    lines = zip(
+        order.tolist(),
+        np.take_along_axis(strength, order, axis=1).tolist(),
+        candidates.value[queries[:, None], chosen].tolist(),
+        found.flips[queries[:, None], chosen].tolist(),
+        strict=True,
+    )
     return [
         tuple(
-            Action(
-                space.units[place].name,
-                _unit_value(
-                    outcome, space.units[place], float(candidates.value[query, entry[query, place]])
-                ),
-                float(strength[query, place]),
-                bool(found.flips[query, entry[query, place]]),
-            )
-            for place in order[query]
-            if strength[query, place] > 0
+            Action(space.units[place].name, _unit_value(outcome, place, code, values), share, flips)
+            for place, share, code, flips in zip(*line, strict=True)
+            if share > 0
         )
-        for query in queries
+        for line in lines
     ]
 
 
-def _unit_value(outcome: Outcome, unit: Unit, code: float) -> Any:
-    columns = outcome.task.space.ground.schema.columns
-    if unit.table is None:
-        return columns[unit.members[0]].value(code)
-    combination = unit.table[int(code)]
-    return tuple(columns[m].value(c) for m, c in zip(unit.members, combination, strict=True))
+def _unit_value(outcome: Outcome, place: int, code: float, known: dict[tuple[int, float], Any]) -> Any:
+    """The value behind the code of a unit; `known` remembers those met before."""
+    if (place, code) not in known:
+        unit, columns = outcome.task.space.units[place], outcome.task.space.ground.schema.columns
+        codes = [code] if unit.table is None else unit.table[int(code)]
+        values = tuple(columns[m].value(c) for m, c in zip(unit.members, codes, strict=True))
+        known[place, code] = values[0] if unit.table is None else values
+    return known[place, code]
 
 
 def _label(fitted: Fitted, decision: int) -> Any:

@@ -15,7 +15,7 @@ from macex.models.asking import CHUNK_ROWS
 from macex.models.oracle import NotAScore, Oracle, consult
 from macex.stages.candidates import Near, Neighbors
 from macex.stages.distance import KINDS, Scales, learn_scales
-from macex.stages.neighbors import Bins, NeighborIndex, learn_bins
+from macex.stages.neighbors import Bins, NeighborIndex, Side, learn_bins
 from macex.stages.plausibility import Reference, reference
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class Fitted:
     index: NeighborIndex = field(init=False)
     _meeting: OrderedDict[bytes, Array] = field(default_factory=OrderedDict)
     _reference: OrderedDict[bytes, Reference] = field(default_factory=OrderedDict)
+    _sides: OrderedDict[bytes, Side] = field(default_factory=OrderedDict)
+    _lines: OrderedDict[bytes, Array] = field(default_factory=OrderedDict)
 
     def __post_init__(self) -> None:
         schema, codes = self.ground.schema, self.ground.codes
@@ -84,13 +86,31 @@ class Fitted:
         real = np.zeros((len(space), choice.k), bool)
         match = self._match(space, choice)
         for queries in same_goal(goals, np.flatnonzero(wanted), match):
-            meeting = self.meeting(goals, int(queries[0]))
-            if goals.by_class[queries[0]]:
-                meeting = np.intersect1d(meeting, self.index.distinct, assume_unique=True)
-            rows[queries], real[queries] = self.index.nearest(
-                binned[queries], meeting, match[queries[0]], choice.k
-            )
+            side = self._side(goals, int(queries[0]), match[queries[0]])
+            rows[queries], real[queries] = self.index.nearest(binned[queries], side, choice.k)
         return self._near(space, binned, rows, real)
+
+    def _side(self, goals: Goals, query: int, match: Array) -> Side:
+        """The training rows that meet a goal, ready to be compared."""
+        key = goals.signature(query) + match.tobytes()
+        if key not in self._sides:
+            rows = self.meeting(goals, query)
+            if goals.by_class[query]:
+                rows = np.intersect1d(rows, self.index.distinct, assume_unique=True)
+            _keep(self._sides, key, self.index.side(rows, match), most=4)
+        return self._sides[key]
+
+    def support(self, goals: Goals, query: int, binned: Array, columns: list[int]) -> int:
+        """Training rows that meet the goal and have, by bin, all of some values."""
+        key = goals.signature(query)
+        if key not in self._lines:
+            lines = np.asfortranarray(self.binned[self.meeting(goals, query)])
+            _keep(self._lines, key, lines, most=4)
+        lines = self._lines[key]
+        same = np.ones(len(lines), bool)
+        for column in columns:
+            same &= lines[:, column] == binned[column]
+        return int(same.sum())
 
     def _match(self, space: Space, choice: Neighbors) -> Array:
         """The columns on which each query's neighbours are sought, (Q, d) bool."""
@@ -164,7 +184,7 @@ def same_goal(goals: Goals, queries: Array, match: Array | None = None) -> list[
     return [np.array(mine) for mine in groups.values()]
 
 
-def _keep(store: OrderedDict[bytes, Any], key: bytes, value: Any) -> None:
+def _keep(store: OrderedDict[bytes, Any], key: bytes, value: Any, most: int = REMEMBERED) -> None:
     store[key] = value
-    if len(store) > REMEMBERED:
+    if len(store) > most:
         store.popitem(last=False)

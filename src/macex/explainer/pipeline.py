@@ -28,7 +28,7 @@ from macex.stages.candidates import Candidates, Domain, offer, remaining
 from macex.stages.draws import Draws, column_keys, row_keys
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.nearest_row import NearestRow
-from macex.stages.selection import ranking, shortlist
+from macex.stages.selection import PLAUSIBLE, ranking, shortlist
 from macex.stages.shapes import Found, Pool, Task
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from macex.schema import Rows
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+LOOKED_AT = 3
 
 
 @dataclass(frozen=True)
@@ -225,10 +227,27 @@ def _refined(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
 
 
 def _ranked(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
-    """How usual each example is among the training rows that meet its goal, and its rank."""
+    """How usual each example is among the training rows that meet its goal, and its rank.
+
+    Where one answer is wanted the nearest few are looked at first: if one of them is plausible,
+    it comes before all that are farther, and those need no look.
+    """
     full = task.space.columns(pool.codes, pool.at)
     usual = np.full(len(pool), np.nan)
-    for queries in same_goal(goals, np.unique(pool.at)):
-        mine = np.isin(pool.at, queries)
-        usual[mine] = fitted.reference(goals, int(queries[0])).share(full[mine])
+    order = ranking(task, pool, usual)
+    turn = np.empty(len(pool), int)
+    turn[order] = np.arange(len(pool)) - np.searchsorted(pool.at[order], pool.at[order])
+    first = np.flatnonzero((turn < LOOKED_AT) | (task.count > 1))
+    usual[first] = _usual(fitted, goals, pool.at[first], full[first])
+    settled = np.isin(pool.at, pool.at[first][~(usual[first] < PLAUSIBLE)])
+    rest = np.flatnonzero(~settled & np.isnan(usual))
+    usual[rest] = _usual(fitted, goals, pool.at[rest], full[rest])
     return Ranked(pool, usual, ranking(task, pool, usual))
+
+
+def _usual(fitted: Fitted, goals: Goals, at: Array, full: Array) -> Array:
+    usual = np.full(len(at), np.nan)
+    for queries in same_goal(goals, np.unique(at)):
+        mine = np.isin(at, queries)
+        usual[mine] = fitted.reference(goals, int(queries[0])).share(full[mine])
+    return usual

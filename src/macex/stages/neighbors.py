@@ -8,11 +8,12 @@ by equality, so that no wide one-hot table is ever made.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from macex.schema import MISSING, UNKNOWN
+from macex.stages.arrays import first_of_each
 
 if TYPE_CHECKING:
     from macex.schema import Schema
@@ -54,6 +55,16 @@ def learn_bins(schema: Schema, codes: Array, bins: int) -> Bins:
     return Bins(tuple(edges))
 
 
+class Side(NamedTuple):
+    """Some training rows made ready to be compared on some columns."""
+
+    rows: Array  # (R,) which training rows
+    match: Array  # (d,) bool: the columns that are compared
+    features: Array  # (R, F) float32
+    lengths: Array  # (R,) squared length of each row's features
+    keys: Array  # (R,) equal for rows that agree in all compared columns
+
+
 @dataclass
 class NeighborIndex:
     """The training rows by bin, ready to be searched.
@@ -64,74 +75,61 @@ class NeighborIndex:
     binned: Array  # (T, d) int32
     discrete: Array  # (d,) bool
     group: Array  # (T,) int
-    features: Array = field(init=False)  # (T, F) float32
-    owner: Array = field(init=False)  # (F,) the column a feature belongs to
     top: Array = field(init=False)  # (d,) the highest bin of each column
     narrow: Array = field(init=False)  # (d,) bool: compared by matrix product
     distinct: Array = field(init=False)  # rows that are the first of their bins and group
 
     def __post_init__(self) -> None:
+        """Find the rows that differ from all before them."""
         self.top = self.binned.max(axis=0, initial=-1)
         self.narrow = ~self.discrete | (self.top < WIDE)
-        self.features, self.owner = self._encode(self.binned)
         keyed = np.column_stack([self.binned, self.group])
         _, first = np.unique(_keys(keyed), return_index=True)
         self.distinct = np.sort(first)
 
-    def nearest(self, binned: Array, rows: Array, match: Array, count: int) -> tuple[Array, Array]:
-        """The `count` nearest of `rows` to each query, and how many of them are real.
+    def side(self, rows: Array, match: Array) -> Side:
+        """Training rows ready for `nearest`."""
+        binned = self.binned[rows]
+        features = self._encode(binned, match)
+        lengths = np.einsum("tf,tf->t", features, features)
+        return Side(rows, match, features, lengths, _keys(binned[:, match]))
 
-        `binned` (Q, d) are the queries, `match` (d,) the columns that are compared. Rows that agree
-        with a nearer one, or with the query, in all compared columns are passed over.
+    def nearest(self, binned: Array, side: Side, count: int) -> tuple[Array, Array]:
+        """The `count` nearest rows of a side to each query (Q, d), and which of them are real.
+
+        Rows that agree with a nearer one, or with the query, in all compared columns are passed
+        over.
         """
         found = np.zeros((len(binned), count), np.intp)
         real = np.zeros((len(binned), count), bool)
-        if not len(rows) or not match.any():
+        if not len(side.rows) or not side.match.any():
             return found, real
-        z, length = self._side(rows, match)
-        keys = _keys(self.binned[np.ix_(rows, np.flatnonzero(match))])
-        own = _keys(binned[:, match])
-        step = max(1, BLOCK // len(rows))
+        own = _keys(binned[:, side.match])
+        step = max(1, BLOCK // len(side.rows))
         for start in range(0, len(binned), step):
             part = slice(start, start + step)
-            gaps = self._gaps(binned[part], rows, match, z, length)
-            _keep_distinct(gaps, keys, own[part], count, found[part], real[part])
-        return rows[found], real
+            gaps = self._gaps(binned[part], side)
+            _keep_distinct(gaps, side.keys, own[part], count, found[part], real[part])
+        return side.rows[found], real
 
-    def _side(self, rows: Array, match: Array) -> tuple[Array, Array]:
-        chosen = np.flatnonzero(match[self.owner])
-        z = (
-            self.features[np.ix_(rows, chosen)]
-            if len(rows) < len(self.features)
-            else self.features[:, chosen]
-        )
-        return z, np.einsum("tf,tf->t", z, z)
-
-    def _gaps(self, binned: Array, rows: Array, match: Array, z: Array, length: Array) -> Array:
-        """Squared distances up to a constant per query, (Q, rows)."""
-        x, _ = self._encode(binned)
-        gaps = length[None, :] - 2 * (x[:, match[self.owner]] @ z.T)
-        for column in np.flatnonzero(match & ~self.narrow):
-            gaps += 2 * (binned[:, column][:, None] != self.binned[rows, column][None, :])
+    def _gaps(self, binned: Array, side: Side) -> Array:
+        """Squared distances up to a constant per query, (Q, R)."""
+        gaps: Array = side.lengths - 2 * (self._encode(binned, side.match) @ side.features.T)
+        for column in np.flatnonzero(side.match & ~self.narrow):
+            gaps += 2 * (binned[:, column][:, None] != self.binned[side.rows, column])
         return gaps
 
-    def _encode(self, binned: Array) -> tuple[Array, Array]:
+    def _encode(self, binned: Array, match: Array) -> Array:
         """Narrow columns as float32 features: one-hot for categories, the bin for numbers."""
-        parts: list[Array] = []
-        owner: list[int] = []
-        for column in np.flatnonzero(self.narrow):
+        parts = [np.zeros((len(binned), 0), np.float32)]
+        for column in np.flatnonzero(match & self.narrow):
             values = binned[:, column]
             if self.discrete[column]:
-                levels = np.arange(-1, self.top[column] + 1)
-                parts.append(values[:, None] == levels[None, :])
-                owner += [int(column)] * len(levels)
+                parts.append(values[:, None] == np.arange(-1, self.top[column] + 1))
             else:
                 missing = values < 0
                 parts.append(np.column_stack([np.where(missing, 0, values), missing * 5]))
-                owner += [int(column)] * 2
-        if not parts:
-            return np.zeros((len(binned), 0), np.float32), np.zeros(0, int)
-        return np.concatenate(parts, axis=1).astype(np.float32), np.array(owner)
+        return np.concatenate(parts, axis=1, dtype=np.float32)
 
 
 def _keep_distinct(
@@ -143,7 +141,7 @@ def _keep_distinct(
     while len(todo):
         width = min(width, gaps.shape[1])
         near = _smallest(gaps[todo], width)
-        fresh = _first_of_each(keys[near]) & (keys[near] != own[todo][:, None])
+        fresh = first_of_each(keys[near]) & (keys[near] != own[todo][:, None])
         rank = np.cumsum(fresh, axis=1) - 1
         fresh &= rank < count
         line, place = np.nonzero(fresh)
@@ -164,17 +162,6 @@ def _smallest(gaps: Array, count: int) -> Array:
         near = np.broadcast_to(np.arange(gaps.shape[1]), gaps.shape)
     order = np.argsort(np.take_along_axis(gaps, near, axis=1), axis=1, kind="stable")
     return np.take_along_axis(near, order, axis=1)
-
-
-def _first_of_each(keys: Array) -> Array:
-    """Where a key stands for the first time in its line."""
-    order = np.argsort(keys, axis=1, kind="stable")
-    ranked = np.take_along_axis(keys, order, axis=1)
-    new = np.ones(keys.shape, bool)
-    new[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
-    first = np.empty_like(new)
-    np.put_along_axis(first, order, new, axis=1)
-    return first
 
 
 def _keys(binned: Array) -> Array:

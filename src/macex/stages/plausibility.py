@@ -8,7 +8,7 @@ evenly spaced sample of them stands for all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,23 +32,36 @@ class Reference:
 
     scales: Scales
     codes: Array  # (R, d)
+    levels: tuple[Array, ...]  # the categories met, column by column
+    hot: Array  # (F, R) float32: the categories of the rows, one-hot
     usual: Array  # (R,)
 
     def share(self, codes: Array) -> Array:
         """The plausibility of rows of codes (n, d); NaN where there are too few goal rows."""
-        if len(self.codes) <= NEAREST:
+        if not len(self.usual):
             return np.full(len(codes), np.nan)
-        mean = self._mean_distance(codes)
+        step = max(1, BLOCK // len(self.codes))
+        parts = [
+            _nearest_mean(self.distances(codes[start : start + step]))
+            for start in range(0, len(codes), step)
+        ]
+        mean = np.concatenate([*parts, np.zeros(0)])
         below = np.searchsorted(self.usual, mean - 1e-6, side="left")
         return 1.0 - below / len(self.usual)
 
-    def _mean_distance(self, codes: Array) -> Array:
-        step = max(1, BLOCK // len(self.codes))
-        parts = [
-            _nearest_mean(_distances(self.scales, codes[start : start + step], self.codes))
-            for start in range(0, len(codes), step)
-        ]
-        return np.concatenate(parts) if parts else np.zeros(0)
+    def distances(self, codes: Array) -> Array:
+        """Distances of rows (n, d) to all rows of the reference, (n, R) float32.
+
+        Equal categories are counted by one matrix product; a count of whole numbers is exact.
+        """
+        discrete = _columns(self.scales, discrete=True)
+        total = len(discrete) - _one_hot(codes[:, discrete], self.levels) @ self.hot
+        for column in _columns(self.scales, discrete=False):
+            x, y = codes[:, column][:, None], self.codes[:, column]
+            gap = np.abs(_scaled(self.scales, column, x) - _scaled(self.scales, column, y))
+            odd = _special(x) | _special(y)
+            total += np.where(odd, x != y, gap) if odd.any() else gap
+        return total
 
 
 def reference(scales: Scales, codes: Array) -> Reference:
@@ -56,11 +69,24 @@ def reference(scales: Scales, codes: Array) -> Reference:
     codes = codes[distinct(np.zeros(len(codes), np.intp), codes)]
     if len(codes) > SAMPLE:
         codes = codes[np.round(np.linspace(0, len(codes) - 1, SAMPLE)).astype(int)]
+    discrete = _columns(scales, discrete=True)
+    levels = tuple(np.unique(codes[:, column]) for column in discrete)
+    hot = np.ascontiguousarray(_one_hot(codes[:, discrete], levels).T)
+    made = Reference(scales, codes, levels, hot, np.zeros(0))
     if len(codes) <= NEAREST:
-        return Reference(scales, codes, np.zeros(0))
-    gaps = _distances(scales, codes, codes)
+        return made
+    gaps = made.distances(codes)
     np.fill_diagonal(gaps, np.inf)
-    return Reference(scales, codes, np.sort(_nearest_mean(gaps)))
+    return replace(made, usual=np.sort(_nearest_mean(gaps)))
+
+
+def _columns(scales: Scales, *, discrete: bool) -> Array:
+    return scales.by_name[scales.discrete[scales.by_name] == discrete]
+
+
+def _one_hot(codes: Array, levels: tuple[Array, ...]) -> Array:
+    parts = [codes[:, place][:, None] == level for place, level in enumerate(levels)]
+    return np.concatenate([np.zeros((len(codes), 0)), *parts], axis=1, dtype=np.float32)
 
 
 def _nearest_mean(gaps: Array) -> Array:
@@ -69,18 +95,8 @@ def _nearest_mean(gaps: Array) -> Array:
     return mean
 
 
-def _distances(scales: Scales, a: Array, b: Array) -> Array:
-    """Distances of all rows of `a` to all rows of `b`, (n, R) float32, columns in name order."""
-    total = np.zeros((len(a), len(b)), np.float32)
-    for column in scales.by_name:
-        x, y = a[:, column][:, None], b[:, column][None, :]
-        if scales.discrete[column]:
-            total += x != y
-            continue
-        gap = np.abs(x / scales.scale[column] - y / scales.scale[column]).astype(np.float32)
-        odd = _special(x) | _special(y)
-        total += np.where(odd, (x != y).astype(np.float32), gap) if odd.any() else gap
-    return total
+def _scaled(scales: Scales, column: int, codes: Array) -> Array:
+    return (codes / scales.scale[column]).astype(np.float32)
 
 
 def _special(codes: Array) -> Array:

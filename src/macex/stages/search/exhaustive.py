@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from macex.errors import require_counts
-from macex.stages.arrays import distinct, first_of_each, line_keys, log_odds, rank_within, set_keys
+from macex.stages.arrays import first_of_each, log_odds, rank_within, set_keys
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -25,14 +25,13 @@ class Singles(NamedTuple):
     """The single changes and what the model said of them."""
 
     candidates: Candidates
-    progress: Array  # (Q, A), minus infinity where not scored
     reached: Array  # (Q, A) bool
+    reach: Array  # (Q, A) how much nearer each comes, whether or not it may be made
 
-    def gain(self, task: Task) -> Array:
+    @property
+    def gain(self) -> Array:
         """How much nearer each single change comes, minus infinity where it may not be made."""
-        base = _stretch(task, task.base)[:, None]
-        usable = self.candidates.real & self.candidates.allowed & np.isfinite(self.progress)
-        return np.where(usable, _stretch(task, self.progress) - base, -np.inf)
+        return np.where(self.candidates.real & self.candidates.allowed, self.reach, -np.inf)
 
 
 class Level(NamedTuple):
@@ -65,7 +64,7 @@ class Exhaustive:
 
     def __call__(self, task: Task, candidates: Candidates) -> Found:
         """Examples that reach their goals, and what was proved on the way."""
-        singles, pools = _first_level(task, candidates)
+        singles, pools = _score_singles(task, candidates)
         open_ = ~_enough(task, pools, 1)
         singles, more, complete = _completed_level(task, singles, open_)
         pools += more
@@ -84,32 +83,21 @@ class Exhaustive:
         return Found(pool, proof.seen, proof.offered, singles.candidates, weight, singles.reached)
 
     def _level(
-        self,
-        task: Task,
-        singles: Singles,
-        before: Level | None,
-        pools: list[Pool],
-        open_: Array,
-        size: int,
+        self, task: Task, singles: Singles, before: Level | None, pools: list[Pool], open_: Array, size: int
     ) -> tuple[Level, Array]:
         """Score the combinations of `size` changes; also for whom these were all there are."""
-        gain = singles.gain(task)[open_]
         room = self.max_rows if singles.candidates.exact else self.beam
-        small = _combinations(gain, singles.candidates.unit, task.space.width, size) <= room
-        parts = [_all_of(task, singles, open_[small], size)]
+        small = _combinations(singles.gain[open_], singles.candidates.unit, task.space.width, size) <= room
         beam = open_[~small]
-        parents = _parents(task, singles, before, beam, self.parents)
-        codes, at, rank = _children(
-            task, singles, parents, beam, self.parents, size, self.beam + self.more
-        )
-        first = rank < self.beam
-        parts.append((codes[first], at[first]))
+        brood = _brood(task, singles, before, beam, self.parents, self.beam + self.more)
+        parts = [_all_of(task, singles, open_[small], size), brood.rows(brood.rank < self.beam)]
         if size == 2:  # noqa: PLR2004
             parts.append(_greedy_path(task, singles, open_))
         level = _score(task, *_fresh(task, pools, parts))
-        unhelped = np.isin(at, np.setdiff1d(beam, level.at[level.reached])) & ~first
-        if unhelped.any():
-            extra = _score(task, *_fresh(task, pools, [(codes[unhelped], at[unhelped])]))
+        helped = np.isin(beam, level.at[level.reached])
+        late = (brood.rank >= self.beam) & ~helped[:, None]
+        if late.any():
+            extra = _score(task, *_fresh(task, pools, [brood.rows(late)]))
             level = Level(*(np.concatenate(pair) for pair in zip(level, extra, strict=True)))
         whole = np.ones(len(task.queries), bool)
         whole[beam] = False
@@ -131,10 +119,6 @@ class _Proof:
         self.seen[failed & self.complete & (self.seen == size - 1)] = size
 
 
-def _first_level(task: Task, candidates: Candidates) -> tuple[Singles, list[Pool]]:
-    return _score_singles(task, candidates, candidates.real)
-
-
 def _completed_level(
     task: Task, singles: Singles, open_: Array
 ) -> tuple[Singles, list[Pool], Array]:
@@ -143,28 +127,26 @@ def _completed_level(
     if not open_.any():
         return singles, [], open_
     rest, complete = task.rest(open_, singles.candidates)
-    more, pools = _score_singles(task, rest, rest.real)
+    more, pools = _score_singles(task, rest)
     joined = Singles(
         singles.candidates.join(rest),
-        np.concatenate([singles.progress, more.progress], axis=1),
         np.concatenate([singles.reached, more.reached], axis=1),
+        np.concatenate([singles.reach, more.reach], axis=1),
     )
     return joined, pools, complete & open_
 
 
-def _score_singles(task: Task, candidates: Candidates, chosen: Array) -> tuple[Singles, list[Pool]]:
-    progress = np.full(candidates.value.shape, -np.inf)
+def _score_singles(task: Task, candidates: Candidates) -> tuple[Singles, list[Pool]]:
+    reach = np.full(candidates.value.shape, -np.inf)
     reached = np.zeros(candidates.value.shape, bool)
-    codes, at, entry = candidates.rows(task.queries, chosen)
+    codes, at, entry = candidates.rows(task.queries, candidates.real)
     if not len(at):
-        return Singles(candidates, progress, reached), []
+        return Singles(candidates, reached, reach), []
     verdict = task.judge(codes, at, probe=True)
-    progress[at, entry] = verdict.progress
+    reach[at, entry] = _stretch(task, verdict.progress) - _stretch(task, task.base)[at]
     reached[at, entry] = verdict.reached
     good = verdict.reached & candidates.allowed[at, entry]
-    return Singles(candidates, progress, reached), [
-        Pool(at[good], codes[good], verdict.progress[good])
-    ]
+    return Singles(candidates, reached, reach), [Pool(at[good], codes[good], verdict.progress[good])]
 
 
 def _score(task: Task, codes: Array, at: Array) -> Level:
@@ -198,15 +180,15 @@ def _enough(task: Task, pools: list[Pool], size: int) -> Array:
 
 
 def _fresh(task: Task, pools: list[Pool], parts: list[tuple[Array, Array]]) -> tuple[Array, Array]:
-    """All parts as one, without supersets of changes that suffice already and without repeats."""
+    """All parts as one, without supersets of changes that suffice already."""
     codes = np.concatenate([part[0] for part in parts])
     at = np.concatenate([part[1] for part in parts])
     found = Pool.join(pools, task.space.width)
+    found = found.take(np.flatnonzero(np.isin(found.at, at)))
     if len(found) and task.prefer == "fewest":
         keep = ~_superfluous(task, found, codes, at)
         codes, at = codes[keep], at[keep]
-    first = distinct(at, codes)
-    return codes[first], at[first]
+    return codes, at
 
 
 def _superfluous(task: Task, found: Pool, codes: Array, at: Array) -> Array:
@@ -242,7 +224,7 @@ def _combinations(gain: Array, unit: Array, width: int, size: int) -> Array:
 
 def _all_of(task: Task, singles: Singles, queries: Array, size: int) -> tuple[Array, Array]:
     """Every combination of `size` single changes of different units."""
-    gain = singles.gain(task)
+    gain = singles.gain
     unit, value = singles.candidates.unit, singles.candidates.value
     codes, at = [np.zeros((0, task.space.width))], [np.zeros(0, np.intp)]
     for query in queries:
@@ -274,10 +256,8 @@ def _ranked(task: Task, gain: Array, distance: Array) -> Array:
     return np.where(gain > 0, gain / np.maximum(distance, 1e-9), np.where(np.isfinite(gain), -1.0, -np.inf))
 
 
-def _parents(task: Task, singles: Singles, before: Level | None, queries: Array, most: int) -> _Parts:
-    """The best combinations of the level before, or the best single changes."""
-    if before is None:
-        return _single_parts(task, singles, queries, most)[1]
+def _parents(task: Task, before: Level, queries: Array, most: int) -> _Parts:
+    """The best combinations of the level before that did not reach the goal."""
     position = np.full(len(task.queries), -1)
     position[queries] = np.arange(len(queries))
     usable = (position[before.at] >= 0) & ~before.reached & np.isfinite(before.progress)
@@ -287,7 +267,7 @@ def _parents(task: Task, singles: Singles, before: Level | None, queries: Array,
     rank = rank_within(at, -_ranked(task, worth - start, distance), np.arange(len(at)))
     keep = rank < most
     parts = _Parts(
-        np.zeros((len(queries), most, task.space.width)),
+        np.repeat(task.queries[queries][:, None], most, axis=1),
         np.full((len(queries), most), -np.inf),
         np.zeros((len(queries), most)),
     )
@@ -299,7 +279,7 @@ def _parents(task: Task, singles: Singles, before: Level | None, queries: Array,
 def _single_parts(task: Task, singles: Singles, queries: Array, most: int) -> tuple[Array, _Parts]:
     """The best single changes: which candidates they are, and as parts."""
     unit, value = singles.candidates.unit, singles.candidates.value
-    gain = singles.gain(task)[queries]
+    gain = singles.gain[queries]
     distance = _single_distances(task, singles, queries, np.isfinite(gain))
     entry, _ = _best_entries(gain, unit, most)
     if task.prefer == "nearest":
@@ -340,32 +320,64 @@ def _best_entries(rank_by: Array, unit: Array, most: int, per_unit: int = 8) -> 
     return best, np.take_along_axis(capped, best, axis=1)
 
 
-def _children(
-    task: Task, singles: Singles, parents: _Parts, queries: Array, most: int, size: int, limit: int
-) -> tuple[Array, Array, Array]:
-    """The most promising extensions of the parents by one single change: codes, query, rank."""
-    width = task.space.width
-    if not len(queries):
-        return np.zeros((0, width)), np.zeros(0, np.intp), np.zeros(0, int)
-    unit, value = singles.candidates.unit, singles.candidates.value
+class _Brood(NamedTuple):
+    """The most promising extensions of some combinations by one single change."""
+
+    parents: _Parts
+    values: Array  # (q, T) what each single change sets
+    units: Array  # (q, T)
+    queries: Array  # (q,)
+    pair: Array  # (q, C) parent and single change as one number, most promising first
+    rank: Array  # (q, C) place among the distinct ones, or beyond any limit
+
+    def rows(self, chosen: Array) -> tuple[Array, Array]:
+        """The extensions at `chosen` (q, C) as rows of codes, and their queries."""
+        line, place = np.nonzero(chosen & (self.rank < BEYOND))
+        parent, single = np.divmod(self.pair[line, place], self.values.shape[1])
+        codes = self.parents.codes[line, parent]
+        codes[np.arange(len(line)), self.units[line, single]] = self.values[line, single]
+        return codes, self.queries[line]
+
+
+def _brood(
+    task: Task, singles: Singles, before: Level | None, queries: Array, most: int, limit: int
+) -> _Brood:
+    """Extend the best combinations of the level before by the best single changes."""
     entry, parts = _single_parts(task, singles, queries, most)
+    parents = parts if before is None else _parents(task, before, queries, most)
+    units = singles.candidates.unit[entry]
+    values = np.take_along_axis(singles.candidates.value[queries], entry, axis=1)
     changed = parents.codes != task.queries[queries][:, None]
-    taken = np.take_along_axis(changed, unit[entry][:, None, :].repeat(changed.shape[1], axis=1), axis=2)
+    taken = np.take_along_axis(changed, units[:, None, :].repeat(changed.shape[1], axis=1), axis=2)
     gain = parts.worth - _stretch(task, task.base)[queries][:, None]
     guess = np.where(taken, -np.inf, parents.worth[:, :, None] + gain[:, None, :])
-    promise = _promise(task, guess, parents.distance[:, :, None] + parts.distance[:, None, :])
-    promise = promise.reshape(len(queries), -1)
-    order = np.argsort(-promise, axis=1, kind="stable")[:, : limit * size]
-    line = np.broadcast_to(np.arange(len(queries))[:, None], order.shape)
-    parent, extra = order // entry.shape[1], order % entry.shape[1]
-    codes = parents.codes[line, parent]
-    chosen = entry[line, extra]
-    spot = np.indices(order.shape)
-    codes[spot[0], spot[1], unit[chosen]] = value[queries[line], chosen]
-    fresh = first_of_each(line_keys(codes)) & np.isfinite(np.take_along_axis(promise, order, axis=1))
+    distance = parents.distance[:, :, None] + parts.distance[:, None, :]
+    promise = _promise(task, guess, distance).reshape(len(queries), -1)
+    pair = np.argsort(-promise, axis=1, kind="stable")
+    keys = (_set_key(parents.codes, changed)[:, :, None] + _change_key(values, units)[:, None, :]).reshape(
+        promise.shape
+    )
+    fresh = first_of_each(np.take_along_axis(keys, pair, axis=1))
+    fresh &= np.isfinite(np.take_along_axis(promise, pair, axis=1))
     rank = np.cumsum(fresh, axis=1) - 1
-    fresh &= rank < limit
-    return codes[fresh], queries[line[fresh]], rank[fresh]
+    return _Brood(parents, values, units, queries, pair, np.where(fresh & (rank < limit), rank, BEYOND))
+
+
+def _change_key(values: Array, units: Array) -> Array:
+    """A 64-bit key of setting a unit to a value; the key of several changes is the sum."""
+    bits = np.ascontiguousarray(values + 0.0).view(np.uint64)
+    keys = (bits ^ (units.astype(np.uint64) + np.uint64(1)) * np.uint64(0xBF58476D1CE4E5B9)) * np.uint64(
+        0x9E3779B97F4A7C15
+    )
+    mixed: Array = (keys ^ (keys >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
+    return mixed
+
+
+def _set_key(codes: Array, changed: Array) -> Array:
+    """The key of all changes of a combination, (q, P)."""
+    keys = _change_key(codes, np.broadcast_to(np.arange(codes.shape[2]), codes.shape))
+    total: Array = np.where(changed, keys, np.uint64(0)).sum(axis=2, dtype=np.uint64)
+    return total
 
 
 def _promise(task: Task, guess: Array, distance: Array) -> Array:
@@ -380,7 +392,7 @@ def _promise(task: Task, guess: Array, distance: Array) -> Array:
 def _greedy_path(task: Task, singles: Singles, queries: Array) -> tuple[Array, Array]:
     """The best value of each unit, set one after the other, best unit first (Algorithm 2, step 5)."""
     unit, width = singles.candidates.unit, task.space.width
-    entry, gain = _best_entries(singles.gain(task)[queries], unit, width, per_unit=1)
+    entry, gain = _best_entries(singles.gain[queries], unit, width, per_unit=1)
     useful = np.isfinite(gain) & (gain > 0)
     rows = np.repeat(task.queries[queries][:, None], entry.shape[1], axis=1)
     for step in range(entry.shape[1]):
@@ -406,9 +418,7 @@ def _sparse_steps(steps: Array) -> Array:
 
 def _weights(task: Task, singles: Singles) -> Array:
     """The share of every single change in the gains of the best change of each unit."""
-    known = singles.candidates.real & np.isfinite(singles.progress)
-    base = _stretch(task, task.base)[:, None]
-    gain = np.where(known, np.maximum(_stretch(task, singles.progress) - base, 0.0), 0.0)
+    gain = np.where(singles.candidates.real & np.isfinite(singles.reach), np.maximum(singles.reach, 0.0), 0.0)
     total = np.zeros(len(gain))
     for place in range(task.space.width):
         total += gain[:, singles.candidates.unit == place].max(axis=1, initial=0.0)
@@ -420,4 +430,5 @@ def _stretch(task: Task, progress: Array) -> Array:
     return log_odds(progress) if task.bounded else progress
 
 
+BEYOND = np.iinfo(np.int64).max
 NEAREST_LEVELS = 3  # how many levels are looked at when the nearest example is wanted
