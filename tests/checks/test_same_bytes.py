@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from checks.loans import by_merit, chance, grants, loans, model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import macex as mx
+from checks.loans import by_merit, chance, grants, loans, model
 
 
 @pytest.mark.parametrize("name", ["logistic", "network"])

@@ -5,6 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier
+
+import macex as mx
 from checks.loans import (
     by_merit,
     chance,
@@ -16,12 +22,6 @@ from checks.loans import (
     model,
     refused,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import FixedThresholdClassifier
-
-import macex as mx
 
 SLACK = 1e-6  # scores are rounded to this before they are compared
 BINARY = ("pipeline", "logistic", "tree", "network", "margin", "careful")

@@ -61,7 +61,7 @@ class Outlook:
 
     def tuned_gap(self, scores: Array, wanted: Array, gap: Array) -> Array:
         """The lead counted from a tuned threshold; only known for two classes."""
-        if self.threshold is None or self.width != 2:  # noqa: PLR2004
+        if self.threshold is None or self.width != 2:
             return gap
         toward = np.where(wanted[:, 1], scores[:, 1], scores[:, 0])
         needed = np.where(wanted[:, 1], self.threshold, 1 - self.threshold)
@@ -75,7 +75,7 @@ class Outlook:
         """Which output a score goal looks at."""
         if label is not None:
             return self._labelled(label)
-        if self.classes is not None and self.width == 2:  # noqa: PLR2004
+        if self.classes is not None and self.width == 2:
             return 1
         if self.width == 1:
             return 0

@@ -118,19 +118,23 @@ class Constraints:
         for name in ("fixed", "protected", "increase", "decrease"):
             for column in getattr(self, name):
                 left = tuple(c for c in getattr(self, name) if c != column)
-                yield f"{name} {column!r}", replace(self, **{name: left})
+                yield f"{name} {column!r}", self._without(name, left)
         for name in ("ranges", "allowed"):
             for column in getattr(self, name):
                 left_out = {c: v for c, v in getattr(self, name).items() if c != column}
-                yield f"{name} of {column!r}", replace(self, **{name: left_out})
+                yield f"{name} of {column!r}", self._without(name, left_out)
         for name in ("groups", "rules"):
             for part in getattr(self, name):
                 rest = tuple(p for p in getattr(self, name) if p != part)
-                yield f"{name[:-1]} {_shown(part)}", replace(self, **{name: rest})
+                yield f"{name[:-1]} {_shown(part)}", self._without(name, rest)
         if self.only is not None:
             yield f"only {', '.join(map(repr, self.only)) or 'nothing'}", replace(self, only=None)
         if self.max_changes is not None:
             yield f"max_changes {self.max_changes}", replace(self, max_changes=None)
+
+    def _without(self, part: str, left: Any) -> Constraints:
+        kept: dict[str, Any] = {part: left}
+        return replace(self, **kept)
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-able form; callables cannot be written down and are an error."""
@@ -189,7 +193,7 @@ def _mapping(part: str, value: Any) -> Mapping[str, Any]:
 
 
 def _range(column: str, value: Any) -> tuple[Any, Any]:
-    if isinstance(value, str) or not isinstance(value, Iterable) or len(pair := tuple(value)) != 2:  # noqa: PLR2004
+    if isinstance(value, str) or not isinstance(value, Iterable) or len(pair := tuple(value)) != 2:
         raise ConstraintError(f"the range of {column!r} must be (low, high), not {value!r}")
     low, high = pair
     if low is not None and high is not None and low > high:
@@ -210,7 +214,7 @@ def _allowed(column: str, value: Any) -> Any:
 
 def _group(value: Any) -> tuple[str, ...]:
     names = _names("groups", value)
-    if len(names) < 2:  # noqa: PLR2004
+    if len(names) < 2:
         raise ConstraintError(f"a group needs at least two columns, not {list(names)!r}")
     return tuple(sorted(names))
 

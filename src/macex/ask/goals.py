@@ -225,7 +225,7 @@ def resolve(want: object, count: int) -> list[Goal]:
     entries = list(want) if isinstance(want, Sequence) else list(np.asarray(want).tolist())
     if len(entries) != count:
         raise GoalError(
-            f"want= has {len(entries)} entries for {count} rows: give one per row, or a single one; "
+            f"want= has {len(entries)} entries for {count} rows: give one per row, or just one; "
             "for a choice of labels use any_of(...)"
         )
     return [_single(entry) for entry in entries]

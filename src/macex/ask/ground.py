@@ -115,7 +115,9 @@ def column_codes(units: tuple[Unit, ...], codes: Array, own: Array) -> Array:
         else:
             known = codes[:, place] >= 0
             rows = np.flatnonzero(known)
-            columns[np.ix_(rows, unit.members)] = unit.table[codes[rows, place].astype(np.intp)]
+            columns[rows[:, None], list(unit.members)] = unit.table[
+                codes[rows, place].astype(np.intp)
+            ]
     return columns
 
 

@@ -81,4 +81,6 @@ class NearestOptimum:
     @cached_property
     def _scale(self) -> dict[str, float]:
         """The paper's divisors: the median, 1 where it is 0."""
-        return {name: abs(float(self.train[name].median())) or 1.0 for name in self.dataset.continuous}
+        return {
+            name: abs(float(self.train[name].median())) or 1.0 for name in self.dataset.continuous
+        }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,43 +19,37 @@ Array = np.ndarray[Any, np.dtype[Any]]
 MOST_ACTIONS = 8
 
 
+class _Parts(NamedTuple):
+    """What an explanation is made of, each entry a list over the queries."""
+
+    answers: list[list[Counterfactual]]
+    misses: list[Counterfactual | None]
+    actions: list[tuple[Action, ...]]
+    reasons: list[tuple[Action, ...]]
+
+
 def assemble(fitted: Fitted, outcome: Outcome, seconds: float) -> list[Explanation]:
     """The explanations of a batch that took `seconds`."""
     answers = _counterfactuals(fitted, outcome)
-    misses = _misses(fitted, outcome, [not found for found in answers])
-    actions = _actions(outcome, outcome.found.candidates.allowed)
-    reasons = _actions(outcome, outcome.found.candidates.real)
-    share = seconds / max(1, int(outcome.task.judge.spent.sum()))  # type: ignore[attr-defined]
-    return [
-        _explanation(
-            fitted,
-            outcome,
-            query,
-            answers[query],
-            misses[query],
-            actions[query],
-            reasons[query],
-            share,
-        )
-        for query in range(len(outcome.there))
-    ]
+    parts = _Parts(
+        answers,
+        _misses(fitted, outcome, [not found for found in answers]),
+        _actions(outcome, outcome.found.candidates.allowed),
+        _actions(outcome, outcome.found.candidates.real),
+    )
+    per_row = seconds / max(1, int(outcome.judge.spent.sum()))
+    return [_explanation(fitted, outcome, query, parts, per_row) for query in range(len(answers))]
 
 
 def _explanation(
-    fitted: Fitted,
-    outcome: Outcome,
-    query: int,
-    answers: list[Counterfactual],
-    miss: Counterfactual | None,
-    actions: tuple[Action, ...],
-    reasons: tuple[Action, ...],
-    share: float,
+    fitted: Fitted, outcome: Outcome, query: int, parts: _Parts, per_row: float
 ) -> Explanation:
-    judge: Any = outcome.task.judge
+    judge, answers, miss = outcome.judge, parts.answers[query], parts.misses[query]
     status, over = _status(outcome, query, answers)
-    minimal, minimal_over = (
-        _minimal(outcome, query, answers[0].sparsity) if answers else (False, over)
-    )
+    minimal = False
+    if answers:
+        minimal, over = _minimal(outcome, query, answers[0].sparsity)
+    spent = int(judge.spent[query])
     return Explanation(
         label=_label(fitted, int(outcome.own.decision[query])),
         score=float(outcome.verdict.score[query]),
@@ -64,16 +58,12 @@ def _explanation(
         reason=None if answers else _reason(outcome, query, status, over, miss),
         miss=miss,
         counterfactuals=tuple(answers),
-        actions=actions,
-        reasons=reasons,
+        actions=parts.actions[query],
+        reasons=parts.reasons[query],
         minimal=minimal,
-        minimal_over=minimal_over,
+        minimal_over=over,
         method=str(outcome.method[query]),
-        cost=Cost(
-            int(judge.rounds[query]) + 1,
-            int(judge.spent[query]) + 1,
-            share * float(judge.spent[query]),
-        ),
+        cost=Cost(int(judge.rounds[query]) + 1, spent + 1, per_row * spent),
         source=Source(outcome.asked.rows, query, outcome.task.space.own[query]),
         names=fitted.options.names,
     )
@@ -86,7 +76,7 @@ def _status(
         return "found", None
     most = int(outcome.task.space.bounds.max_changes[query])
     changeable = int(outcome.task.space.changeable[query].sum())
-    judge: Any = outcome.task.judge
+    judge = outcome.judge
     if query in judge.asker.failed:
         return "not_found", None
     if min(most, changeable) == 0:
@@ -114,7 +104,7 @@ def _minimal(outcome: Outcome, query: int, changes: int) -> tuple[bool, Over | N
 def _reason(
     outcome: Outcome, query: int, status: Status, over: Over | None, miss: Counterfactual | None
 ) -> str:
-    judge: Any = outcome.task.judge
+    judge = outcome.judge
     goal = outcome.asked.goals[query].text
     if query in judge.asker.failed:
         return str(judge.asker.failed[query])
@@ -136,7 +126,7 @@ def _in_force(outcome: Outcome, query: int) -> str:
     parts = [text for text, _ in outcome.asked.constraints[query].parts()]
     if not parts:
         return ""
-    more = f" and {len(parts) - 6} more" if len(parts) > 6 else ""  # noqa: PLR2004
+    more = f" and {len(parts) - 6} more" if len(parts) > 6 else ""
     return f" In force: {'; '.join(parts[:6])}{more}."
 
 
@@ -167,7 +157,7 @@ def _usual(fitted: Fitted, outcome: Outcome, there: Array) -> Array:
 
 def _misses(fitted: Fitted, outcome: Outcome, wanted: list[bool]) -> list[Counterfactual | None]:
     """The row that came nearest to each goal that was not reached."""
-    judge: Any = outcome.task.judge
+    judge = outcome.judge
     at = np.flatnonzero(np.array(wanted, dtype=bool) & np.isfinite(judge.miss_progress))
     pool = Pool(at, judge.miss_codes[at], judge.miss_progress[at])
     found: list[Counterfactual | None] = [None] * len(wanted)
@@ -278,7 +268,9 @@ def _actions(outcome: Outcome, offered: Array) -> list[tuple[Action, ...]]:
     ]
 
 
-def _unit_value(outcome: Outcome, place: int, code: float, known: dict[tuple[int, float], Any]) -> Any:
+def _unit_value(
+    outcome: Outcome, place: int, code: float, known: dict[tuple[int, float], Any]
+) -> Any:
     """The value behind the code of a unit; `known` remembers those met before."""
     if (place, code) not in known:
         unit, columns = outcome.task.space.units[place], outcome.task.space.ground.schema.columns

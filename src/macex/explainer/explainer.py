@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from macex.ask.compiling import check as check_constraints
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, Band, Goal, resolve
-from macex.ask.space import check as check_constraints
 from macex.errors import ConstraintError, GoalError, ModelError, OptionError
 from macex.explainer.assemble import assemble
 from macex.explainer.blocks import blocks
@@ -245,8 +245,8 @@ class Explainer:
     def __repr__(self) -> str:
         options = self._fitted.options
         what = "a score" if self.classes is None else f"classes {', '.join(map(str, self.classes))}"
-        rows = len(self._fitted.ground.codes)
-        return f"Explainer({len(self.columns)} columns, {rows} training rows, {what}, method={options.method_name!r})"
+        rows = f"{len(self.columns)} columns, {len(self._fitted.ground.codes)} training rows"
+        return f"Explainer({rows}, {what}, method={options.method_name!r})"
 
 
 def _constraints(given: Any) -> Constraints:

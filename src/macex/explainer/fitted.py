@@ -12,7 +12,7 @@ from macex.ask.answers import Answers, Outlook
 from macex.ask.ground import Ground, unit_codes
 from macex.errors import ModelError
 from macex.models.asking import CHUNK_ROWS
-from macex.models.oracle import NotAScore, Oracle, consult
+from macex.models.oracle import NotAScoreError, Oracle, consult
 from macex.stages.candidates import Near, Neighbors
 from macex.stages.distance import KINDS, Scales, learn_scales
 from macex.stages.neighbors import Bins, NeighborIndex, Side, learn_bins
@@ -51,7 +51,7 @@ class Fitted:
     def __post_init__(self) -> None:
         schema, codes = self.ground.schema, self.ground.codes
         kind = self.options.distance
-        self.scales = learn_scales(schema, codes, kind if kind in KINDS else "median")  # type: ignore[arg-type]
+        self.scales = learn_scales(schema, codes, kind if kind in KINDS else "median")
         self.bins = learn_bins(schema, codes, self.options.neighbors.bins)
         self.binned = self.bins(codes)
         discrete = np.array([c.discrete for c in schema.columns], dtype=bool)
@@ -158,7 +158,7 @@ def _consulted(
         try:
             oracle = oracle or consult(model, frame, len(at), classes)
             parts.append(oracle(frame, len(at)))
-        except NotAScore as fault:
+        except NotAScoreError as fault:
             row = start + fault.row
             raise ModelError(f"{fault}, for training row {row}", row=rows.row(row)) from fault
         except ModelError:
@@ -176,7 +176,7 @@ def _consulted(
 
 
 def same_goal(goals: Goals, queries: Array, match: Array | None = None) -> list[Array]:
-    """Queries that share their goal, and the columns they are compared on where `match` is given."""
+    """Queries that share their goal and, with `match`, the columns they are compared on."""
     groups: dict[bytes, list[int]] = {}
     for query in queries:
         key = goals.signature(int(query)) + (b"" if match is None else match[query].tobytes())

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from macex.ask.compiling import build_space
 from macex.ask.goals import Goal, Goals, Verdict, compile_goals
-from macex.ask.space import Space, build_space
 from macex.errors import OptionError
 from macex.explainer.checking import Checked, Ranked, check, pick
 from macex.explainer.fitted import same_goal
@@ -24,18 +24,19 @@ from macex.explainer.options import Options, Search, search_name
 from macex.models.asking import Asker
 from macex.models.judge import Judge
 from macex.stages.arrays import distinct
-from macex.stages.candidates import Candidates, Domain, offer, remaining
+from macex.stages.candidates import Domain, offer, remaining
 from macex.stages.draws import Draws, column_keys, row_keys
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.nearest_row import NearestRow
 from macex.stages.selection import PLAUSIBLE, ranking, shortlist
-from macex.stages.shapes import Found, Pool, Task
+from macex.stages.shapes import Candidates, Found, Pool, Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from macex.ask.answers import Answers
     from macex.ask.constraints import Constraints
+    from macex.ask.space import Space
     from macex.explainer.fitted import Fitted
     from macex.schema import Rows
 
@@ -64,6 +65,7 @@ class Outcome:
 
     asked: Asked
     task: Task
+    judge: Judge
     goals: Goals
     own: Answers
     verdict: Verdict  # on the queries themselves
@@ -86,7 +88,7 @@ def answer(fitted: Fitted, asked: Asked) -> Outcome:
     found, method = _search(fitted, task, goals)
     pool = _refined(fitted, task, goals, found.pool)
     checked = check(options.selection, task, judge, pool)
-    return Outcome(asked, task, goals, own, verdict, there, found, method, checked)
+    return Outcome(asked, task, judge, goals, own, verdict, there, found, method, checked)
 
 
 def _own(fitted: Fitted, asked: Asked, asker: Asker) -> tuple[Answers, Verdict, Goals]:
@@ -157,9 +159,9 @@ def _read_distance(given: Any, weights: Array) -> Array:
 def _search(fitted: Fitted, task: Task, goals: Goals) -> tuple[Found, Array]:
     """Stages 1 and 2, and the searches that are tried where one finds nothing."""
     options = fitted.options
-    open_ = task.space.changeable.any(axis=1)
+    open_ = np.asarray(task.space.changeable.any(axis=1))
     near = fitted.near(task.space, goals, open_)
-    method = np.full(len(open_), options.method_name, dtype=object)
+    method = np.array([options.method_name] * len(open_), dtype=object)
     found: Found | None = None
     for turn, search in enumerate(options.chain()):
         if turn and not open_.any():
@@ -216,9 +218,9 @@ def _refined(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
     if options.finetune is None or task.prefer == "surest" or not len(pool):
         return _ranked(fitted, task, goals, pool)
     task.judge.renew(np.ones(len(task.queries), bool), Exhaustive().max_rows)
-    nearest = (
-        slice(None) if options.selection.printed else shortlist(task, pool, task.count + (9 if task.prefer == "nearest" else 5), each=2)
-    )
+    near = task.count + (9 if task.prefer == "nearest" else 5)
+    every = np.arange(len(pool))
+    nearest = every if options.selection.printed else shortlist(task, pool, near, each=2)
     refined = options.finetune(task, pool.take(nearest))
     if not options.selection.printed:
         refined = Pool.join([refined, pool], task.space.width)

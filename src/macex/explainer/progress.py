@@ -15,7 +15,7 @@ Progress = Callable[[int], Any]
 def reporter(progress: Any, total: int) -> Iterator[Progress]:
     """A function of the number of rows done: silent, the caller's own, or a bar on the terminal."""
     if progress is None or progress is False:
-        yield lambda done: None
+        yield lambda _: None
     elif callable(progress):
         yield lambda done: progress(done, total)
     elif progress is True:

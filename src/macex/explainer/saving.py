@@ -11,6 +11,7 @@ import json
 import os
 import tempfile
 import zipfile
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,29 +22,42 @@ from macex.ask.answers import Answers
 from macex.ask.constraints import Constraints
 from macex.ask.ground import Ground
 from macex.errors import OptionError, SavedError
-from macex.explainer import options as known
 from macex.explainer.fitted import Fitted
+from macex.explainer.options import Options, read_options
 from macex.models.oracle import consult
 from macex.schema import Schema
 from macex.stages.candidates import Both, Domain, Neighbors
+from macex.stages.finetune.descent import GradientlessDescent
+from macex.stages.finetune.section import Section
+from macex.stages.search.exhaustive import Exhaustive
+from macex.stages.search.gradientless import GradientlessSearch
+from macex.stages.search.reinforce import Reinforce
+from macex.stages.selection import Selection
 
 if TYPE_CHECKING:
     from macex.explainer.explainer import Explainer
 
 FORMAT = "macex.explainer/1"
-STAGES = {
+STAGES: dict[str, Callable[..., Any]] = {
     kind.__name__: kind
     for kind in (
-        Both, Domain, Neighbors, known.Exhaustive, known.Reinforce, known.GradientlessSearch,
-        known.Selection, known.Section, known.GradientlessDescent,
+        Both,
+        Domain,
+        Exhaustive,
+        GradientlessDescent,
+        GradientlessSearch,
+        Neighbors,
+        Reinforce,
+        Section,
+        Selection,
     )
-}  # fmt: skip
+}
 ARRAYS = ("codes", "scores", "decision")
 
 
 def save(explainer: Explainer, path: Any) -> None:
     """Write an explainer, all but its model; nothing half-written is left under `path`."""
-    fitted: Fitted = explainer._fitted
+    fitted: Fitted = explainer._fitted  # noqa: SLF001 - the other half of the class
     if callable(fitted.options.distance):
         raise OptionError("an explainer with a distance function of its own cannot be saved")
     document = {
@@ -132,7 +146,7 @@ def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return document, arrays
 
 
-def _written(options: known.Options) -> dict[str, Any]:
+def _written(options: Options) -> dict[str, Any]:
     plain = {"prefer", "distance", "fallback", "random_state", "names"}
     return {
         name: value if name in plain else _stage(value) for name, value in vars(options).items()
@@ -143,14 +157,15 @@ def _stage(stage: Any) -> Any:
     return None if stage is None else {"stage": type(stage).__name__, **asdict(stage)}
 
 
-def _read(stored: dict[str, Any]) -> known.Options:
-    return known.read_options(**{name: _unstage(value) for name, value in stored.items()})
+def _read(stored: dict[str, Any]) -> Options:
+    return read_options(**{name: _unstage(value) for name, value in stored.items()})
 
 
 def _unstage(value: Any) -> Any:
     if not isinstance(value, dict) or "stage" not in value:
         return value
-    parts = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items() if k != "stage"}
+    parts: dict[str, Any] = {k: v for k, v in value.items() if k != "stage"}
+    parts = {k: tuple(v) if isinstance(v, list) else v for k, v in parts.items()}
     if value["stage"] == "Both":
         parts = {"neighbors": Neighbors(**parts["neighbors"]), "domain": Domain(**parts["domain"])}
     return STAGES[value["stage"]](**parts)

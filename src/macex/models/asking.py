@@ -14,7 +14,7 @@ import numpy as np
 
 from macex.ask.answers import Answers
 from macex.errors import ModelError
-from macex.models.oracle import NotAScore, Oracle
+from macex.models.oracle import NotAScoreError, Oracle
 
 if TYPE_CHECKING:
     from macex.schema import Rows, Schema
@@ -80,7 +80,7 @@ class Asker:
         if len(full) <= 1:
             return np.arange(len(full)), np.zeros(len(full), np.intp)
         keys = row_keys(full)
-        odd = self.rows.odd.any(axis=1)
+        odd = np.asarray(self.rows.odd.any(axis=1))
         if odd.any():
             keys = keys + np.where(odd[at], (at + 1) * _ODD[0], 0).astype(np.uint64)
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
@@ -108,13 +108,13 @@ class Asker:
                 continue
             try:
                 found = self._ask(full[part], at[part])
-            except NotAScore as fault:
+            except NotAScoreError as fault:
                 self._blame(fault, full, at, int(part[fault.row]))
                 pending.append(part)
             except ModelError as fault:  # the whole answer has the wrong form
                 for place in part:
                     self._blame(fault, full, at, int(place))
-            except Exception as fault:  # the model's own, whatever it is
+            except Exception as fault:  # noqa: BLE001 - the model's own, whatever it is
                 splits += 1
                 if len(part) == 1 or splits > MOST_SPLITS:
                     for place in part if splits > MOST_SPLITS else part[:1]:
@@ -141,7 +141,7 @@ class Asker:
         query = int(at[place])
         said = (
             str(fault)
-            if isinstance(fault, (NotAScore, ModelError))
+            if isinstance(fault, (NotAScoreError, ModelError))
             else f"the model raised {fault!r}"
         )
         if self.keep:

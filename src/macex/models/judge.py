@@ -67,18 +67,15 @@ class Judge:
 
         It is asked even when rows or time are spent.
         """
-        full = self.space.columns(codes, at)
-        answers, done = self.asker(full, at, always=True)
+        answers, done = self.asker(self.space.columns(codes, at), at, always=True)
         self._count(at)
         verdict = self.goals.judge(answers, at)
-        lawful = self.space.holds(full, at) if self.space.bound_rows else True
-        return Verdict(
-            verdict.reached & done & lawful, verdict.score, verdict.progress
-        ), answers.decision
+        reached = verdict.reached & done & self.space.allows(codes, at)
+        return Verdict(reached, verdict.score, verdict.progress), answers.decision
 
     @property
     def finished(self) -> Array:
-        """Queries for which nothing more can be asked: time, rows or the model are at an end, (Q,)."""
+        """Queries (Q,) for which nothing more can be asked: time, rows or the model gave out."""
         over = np.full(len(self.spent), self.asker.late)
         over[list(self.asker.failed)] = True
         return over | (self.spent >= self.limit) if self.capped else over

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class NotAScore(Exception):
+class NotAScoreError(Exception):
     """A row's answer is not a score; `row` is its position in the frame that was asked."""
 
     def __init__(self, message: str, row: int) -> None:
@@ -104,7 +104,8 @@ def _way_of_asking(
     if callable(model):
         return model, "raw", known
     raise OptionError(
-        f"model must have predict_proba or predict, or be a function of a frame; got {type(model).__name__}"
+        "model must have predict_proba or predict, or be a function of a frame; "
+        f"got {type(model).__name__}"
     )
 
 
@@ -156,12 +157,12 @@ def _tuned(oracle: Oracle, frame: Any, count: int) -> Oracle:
     by_score = scores.argmax(axis=1)
     try:
         decided = _positions(oracle.decide(frame) if oracle.decide else (), classes, count)
-    except NotAScore:
+    except NotAScoreError:
         return replace(oracle, decide=None)
     if np.array_equal(by_score, decided):
         return replace(oracle, decide=None)
     threshold = None
-    if len(classes) == 2:  # noqa: PLR2004
+    if len(classes) == 2:
         yes, no = scores[decided == 1, 1], scores[decided == 0, 1]
         if len(yes) and len(no) and yes.min() >= no.max():
             threshold = float((yes.min() + no.max()) / 2)
@@ -172,7 +173,7 @@ def _table(given: Any, count: int) -> Array:
     """Any answer as a float table (n, K)."""
     if hasattr(given, "detach"):
         given = given.detach().cpu()
-    if isinstance(given, list) and len(given) and getattr(given[0], "ndim", 0) == 2:  # noqa: PLR2004
+    if isinstance(given, list) and len(given) and getattr(given[0], "ndim", 0) == 2:
         given = np.stack([np.asarray(one)[:, -1] for one in given], axis=1)
     try:
         table = np.asarray(given, dtype=float)
@@ -182,7 +183,7 @@ def _table(given: Any, count: int) -> Array:
         ) from error
     if table.ndim == 1:
         table = table[:, None]
-    if table.ndim != 2 or len(table) != count:  # noqa: PLR2004
+    if table.ndim != 2 or len(table) != count:
         raise ModelError(
             f"the model returned an array of shape {np.shape(given)} for {count} rows: "
             f"({count},) or ({count}, classes) was expected"
@@ -204,15 +205,15 @@ def _are_probable(table: Array) -> bool:
 def _refuse_nan(table: Array) -> None:
     bad = np.isnan(table).any(axis=1)
     if bad.any():
-        raise NotAScore("the model returned NaN", int(bad.argmax()))
+        raise NotAScoreError("the model returned NaN", int(bad.argmax()))
 
 
 def _refuse_improbable(table: Array) -> None:
     bad = ((table < -1e-6) | (table > 1 + 1e-6)).any(axis=1)
-    bad |= np.abs(table.sum(axis=1) - 1) > 1e-3  # noqa: PLR2004
+    bad |= np.abs(table.sum(axis=1) - 1) > 1e-3
     if bad.any():
         row = int(bad.argmax())
-        raise NotAScore(
+        raise NotAScoreError(
             f"the model returned {table[row].tolist()}, which are no probabilities", row
         )
 
@@ -228,7 +229,7 @@ def _positions(given: Any, classes: Sequence[object], count: int) -> Array:
     found: Array = places[inverse.reshape(-1)] if len(places) else np.zeros(0, int)
     if (found < 0).any():
         row = int((found < 0).argmax())
-        raise NotAScore(
+        raise NotAScoreError(
             f"the model returned the label {labels[row]!r}, which is none of its classes", row
         )
     return found

@@ -97,7 +97,7 @@ def offer(choice: Neighbors | Domain | Both, space: Space, near: Near | None) ->
         spread = _spread(choice.domain, space, np.ones(len(space), bool))
         return _without_repeats(spread, popular)
     popular = _popular_values(choice, space, near)
-    lost = ~(popular.real & popular.allowed).any(axis=1)
+    lost = np.asarray(~(popular.real & popular.allowed).any(axis=1))
     if not lost.any():
         return popular
     return popular.join(_spread(Both().domain, space, lost))
@@ -210,7 +210,7 @@ def _spread(choice: Domain, space: Space, wanted: Array) -> Candidates:
         if not space.changeable[:, place].any():
             continue
         open_ = space.changeable[:, place, None] & wanted[:, None]
-        values = _ladder(space, place, unit, choice.per_unit(unit, units))
+        values = _ladder(space, unit, choice.per_unit(unit, units))
         fits = _admitted(space, place, values) & open_
         fits[:, 1:] &= values[:, 1:] != values[:, :-1]
         parts.append(_entries(place, values, fits, fits))
@@ -221,7 +221,7 @@ def _spread(choice: Domain, space: Space, wanted: Array) -> Candidates:
     return _concatenate(parts, len(space), exact=choice == Domain())
 
 
-def _ladder(space: Space, place: int, unit: Unit, most: int | None) -> Array:
+def _ladder(space: Space, unit: Unit, most: int | None) -> Array:
     """Values of a unit spread over what each query may set, (Q, v), ascending."""
     values = _menu(space, unit)
     if (

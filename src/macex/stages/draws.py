@@ -34,7 +34,7 @@ class Draws:
         """Numbers in (0, 1), shape (Q, count, U): entries `start` to `start + count` of a stream.
 
         >>> draws = Draws(row_keys(0, ["a"], np.array([[1.0]])), column_keys(["a"]))
-        >>> float(draws.uniform("demo", 0, 3)[0, 2, 0]) == float(draws.uniform("demo", 2, 1)[0, 0, 0])
+        >>> bool(draws.uniform("demo", 0, 3)[0, 2, 0] == draws.uniform("demo", 2, 1)[0, 0, 0])
         True
         """
         counter = np.arange(start, start + count, dtype=np.uint64) * _GOLDEN + _text_key(stream)

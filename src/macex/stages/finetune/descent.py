@@ -38,7 +38,7 @@ class GradientlessDescent:
         low, high = self.radius
         if not 0 < low < high:
             raise OptionError(
-                f"GradientlessDescent(radius=) must be (small, large) and positive, not {self.radius!r}"
+                f"GradientlessDescent(radius=) must be (small, large), not {self.radius!r}"
             )
 
     @property

@@ -66,7 +66,9 @@ class Section:
     ) -> _Trials:
         changed = codes != task.queries[at]
         lines = [
-            self._line(task, at, codes, fence, place, np.flatnonzero(changed[:, place] & active))
+            self._line(
+                task, at, codes, fence, int(place), np.flatnonzero(changed[:, place] & active)
+            )
             for place in np.flatnonzero(numbers.any(axis=0))
         ]
         lines = [line for line in lines if len(line.example)]

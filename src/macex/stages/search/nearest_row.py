@@ -19,7 +19,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True, slots=True)
 class NearestRow:
-    """Start from rows that are known to reach the goal; at most `rounds` model calls to strip them."""
+    """Start from rows known to reach the goal; strip them in at most `rounds` model calls."""
 
     rounds: int = 24
 
@@ -32,7 +32,7 @@ class NearestRow:
         changes = task.space.changed(codes, at).sum(axis=1)
         good = np.flatnonzero(verdict.reached & (changes > 0))
         distance = task.measure(codes[good], at[good])
-        best = good[rank_within(at[good], changes[good], distance) < 2]  # noqa: PLR2004
+        best = good[rank_within(at[good], changes[good], distance) < 2]
         pool = Pool(at[best], codes[best], verdict.progress[best])
         pool = self._stripped(task, pool)
         few = task.space.changed(pool.codes, pool.at).sum(axis=1) <= task.max_changes[pool.at]

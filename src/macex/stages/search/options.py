@@ -21,8 +21,7 @@ class Options(NamedTuple):
     @property
     def open(self) -> Array:
         """Which units have anything on offer, (Q, U) bool."""
-        any_: Array = self.real.any(axis=2)
-        return any_
+        return np.asarray(self.real.any(axis=2))
 
     def rows(self, task: Task, at: Array, chosen: Array, option: Array) -> Array:
         """Rows (n, U): where `chosen` the option (n, U), elsewhere the query's own value."""

@@ -26,6 +26,17 @@ class Policy(NamedTuple):
     q: Array  # (Q, U, M)
 
 
+class Plan(NamedTuple):
+    """What a learnt policy says to do."""
+
+    p: Array  # (Q, U)
+    values: Array  # (Q, U, M) softmax(q)
+    place: Array  # (Q, U) rank of every column by p
+    top: Array  # (Q, U) bool: C*, the w columns with the highest p
+    best: Array  # (Q, U) int: v*_c
+    most: Array  # (Q,) how many columns may be changed
+
+
 @dataclass(frozen=True, slots=True)
 class Reinforce:
     """The paper's MACE-RL.
@@ -96,92 +107,70 @@ class Reinforce:
         self, task: Task, candidates: Candidates, options: Options, policy: Policy
     ) -> Found:
         """Steps 2-7: the greedy path, B samples, and what single changes do alone."""
-        p, values = probabilities(policy, options)
-        most = np.minimum(self.max_columns, task.max_changes)
-        order = np.argsort(-p, axis=1, kind="stable")  # ties by column name
-        place = np.argsort(order, axis=1)  # (Q, U) rank of every column
-        top = (place < self.max_columns) & options.open
-        best = values.argmax(axis=2)  # v*_c
-        path = self._path(task, options, place, top, best, most)
-        sampled = self._samples(task, options, p, values, place, top, most)
-        alone = self._alone(task, options, top, best)
+        plan = self._plan(task, options, policy)
+        path, path_at, step = _path(task, options, plan)
+        sampled, sampled_at = self._samples(task, options, plan)
+        alone, alone_at, unit = _alone(task, options, plan)
         codes, at = (
-            np.concatenate(parts) for parts in zip(path[:2], sampled, alone[:2], strict=True)
+            np.concatenate([path, sampled, alone]),
+            np.concatenate([path_at, sampled_at, alone_at]),
         )
         verdict = task.judge(codes, at)
         good = verdict.reached.copy()
-        good[: len(path[1])] &= _shortest(path[1], path[2], good[: len(path[1])])
-        good[len(path[1]) + len(sampled[1]) :] = False
-        pool = Pool(at[good], codes[good], verdict.progress[good])
-        flips = np.zeros(p.shape, bool)
-        flips[alone[1], alone[2]] = verdict.reached[len(path[1]) + len(sampled[1]) :]
-        return self._found(task, candidates, options, pool, p, top, best, flips)
-
-    def _path(
-        self, task: Task, options: Options, place: Array, top: Array, best: Array, most: Array
-    ) -> tuple[Array, Array, Array]:
-        """Step 5: all prefixes of the greedy path, in one call."""
-        steps = np.arange(1, self.max_columns + 1)
-        chosen = top[:, None, :] & (place[:, None, :] < steps[None, :, None])  # (Q, w, U)
-        length = chosen.sum(axis=2)
-        keep = (length == steps) & (steps <= most[:, None])
-        at, step = np.nonzero(keep)
-        return options.rows(task, at, chosen[at, step], best[at]), at, step
-
-    def _samples(
-        self,
-        task: Task,
-        options: Options,
-        p: Array,
-        values: Array,
-        place: Array,
-        top: Array,
-        most: Array,
-    ) -> tuple[Array, Array]:
-        """Step 6: B actions from the policy, never more than w or `max_changes` columns."""
-        queries, width = p.shape
-        mu, nu = sample(p, values, task.draws.uniform("samples", 0, self.samples))
-        mu &= top[:, None, :]
-        ranked = np.where(mu, place[:, None, :], width)
-        turn = np.argsort(np.argsort(ranked, axis=2, kind="stable"), axis=2)
-        mu &= turn < most[:, None, None]
-        at = np.repeat(np.arange(queries), self.samples)
-        flat = mu.reshape(-1, width)
-        some = flat.any(axis=1)
-        rows = options.rows(task, at[some], flat[some], nu.reshape(-1, width)[some])
-        return rows, at[some]
-
-    def _alone(
-        self, task: Task, options: Options, top: Array, best: Array
-    ) -> tuple[Array, Array, Array]:
-        """Each of F* by itself."""
-        at, unit = np.nonzero(top)
-        chosen = np.zeros((len(at), top.shape[1]), bool)
-        chosen[np.arange(len(at)), unit] = True
-        return options.rows(task, at, chosen, best[at]), at, unit
-
-    def _found(
-        self,
-        task: Task,
-        candidates: Candidates,
-        options: Options,
-        pool: Pool,
-        p: Array,
-        top: Array,
-        best: Array,
-        flips: Array,
-    ) -> Found:
-        hot = (np.arange(options.real.shape[2]) == best[:, :, None]) & top[:, :, None]
-        width = candidates.value.shape[1]
-        nothing = np.zeros(len(p), int)
+        good[: len(path)] &= _shortest(path_at, step, good[: len(path)])
+        good[len(path) + len(sampled) :] = False
+        flips = np.zeros(plan.p.shape, bool)
+        flips[alone_at, unit] = verdict.reached[len(path) + len(sampled) :]
+        hot = (np.arange(options.real.shape[2]) == plan.best[:, :, None]) & plan.top[:, :, None]
+        width, nothing = candidates.value.shape[1], np.zeros(len(plan.p), int)
         return Found(
-            pool=pool,
+            pool=Pool(at[good], codes[good], verdict.progress[good]),
             proved=nothing,
             tried=nothing,
             candidates=candidates,
-            weight=options.spread(np.where(hot, p[:, :, None], 0.0), 0.0, width),
+            weight=options.spread(np.where(hot, plan.p[:, :, None], 0.0), 0.0, width),
             flips=options.spread(hot & flips[:, :, None], 0.0, width).astype(bool),
         )
+
+    def _plan(self, task: Task, options: Options, policy: Policy) -> Plan:
+        """Steps 2-4: the columns in order, and the best value of each."""
+        p, values = probabilities(policy, options)
+        order = np.argsort(-p, axis=1, kind="stable")  # ties by column name
+        place = np.argsort(order, axis=1)
+        top = (place < self.max_columns) & options.open
+        most = np.minimum(self.max_columns, task.max_changes)
+        return Plan(p, values, place, top, values.argmax(axis=2), most)
+
+    def _samples(self, task: Task, options: Options, plan: Plan) -> tuple[Array, Array]:
+        """Step 6: B actions from the policy, never more than w or `max_changes` columns."""
+        queries, width = plan.p.shape
+        uniform = task.draws.uniform("samples", 0, self.samples)
+        mu, nu = sample(plan.p, plan.values, uniform)
+        mu &= plan.top[:, None, :]
+        ranked = np.where(mu, plan.place[:, None, :], width)
+        turn = np.argsort(np.argsort(ranked, axis=2, kind="stable"), axis=2)
+        mu &= turn < plan.most[:, None, None]
+        at = np.repeat(np.arange(queries), self.samples)
+        flat = mu.reshape(-1, width)
+        some = flat.any(axis=1)
+        return options.rows(task, at[some], flat[some], nu.reshape(-1, width)[some]), at[some]
+
+
+def _path(task: Task, options: Options, plan: Plan) -> tuple[Array, Array, Array]:
+    """Step 5: all prefixes of the greedy path, in one call."""
+    steps = np.arange(1, int(plan.most.max(initial=0)) + 1)
+    chosen = plan.top[:, None, :] & (plan.place[:, None, :] < steps[None, :, None])  # (Q, w, U)
+    keep = (chosen.sum(axis=2) == steps) & (steps <= plan.most[:, None])
+    at, step = np.nonzero(keep)
+    return options.rows(task, at, chosen[at, step], plan.best[at]), at, step
+
+
+def _alone(task: Task, options: Options, plan: Plan) -> tuple[Array, Array, Array]:
+    """Each of F* by itself."""
+    at, unit = np.nonzero(plan.top)
+    chosen = np.zeros((len(at), plan.top.shape[1]), bool)
+    chosen[np.arange(len(at)), unit] = True
+    return options.rows(task, at, chosen, plan.best[at]), at, unit
 
 
 def probabilities(policy: Policy, options: Options) -> tuple[Array, Array]:

@@ -1,0 +1,46 @@
+"""Tests of whole rows: expressions, and Python functions of frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from macex.ask.expressions import Rule
+from macex.errors import ConstraintError
+from macex.schema import Rows, Schema
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class TextRule:
+    """An expression, used as a rule."""
+
+    rule: Rule
+
+    def __call__(self, new: Array, old: Array, at: Array) -> Array:  # noqa: ARG002
+        """Whether the new rows satisfy it."""
+        return self.rule(new, old)
+
+
+@dataclass(frozen=True)
+class FrameRule:
+    """A Python function of one frame (the new rows), used as a rule."""
+
+    test: Callable[[Any], Any]
+    schema: Schema
+    rows: Rows
+
+    def __call__(self, new: Array, old: Array, at: Array) -> Array:  # noqa: ARG002
+        """Whether the new rows satisfy it."""
+        verdict = np.asarray(self.test(self.schema.frame(new, self.rows, at)))
+        if verdict.shape != (len(new),):
+            name = getattr(self.test, "__name__", "rule")
+            raise ConstraintError(f"the rule {name} returned {verdict.shape} for {len(new)} rows")
+        return verdict.astype(bool)
+
+
+RowTest = TextRule | FrameRule

@@ -1,0 +1,251 @@
+"""Building combinations of single changes: all of them, the most promising, the greedy path."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from macex.stages.arrays import first_of_each, log_odds, rank_within
+from macex.stages.shapes import Candidates, Task
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+BEYOND = np.iinfo(np.int64).max  # the rank of what is not to be scored
+
+
+class Singles(NamedTuple):
+    """The single changes and what the model said of them."""
+
+    candidates: Candidates
+    reached: Array  # (Q, A) bool
+    reach: Array  # (Q, A) how much nearer each comes, whether or not it may be made
+
+    @property
+    def gain(self) -> Array:
+        """How much nearer each single change comes, minus infinity where it may not be made."""
+        return np.where(self.candidates.real & self.candidates.allowed, self.reach, -np.inf)
+
+
+class Level(NamedTuple):
+    """Combinations of one level that were scored."""
+
+    codes: Array  # (n, U)
+    at: Array  # (n,)
+    progress: Array  # (n,)
+    reached: Array  # (n,) bool
+
+
+def combinations(gain: Array, unit: Array, width: int, size: int) -> Array:
+    """How many combinations of `size` changes each query has."""
+    counts = np.zeros((len(gain), width))
+    for place in range(width):
+        counts[:, place] = np.isfinite(gain[:, unit == place]).sum(axis=1)
+    ways = np.zeros((len(gain), size + 1))
+    ways[:, 0] = 1
+    for place in range(width):
+        ways[:, 1:] += ways[:, :-1] * counts[:, place, None]
+    return ways[:, size]
+
+
+def all_of(task: Task, singles: Singles, queries: Array, size: int) -> tuple[Array, Array]:
+    """Every combination of `size` single changes of different units."""
+    gain = singles.gain
+    unit, value = singles.candidates.unit, singles.candidates.value
+    codes, at = [np.zeros((0, task.space.width))], [np.zeros(0, np.intp)]
+    for query in queries:
+        entries = np.flatnonzero(np.isfinite(gain[query]))
+        chosen = entries[:, None]
+        for _ in range(size - 1):
+            later = unit[entries][None, :] > unit[chosen[:, -1]][:, None]
+            line, column = np.nonzero(later)
+            chosen = np.column_stack([chosen[line], entries[column]])
+        rows = np.repeat(task.queries[query][None], len(chosen), axis=0)
+        rows[np.arange(len(chosen))[:, None], unit[chosen]] = value[query, chosen]
+        codes.append(rows)
+        at.append(np.full(len(rows), query))
+    return np.concatenate(codes), np.concatenate(at)
+
+
+class _Parts(NamedTuple):
+    """What combinations are built from, for some queries, padded."""
+
+    codes: Array  # (q, P, U)
+    worth: Array  # (q, P) stretched progress, minus infinity where there is none
+    distance: Array  # (q, P)
+
+
+def _ranked(task: Task, gain: Array, distance: Array) -> Array:
+    """How much each single change promises: its gain, or its gain per distance."""
+    if task.prefer != "nearest":
+        return gain
+    return np.where(
+        gain > 0, gain / np.maximum(distance, 1e-9), np.where(np.isfinite(gain), -1.0, -np.inf)
+    )
+
+
+def _parents(task: Task, before: Level, queries: Array, most: int) -> _Parts:
+    """The best combinations of the level before that did not reach the goal."""
+    position = np.full(len(task.queries), -1)
+    position[queries] = np.arange(len(queries))
+    usable = (position[before.at] >= 0) & ~before.reached & np.isfinite(before.progress)
+    at, rows, progress = before.at[usable], before.codes[usable], before.progress[usable]
+    worth, distance = stretch(task, progress), _distance(task, rows, at)
+    start = stretch(task, task.base)[at]
+    rank = rank_within(at, -_ranked(task, worth - start, distance), np.arange(len(at)))
+    keep = rank < most
+    parts = _Parts(
+        np.repeat(task.queries[queries][:, None], most, axis=1),
+        np.full((len(queries), most), -np.inf),
+        np.zeros((len(queries), most)),
+    )
+    for table, values in zip(parts, (rows, worth, distance), strict=True):
+        table[position[at[keep]], rank[keep]] = values[keep]
+    return parts
+
+
+def _single_parts(task: Task, singles: Singles, queries: Array, most: int) -> tuple[Array, _Parts]:
+    """The best single changes: which candidates they are, and as parts."""
+    unit, value = singles.candidates.unit, singles.candidates.value
+    gain = singles.gain[queries]
+    distance = _single_distances(task, singles, queries, np.isfinite(gain))
+    entry, _ = _best_entries(gain, unit, most)
+    if task.prefer == "nearest":
+        frugal, _ = _best_entries(_ranked(task, gain, distance), unit, most)
+        entry = np.concatenate([frugal, entry], axis=1)
+    codes = np.repeat(task.queries[queries][:, None], entry.shape[1], axis=1)
+    line, place = np.indices(entry.shape)
+    codes[line, place, unit[entry]] = value[queries[:, None], entry]
+    worth = np.take_along_axis(gain, entry, axis=1) + stretch(task, task.base)[queries][:, None]
+    return entry, _Parts(codes, worth, np.take_along_axis(distance, entry, axis=1))
+
+
+def _single_distances(task: Task, singles: Singles, queries: Array, chosen: Array) -> Array:
+    distance = np.zeros(chosen.shape)
+    if task.prefer == "nearest":
+        full = np.zeros(singles.candidates.real.shape, bool)
+        full[queries] = chosen
+        codes, at, _ = singles.candidates.rows(task.queries, full)
+        distance[chosen] = task.measure(codes, at)
+    return distance
+
+
+def _distance(task: Task, codes: Array, at: Array) -> Array:
+    return task.measure(codes, at) if task.prefer == "nearest" else np.zeros(len(at))
+
+
+def _best_entries(rank_by: Array, unit: Array, most: int, per_unit: int = 8) -> tuple[Array, Array]:
+    """The entries that promise most, not too many of one unit, and what they promise."""
+    if not rank_by.shape[1]:
+        return np.zeros((len(rank_by), 0), np.intp), np.zeros((len(rank_by), 0))
+    order = np.lexsort((-rank_by, np.broadcast_to(unit, rank_by.shape)), axis=1)
+    ranked = np.sort(unit)
+    rank = np.empty(rank_by.shape, int)
+    turn = np.arange(len(unit)) - np.searchsorted(ranked, ranked, side="left")
+    np.put_along_axis(rank, order, np.broadcast_to(turn, rank_by.shape), axis=1)
+    capped = np.where(rank < per_unit, rank_by, -np.inf)
+    best = np.argsort(-capped, axis=1, kind="stable")[:, :most]
+    return best, np.take_along_axis(capped, best, axis=1)
+
+
+class Brood(NamedTuple):
+    """The most promising extensions of some combinations by one single change."""
+
+    parents: _Parts
+    values: Array  # (q, T) what each single change sets
+    units: Array  # (q, T)
+    queries: Array  # (q,)
+    pair: Array  # (q, C) parent and single change as one number, most promising first
+    rank: Array  # (q, C) place among the distinct ones, or beyond any limit
+
+    def rows(self, chosen: Array) -> tuple[Array, Array]:
+        """The extensions at `chosen` (q, C) as rows of codes, and their queries."""
+        line, place = np.nonzero(chosen & (self.rank < BEYOND))
+        parent, single = np.divmod(self.pair[line, place], self.values.shape[1])
+        codes = self.parents.codes[line, parent]
+        codes[np.arange(len(line)), self.units[line, single]] = self.values[line, single]
+        return codes, self.queries[line]
+
+
+def brood(
+    task: Task, singles: Singles, before: Level | None, queries: Array, most: int, limit: int
+) -> Brood:
+    """Extend the best combinations of the level before by the best single changes."""
+    entry, parts = _single_parts(task, singles, queries, most)
+    parents = parts if before is None else _parents(task, before, queries, most)
+    units = singles.candidates.unit[entry]
+    values = np.take_along_axis(singles.candidates.value[queries], entry, axis=1)
+    changed = parents.codes != task.queries[queries][:, None]
+    taken = np.take_along_axis(changed, units[:, None, :].repeat(changed.shape[1], axis=1), axis=2)
+    gain = parts.worth - stretch(task, task.base)[queries][:, None]
+    guess = np.where(taken, -np.inf, parents.worth[:, :, None] + gain[:, None, :])
+    distance = parents.distance[:, :, None] + parts.distance[:, None, :]
+    promise = _promise(task, guess, distance).reshape(len(queries), -1)
+    pair = np.argsort(-promise, axis=1, kind="stable")
+    keys = (
+        _set_key(parents.codes, changed)[:, :, None] + _change_key(values, units)[:, None, :]
+    ).reshape(promise.shape)
+    fresh = first_of_each(np.take_along_axis(keys, pair, axis=1))
+    fresh &= np.isfinite(np.take_along_axis(promise, pair, axis=1))
+    rank = np.cumsum(fresh, axis=1) - 1
+    return Brood(
+        parents, values, units, queries, pair, np.where(fresh & (rank < limit), rank, BEYOND)
+    )
+
+
+def _change_key(values: Array, units: Array) -> Array:
+    """A 64-bit key of setting a unit to a value; the key of several changes is the sum."""
+    bits = np.ascontiguousarray(values + 0.0).view(np.uint64)
+    keys = (
+        bits ^ (units.astype(np.uint64) + np.uint64(1)) * np.uint64(0xBF58476D1CE4E5B9)
+    ) * np.uint64(0x9E3779B97F4A7C15)
+    mixed: Array = (keys ^ (keys >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
+    return mixed
+
+
+def _set_key(codes: Array, changed: Array) -> Array:
+    """The key of all changes of a combination, (q, P)."""
+    keys = _change_key(codes, np.broadcast_to(np.arange(codes.shape[2]), codes.shape))
+    total: Array = np.where(changed, keys, np.uint64(0)).sum(axis=2, dtype=np.uint64)
+    return total
+
+
+def _promise(task: Task, guess: Array, distance: Array) -> Array:
+    """What to score first: the highest guess; or the nearest of those that should suffice."""
+    if task.prefer != "nearest":
+        return guess
+    enough = stretch(task, np.array([0.5]))[0]
+    slack = 0.25 if task.bounded else 0.0
+    return np.where(guess >= enough - slack, -distance, guess - 1e6)
+
+
+def greedy_path(task: Task, singles: Singles, queries: Array) -> tuple[Array, Array]:
+    """The best value of each unit, one after the other, best unit first (Algorithm 2, step 5)."""
+    unit, width = singles.candidates.unit, task.space.width
+    entry, gain = _best_entries(singles.gain[queries], unit, width, per_unit=1)
+    useful = np.isfinite(gain) & (gain > 0)
+    rows = np.repeat(task.queries[queries][:, None], entry.shape[1], axis=1)
+    for place in range(entry.shape[1]):
+        line = np.flatnonzero(useful[:, place])
+        chosen = entry[line, place]
+        rows[line[:, None], np.arange(place, entry.shape[1])[None, :], unit[chosen][:, None]] = (
+            singles.candidates.value[queries[line], chosen][:, None]
+        )
+    steps = np.arange(1, entry.shape[1] + 1)
+    keep = (
+        useful & (steps > 2) & (steps <= task.max_changes[queries][:, None]) & _sparse_steps(steps)
+    )
+    line, step = np.nonzero(keep)
+    return rows[line, step], queries[line]
+
+
+def _sparse_steps(steps: Array) -> Array:
+    """Which lengths of a path are tried: all up to 16, then ever fewer."""
+    grown = np.unique(np.round(16 * 1.25 ** np.arange(40)).astype(int))
+    tried: Array = (steps <= 16) | np.isin(steps, grown)
+    return tried
+
+
+def stretch(task: Task, progress: Array) -> Array:
+    """Progress on the scale on which gains add up."""
+    return log_odds(progress) if task.bounded else progress

@@ -1,0 +1,192 @@
+"""Constraints on single columns hold: on the explainer, per call, per row, and merged."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from checks.loans import chance, changed_columns, found_rows, loans
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import macex as mx
+
+COLUMNS = list(loans().columns)
+ROWS = loans().head(8)
+GOAL = mx.rise_by(0.15)
+
+
+def explained(method: str, wish: mx.Constraints, way: str, rows=ROWS, n: int = 2):
+    """The answers under constraints that were given in one of three ways."""
+    asked = mx.Explainer(
+        chance,
+        loans(),
+        method=method,
+        classes=("refused", "granted"),
+        constraints=wish if way == "explainer" else None,
+    )
+    given = {"explainer": None, "call": wish, "row": [wish] * len(rows)}[way]
+    return asked.explain(rows, want=GOAL, n=n, constraints=given)
+
+
+def pairs(found):
+    """(query, row) as mappings of cells, for every counterfactual."""
+    answers = found_rows(found)
+    assert answers, "the law would be empty"
+    return [(e.query.iloc[0], c.row.iloc[0]) for e, c in answers]
+
+
+way = pytest.mark.parametrize("way", ["explainer", "call", "row"])
+
+
+@way
+def test_fixed_columns_stay(method, way):
+    wish = mx.Constraints(fixed=["income", "grade"])
+    for explanation, counterfactual in found_rows(explained(method, wish, way)):
+        assert not changed_columns(explanation.query, counterfactual.row) & {"income", "grade"}
+        assert not {a.column for a in explanation.actions} & {"income", "grade"}
+
+
+@way
+def test_only_some_columns_move(method, way):
+    wish = mx.Constraints(only=["amount", "owner", "since"])
+    for explanation, counterfactual in found_rows(explained(method, wish, way)):
+        assert changed_columns(explanation.query, counterfactual.row) <= {*wish.only}
+
+
+@way
+def test_protected_columns_stay_and_are_no_actions(method, way):
+    wish = mx.Constraints(protected=["marital", "income"])
+    found = explained(method, wish, way)
+    for explanation, counterfactual in found_rows(found):
+        assert not changed_columns(explanation.query, counterfactual.row) & {"marital", "income"}
+        assert not {a.column for a in explanation.actions} & {"marital", "income"}
+    assert any(a.column == "income" for e in found for a in e.reasons)
+
+
+@way
+def test_a_range_binds_what_is_set(method, way):
+    wish = mx.Constraints(
+        ranges={"amount": (3, 6), "age": (None, 45), "since": ("2020-06-01", None)}
+    )
+    for old, new in pairs(explained(method, wish, way)):
+        assert new["amount"] == old["amount"] or 3 <= new["amount"] <= 6
+        assert new["age"] == old["age"] or new["age"] <= 45
+        assert new["since"] == old["since"] or str(new["since"].date()) >= "2020-06-01"
+
+
+@way
+def test_an_ordered_category_has_a_range_too(method, way):
+    wish = mx.Constraints(only=["grade", "amount"], ranges={"grade": ("B", "C")})
+    for old, new in pairs(explained(method, wish, way)):
+        assert new["grade"] == old["grade"] or new["grade"] in "BC"
+
+
+@way
+def test_one_way_columns_move_one_way(method, way):
+    wish = mx.Constraints(increase=["age", "since", "grade"], decrease=["amount", "income"])
+    for old, new in pairs(explained(method, wish, way)):
+        assert new["age"] >= old["age"]
+        assert new["since"] >= old["since"]
+        assert new["grade"] >= old["grade"]
+        assert new["amount"] <= old["amount"]
+        assert math.isnan(old["income"]) or new["income"] <= old["income"]
+
+
+@way
+def test_only_allowed_values_are_set(method, way):
+    wish = mx.Constraints(
+        only=["marital", "grade", "amount"],
+        allowed={
+            "marital": {"single": ["married"], "married": ["divorced"]},
+            "grade": ["B", "A"],
+            "amount": [1.0, 2.5, 7.7],
+        },
+    )
+    for old, new in pairs(explained(method, wish, way)):
+        step = (old["marital"], new["marital"])
+        assert step[0] == step[1] or step in {("single", "married"), ("married", "divorced")}
+        assert new["grade"] == old["grade"] or new["grade"] in "AB"
+        assert new["amount"] == old["amount"] or new["amount"] in (1.0, 2.5, 7.7)
+
+
+@way
+@pytest.mark.parametrize("most", [0, 1, 2, 3])
+def test_no_more_columns_change_than_allowed(method, way, most):
+    found = explained(method, mx.Constraints(max_changes=most), way)
+    for explanation, counterfactual in found_rows(found):
+        assert len(changed_columns(explanation.query, counterfactual.row)) <= most
+    if most == 0:
+        assert {e.status for e in found} == {"none"}
+
+
+def test_without_may_blank_nothing_is_blanked(method):
+    for old, new in pairs(explained(method, mx.Constraints(only=["income", "amount"]), "call")):
+        assert math.isnan(old["income"]) or not math.isnan(new["income"])
+
+
+@pytest.mark.parametrize("candidates", ["both", "domain", "neighbors"])
+def test_a_column_that_may_be_blank_can_be_blanked(method, candidates):
+    def score(rows):
+        return rows["income"].isna().to_numpy(float) + rows["age"].to_numpy(float) / 1000
+
+    asked = mx.Explainer(score, loans(), method=method, candidates=candidates)
+    rows = loans().dropna().head(4)
+    wish = mx.Constraints(may_blank=["income"])
+    for explanation in asked.explain(rows, want=mx.at_least(0.9), constraints=wish):
+        assert explanation.status == "found"
+        (change,) = explanation.counterfactuals[0].changes
+        assert change.column == "income"
+        assert change.after is None
+        assert explanation.counterfactuals[0].row["income"].isna().all()
+    assert {e.status for e in asked.explain(rows, want=mx.at_least(0.9))} == {"none"}
+
+
+@pytest.mark.parametrize("candidates", ["both", "domain"])
+def test_strict_bounds_bind_present_values_too(method, candidates):
+    wish = mx.Constraints(
+        strict=True,
+        ranges={"amount": (2, 6), "age": (25, None)},
+        allowed={"marital": ["married", "single"]},
+    )
+    asked = mx.Explainer(chance, loans(), method=method, candidates=candidates)
+    found = asked.explain(loans().head(14), want=mx.at_least(0.4), constraints=wish)
+    assert sum(e.status == "found" for e in found) >= 12
+    for _, new in pairs(found):
+        assert 2 <= new["amount"] <= 6
+        assert new["age"] >= 25
+        assert new["marital"] in ("married", "single")
+
+
+def test_strictness_can_be_the_only_reason_to_change(method):
+    row = loans()[(chance(loans()) > 0.9) & (loans()["amount"] > 3)].head(1)
+    wish = mx.Constraints(strict=True, ranges={"amount": (0.5, 2.5)})
+    asked = mx.Explainer(chance, loans(), method=method)
+    found = asked.explain(row, want=mx.at_least(0.6), constraints=wish)[0]
+    assert found.status == "found"
+    (change,) = found.counterfactuals[0].changes
+    assert change.column == "amount"
+    assert change.after <= 2.5
+
+
+@settings(max_examples=8)
+@given(
+    own=st.sets(st.sampled_from(COLUMNS), max_size=3),
+    call=st.sets(st.sampled_from(COLUMNS), max_size=3),
+    least=st.integers(20, 40),
+    most=st.integers(41, 60),
+)
+def test_what_either_forbids_is_forbidden(method, own, call, least, most):
+    asked = mx.Explainer(
+        chance,
+        loans(),
+        method=method,
+        classes=("refused", "granted"),
+        constraints={"fixed": sorted(own), "ranges": {"age": (least, None)}, "max_changes": 3},
+    )
+    wish = mx.Constraints(fixed=sorted(call), ranges={"age": (None, most)}, max_changes=2)
+    for explanation, counterfactual in found_rows(asked.explain(ROWS.head(3), constraints=wish)):
+        changed = changed_columns(explanation.query, counterfactual.row)
+        assert not changed & (own | call)
+        assert len(changed) <= 2
+        assert "age" not in changed or least <= counterfactual.row["age"].iloc[0] <= most
