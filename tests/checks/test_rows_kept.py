@@ -5,31 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from checks.loans import chance, changed_columns, found_rows, loans, same_cell
+from checks.loans import by_merit, changed_columns, found_rows, loans, same_cell
 
 import macex as mx
 
-ROWS = loans().head(10)
+ROWS = loans().head(6)
 GROUP = ("grade", "marital")
 
 
-def explained(method: str, wish: mx.Constraints, way: str = "call", **options) -> mx.Explanations:
-    asked = mx.Explainer(
-        chance, loans(), method=method, constraints=wish if way == "explainer" else None, **options
-    )
-    given = {"explainer": None, "call": wish, "row": [wish] * len(ROWS)}[way]
-    return asked.explain(ROWS, want=mx.rise_by(0.15), n=2, constraints=given)
+def explained(method: str, wish: mx.Constraints) -> mx.Explanations:
+    return by_merit(method).explain(ROWS, want=mx.rise_by(0.15), n=2, constraints=wish)
 
 
-way = pytest.mark.parametrize("way", ["explainer", "call", "row"])
-
-
-@way
-def test_a_group_moves_to_a_combination_seen_in_training_and_counts_once(method, way):
+def test_a_group_moves_to_a_combination_seen_in_training_and_counts_once(method):
     seen = set(zip(loans()["grade"], loans()["marital"], strict=True))
     moved = 0
     for explanation, counterfactual in found_rows(
-        explained(method, mx.Constraints(groups=[GROUP], fixed=["income", "amount"]), way)
+        explained(method, mx.Constraints(groups=[GROUP], fixed=["income", "amount"]))
     ):
         changed = changed_columns(explanation.query, counterfactual.row)
         assert {c.column for c in counterfactual.changes} == changed
@@ -66,10 +58,9 @@ RULES = {
 }
 
 
-@way
 @pytest.mark.parametrize("rule", RULES)
-def test_a_rule_holds_for_every_answer(method, way, rule):
-    answers = found_rows(explained(method, mx.Constraints(rules=[rule]), way))
+def test_a_rule_holds_for_every_answer(method, rule):
+    answers = found_rows(explained(method, mx.Constraints(rules=[rule])))
     assert answers
     for explanation, counterfactual in answers:
         assert RULES[rule](explanation.query.iloc[0], counterfactual.row.iloc[0])
@@ -126,15 +117,11 @@ def burden(rows: pd.DataFrame) -> np.ndarray:
 FORMULAS = {"ratio": "debt / income", "heavy": "if debt / income > 0.5 then 'yes' else 'no'"}
 
 
-@way
-def test_a_derived_column_follows_its_inputs_and_is_no_change(method, way):
+def test_a_derived_column_follows_its_inputs_and_is_no_change(method):
     wish = mx.Constraints(derived=FORMULAS)
-    asked = mx.Explainer(
-        burden, debts(), method=method, constraints=wish if way == "explainer" else None
-    )
     rows = debts()[burden(debts()) > 1].head(8)
-    given = {"explainer": None, "call": wish, "row": [wish] * len(rows)}[way]
-    found = asked.explain(rows, want=mx.at_most(0.45), constraints=given)
+    asked = mx.Explainer(burden, debts(), method=method)
+    found = asked.explain(rows, want=mx.at_most(0.45), constraints=wish)
     assert [e.status for e in found] == ["found"] * len(rows)
     for explanation, counterfactual in found_rows(found):
         old, new = explanation.query.iloc[0], counterfactual.row.iloc[0]

@@ -24,18 +24,18 @@ def at_most(sentence: str, value: float, limit: float, unit: str = "") -> Claim:
     """The claim that a measured value stays within a limit.
 
     >>> str(at_most("rows scored per query", 318.2, 600))
-    '- held: rows scored per query: 318.20, at most 600'
+    '- held: rows scored per query: 318.2, at most 600'
     """
     measured = value == value  # noqa: PLR0124
     held = value <= limit + 1e-9 if measured else None
-    return Claim(sentence, held, f"{value:.2f}{unit}, at most {limit:g}{unit}")
+    return Claim(sentence, held, f"{value:.4g}{unit}, at most {limit:g}{unit}")
 
 
 def at_least(sentence: str, value: float, limit: float) -> Claim:
     """The claim that a measured value reaches a limit."""
     measured = value == value  # noqa: PLR0124
     held = value >= limit - 1e-9 if measured else None
-    return Claim(sentence, held, f"{value:.2f}, at least {limit:g}")
+    return Claim(sentence, held, f"{value:.4g}, at least {limit:g}")
 
 
 def everywhere(sentence: str, excess: Iterable[tuple[str, float]], limit: float = 0.0) -> Claim:

@@ -18,12 +18,12 @@ from macex.datasets import Dataset
 Array = np.ndarray[Any, np.dtype[Any]]
 
 SLACK = 1e-9
-CHUNK = 4096
+CHUNK = 32_768
 
 
 @dataclass(frozen=True, eq=False)
 class NearestOptimum:
-    """The seen values of every column, and how far they are from those of a query.
+    """Finds, for queries of one cell, how near a valid row can be.
 
     `most` bounds the rows that are looked at for one query.
     """
@@ -31,7 +31,7 @@ class NearestOptimum:
     model: Any
     dataset: Dataset
     train: pd.DataFrame
-    most: int = 100_000
+    most: int = 400_000
 
     def distance(self, query: pd.DataFrame, bound: float) -> float | None:
         """The least distance at or below `bound` of a valid row; None past `most` rows.
@@ -45,7 +45,7 @@ class NearestOptimum:
         own = self.model.predict(query)[0]
         for start in range(0, len(distances), CHUNK):
             part = {name: column[start : start + CHUNK] for name, column in values.items()}
-            frame = pd.DataFrame(part).astype(self.train.dtypes.to_dict())
+            frame = pd.DataFrame(part)[list(self.train)].astype(self.train.dtypes.to_dict())
             valid = self.model.predict(frame) != own
             if valid.any():
                 return float(distances[start + int(valid.argmax())])
@@ -55,7 +55,7 @@ class NearestOptimum:
         """All rows nearer than `bound`, nearest first: values by column, and distances."""
         distances = np.zeros(1)
         chosen: dict[str, Array] = {}
-        for name in self.train.columns:
+        for name in sorted(self._seen, key=lambda name: -len(self._seen[name])):
             values, steps = self._steps(name, query[name].iloc[0])
             total = distances[:, None] + steps[None, :]  # (row, value)
             row, value = np.nonzero(total < bound - SLACK)

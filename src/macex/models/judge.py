@@ -45,9 +45,9 @@ class Judge:
         self.miss_codes = self.space.queries.copy()
 
     @property
-    def bounded(self) -> bool:
-        """Whether progress is a probability, so that gains add up on the scale of log odds."""
-        return self.goals.outlook.probable and bool(self.goals.by_class.all())
+    def bounded(self) -> Array:
+        """Whether progress is a probability, so that gains add up as log odds, (Q,) bool."""
+        return self.goals.by_class & self.goals.outlook.probable
 
     def __call__(self, codes: Array, at: Array, *, probe: bool = False) -> Verdict:
         """The verdict on each row; a row that was not scored has progress of minus infinity.

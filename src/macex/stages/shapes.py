@@ -76,7 +76,7 @@ class Task:
     measure: Callable[[Array, Array], Array]  # (codes, at) -> distance from the query, (n,)
     draws: Draws
     base: Array  # (Q,) progress of the queries themselves
-    bounded: bool  # progress is a probability
+    bounded: Array  # (Q,) bool: progress is a probability
     count: int  # counterfactuals wanted for each query
     prefer: Prefer
     rest: Callable[

@@ -25,7 +25,7 @@ def measure_default(
     table = report.table(
         f"The default, {queries} queries a cell",
         *("cell", "own", "valid", "changes", "proximity", "under .05", "proved"),
-        *("rows", "calls", "ms alone", "ms batch"),
+        *("rows", "calls", "ms alone", "cpu ms", "ms batch"),
     )
     found: dict[str, Figures] = {}
     costs: dict[str, Alone] = {}
@@ -45,6 +45,7 @@ def measure_default(
             f"{cost.rows:.0f}",
             f"{cost.calls:.1f}",
             f"{cost.milliseconds:.1f}",
+            f"{cost.cpu:.1f}",
             f"{batch:.1f}",
         )
         found[cell.name], costs[cell.name] = reached, cost

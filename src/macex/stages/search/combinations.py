@@ -90,8 +90,8 @@ def _parents(task: Task, before: Level, queries: Array, most: int) -> _Parts:
     position[queries] = np.arange(len(queries))
     usable = (position[before.at] >= 0) & ~before.reached & np.isfinite(before.progress)
     at, rows, progress = before.at[usable], before.codes[usable], before.progress[usable]
-    worth, distance = stretch(task, progress), _distance(task, rows, at)
-    start = stretch(task, task.base)[at]
+    worth, distance = stretch(task, progress, at), _distance(task, rows, at)
+    start = stretch(task, task.base[at], at)
     rank = rank_within(at, -_ranked(task, worth - start, distance), np.arange(len(at)))
     keep = rank < most
     parts = _Parts(
@@ -116,7 +116,10 @@ def _single_parts(task: Task, singles: Singles, queries: Array, most: int) -> tu
     codes = np.repeat(task.queries[queries][:, None], entry.shape[1], axis=1)
     line, place = np.indices(entry.shape)
     codes[line, place, unit[entry]] = value[queries[:, None], entry]
-    worth = np.take_along_axis(gain, entry, axis=1) + stretch(task, task.base)[queries][:, None]
+    worth = (
+        np.take_along_axis(gain, entry, axis=1)
+        + stretch(task, task.base[queries], queries)[:, None]
+    )
     return entry, _Parts(codes, worth, np.take_along_axis(distance, entry, axis=1))
 
 
@@ -177,10 +180,10 @@ def brood(
     values = np.take_along_axis(singles.candidates.value[queries], entry, axis=1)
     changed = parents.codes != task.queries[queries][:, None]
     taken = np.take_along_axis(changed, units[:, None, :].repeat(changed.shape[1], axis=1), axis=2)
-    gain = parts.worth - stretch(task, task.base)[queries][:, None]
+    gain = parts.worth - stretch(task, task.base[queries], queries)[:, None]
     guess = np.where(taken, -np.inf, parents.worth[:, :, None] + gain[:, None, :])
     distance = parents.distance[:, :, None] + parts.distance[:, None, :]
-    promise = _promise(task, guess, distance).reshape(len(queries), -1)
+    promise = _promise(task, guess, distance, queries).reshape(len(queries), -1)
     pair = np.argsort(-promise, axis=1, kind="stable")
     keys = (
         _set_key(parents.codes, changed)[:, :, None] + _change_key(values, units)[:, None, :]
@@ -210,13 +213,12 @@ def _set_key(codes: Array, changed: Array) -> Array:
     return total
 
 
-def _promise(task: Task, guess: Array, distance: Array) -> Array:
+def _promise(task: Task, guess: Array, distance: Array, queries: Array) -> Array:
     """What to score first: the highest guess; or the nearest of those that should suffice."""
     if task.prefer != "nearest":
         return guess
-    enough = stretch(task, np.array([0.5]))[0]
-    slack = 0.25 if task.bounded else 0.0
-    return np.where(guess >= enough - slack, -distance, guess - 1e6)
+    suffices = np.where(task.bounded[queries], log_odds(np.array(0.5)) - 0.25, 0.5)
+    return np.where(guess >= suffices[:, None, None], -distance, guess - 1e6)
 
 
 def greedy_path(task: Task, singles: Singles, queries: Array) -> tuple[Array, Array]:
@@ -246,6 +248,6 @@ def _sparse_steps(steps: Array) -> Array:
     return tried
 
 
-def stretch(task: Task, progress: Array) -> Array:
-    """Progress on the scale on which gains add up."""
-    return log_odds(progress) if task.bounded else progress
+def stretch(task: Task, progress: Array, at: Array) -> Array:
+    """Progress of rows of the queries `at` on the scale on which gains add up."""
+    return np.where(task.bounded[at], log_odds(progress), progress)

@@ -141,7 +141,7 @@ def _score_singles(task: Task, candidates: Candidates) -> tuple[Singles, list[Po
     if not len(at):
         return Singles(candidates, reached, reach), []
     verdict = task.judge(codes, at, probe=True)
-    reach[at, entry] = stretch(task, verdict.progress) - stretch(task, task.base)[at]
+    reach[at, entry] = stretch(task, verdict.progress, at) - stretch(task, task.base[at], at)
     reached[at, entry] = verdict.reached
     good = verdict.reached & candidates.allowed[at, entry]
     return Singles(candidates, reached, reach), [
