@@ -133,7 +133,7 @@ def pipeline() -> Any:
 def model(name: str) -> Any:
     """The models by name."""
     logistic, tree = LogisticRegression(max_iter=500), DecisionTreeClassifier(max_depth=5)
-    network = MLPClassifier((12,), solver="lbfgs", random_state=0, max_iter=80)
+    network = MLPClassifier((12,), solver="lbfgs", alpha=1.0, random_state=0, max_iter=2000)
     return {
         "pipeline": pipeline,
         "logistic": lambda: Probable(logistic, outcome()),

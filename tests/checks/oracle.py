@@ -43,9 +43,7 @@ class Oracle:
 
     def _own(self, unit: tuple[str, ...], setting: tuple[Any, ...]) -> bool:
         own = (self.row[column].iloc[0] for column in unit)
-        return all(
-            a == b or (pd.isna(a) and pd.isna(b)) for a, b in zip(own, setting, strict=True)
-        )
+        return all(a == b or (pd.isna(a) and pd.isna(b)) for a, b in zip(own, setting, strict=True))
 
     def _combinations(self, group: tuple[str, ...]) -> list[tuple[Any, ...]]:
         """Combinations seen in training whose every change may be made."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import datetime
+from datetime import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import macex as mx
 from checks.loans import (
     by_merit,
     changed_columns,
@@ -17,24 +21,18 @@ from checks.loans import (
     refused,
     same_cell,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-import macex as mx
 
 
 def test_unchanged_cells_are_the_querys_own(method):
-    rows = refused("logistic", 12)
-    for explanation, counterfactual in found_rows(
-        explainer("logistic", method).explain(rows, n=3)
-    ):
+    rows = refused("logistic", 6)
+    for explanation, counterfactual in found_rows(explainer("logistic", method).explain(rows, n=3)):
         named = {change.column for change in counterfactual.changes}
         assert changed_columns(explanation.query, counterfactual.row) == named
         assert counterfactual.sparsity == len(named)
 
 
 def test_a_change_tells_the_cell_before_and_after(method):
-    for explanation, counterfactual in found_rows(by_merit(method).explain(loans().head(12), n=2)):
+    for explanation, counterfactual in found_rows(by_merit(method).explain(loans().head(6), n=2)):
         for change in counterfactual.changes:
             before = explanation.query[change.column].iloc[0]
             after = counterfactual.row[change.column].iloc[0]
@@ -63,7 +61,7 @@ def on_grid(value: float, decimals: int) -> bool:
 @pytest.mark.parametrize("finetune", [None, "section", "gradientless"])
 def test_new_values_lie_on_the_grid_and_in_the_range_of_training(method, finetune):
     data = loans()
-    found = by_merit(method, finetune=finetune).explain(data.head(15), n=2, want=mx.rise_by(0.15))
+    found = by_merit(method, finetune=finetune).explain(data.head(8), n=2, want=mx.rise_by(0.15))
     for _, counterfactual in found_rows(found):
         for change in counterfactual.changes:
             seen = data[change.column].dropna()
@@ -72,7 +70,7 @@ def test_new_values_lie_on_the_grid_and_in_the_range_of_training(method, finetun
             if change.column in ("amount", "income"):
                 assert on_grid(change.after, 1)
             if change.column == "since":
-                assert change.after.time() == datetime.time(0)
+                assert change.after.time() == time(0)
             if change.column in ("marital", "grade", "owner"):
                 assert change.after in set(seen)
             else:

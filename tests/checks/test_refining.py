@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from checks.loans import by_merit, chance, found_rows, loans
 
 import macex as mx
+from checks.loans import by_merit, chance, found_rows, loans
 from macex.stages.finetune.descent import GradientlessDescent
 from macex.stages.finetune.section import Section
 
@@ -37,11 +37,11 @@ def refined(monkeypatch):
 
 
 @pytest.mark.parametrize("wish", WISHES)
-@pytest.mark.parametrize("prefer", ["fewest", "nearest"])
+@pytest.mark.parametrize(("search", "prefer"), [("exhaustive", "fewest"), ("reinforce", "nearest")])
 def test_a_refined_example_is_no_farther_and_changes_no_more(
-    method, refined, monkeypatch, wish, prefer
+    search, prefer, refined, monkeypatch, wish
 ):
-    asked = by_merit(method, prefer=prefer)
+    asked = by_merit(search, prefer=prefer)
     asked.explain(loans().head(5), want=mx.rise_by(0.2), n=2, constraints=WISHES[wish])
     monkeypatch.undo()
     for (task, pool), stage in ((met, stage) for met in refined for stage in STAGES.values()):
@@ -80,5 +80,3 @@ def test_an_unneeded_change_is_taken_back(method):
             row[change.column] = explanation.query[change.column].to_numpy()
             row = row.astype(counterfactual.row.dtypes)
             assert chance(row)[0] < needed + 1e-6
-
-

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from checks.loans import by_merit, changed_columns, found_rows, loans, same_cell
 
 import macex as mx
+from checks.loans import by_merit, changed_columns, found_rows, loans, same_cell
 
 ROWS = loans().head(6)
 GROUP = ("grade", "marital")

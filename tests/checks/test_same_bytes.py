@@ -37,7 +37,7 @@ def essence(explanation: mx.Explanation) -> dict:
     return document
 
 
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(order=st.permutations(list(loans().columns)))
 def test_the_order_of_columns_changes_nothing(method, order):
     rows = loans()[grants(loans()) == "refused"].head(5)

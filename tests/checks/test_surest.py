@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from checks import puzzles
-from checks.oracle import Oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import macex as mx
+from checks import puzzles
+from checks.oracle import Oracle
 
 CLASSES = ("no", "yes")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,7 +32,7 @@ TIERS = ("tiers", "tier tree", "labels", "margins")
 
 @pytest.mark.parametrize("name", BINARY)
 def test_the_models_own_decision_turns(method, name):
-    rows = refused(name, 5)
+    rows = refused(name, 4)
     found = explainer(name, method).explain(rows, n=2)
     assert all(e.status == "found" for e in found)
     for explanation, counterfactual in found_rows(found):
@@ -39,34 +41,33 @@ def test_the_models_own_decision_turns(method, name):
 
 
 @pytest.mark.parametrize("name", TIERS)
-@pytest.mark.parametrize("label", ["low", "mid", "high"])
-def test_a_class_that_was_asked_for_is_the_class_that_comes_out(method, name, label):
-    found = explainer(name, method).explain(loans().head(5), want=label)
-    assert all(e.status == "found" for e in found)
-    for _, counterfactual in found_rows(found):
-        assert model(name).predict(counterfactual.row)[0] == label == counterfactual.label
+def test_a_class_that_was_asked_for_is_the_class_that_comes_out(method, name):
+    wanted = np.array(["low", "mid", "high"] * 3)
+    found = explainer(name, method).explain(loans().head(9), want=wanted)
+    for label, explanation in zip(wanted, found, strict=True):
+        assert explanation.status == "found"
+        for counterfactual in explanation.counterfactuals:
+            assert model(name).predict(counterfactual.row)[0] == label == counterfactual.label
 
 
 @pytest.mark.parametrize("name", TIERS)
 def test_any_other_class_is_another_class(method, name):
-    for explanation, counterfactual in found_rows(explainer(name, method).explain(loans().head(5))):
+    for explanation, counterfactual in found_rows(explainer(name, method).explain(loans().head(4))):
         decided = model(name).predict(counterfactual.row)[0]
         assert decided == counterfactual.label != explanation.label
         assert explanation.label == model(name).predict(explanation.query)[0]
 
 
 def test_one_of_several_classes_is_enough(method):
-    found = explainer("tiers", method).explain(loans().head(5), want=mx.any_of("low", "high"))
+    found = explainer("tiers", method).explain(loans().head(4), want=mx.any_of("low", "high"))
     for _, counterfactual in found_rows(found):
         assert model("tiers").predict(counterfactual.row)[0] in ("low", "high")
 
 
-def test_one_class_per_row(method):
-    wanted = np.array(["low", "mid", "high"] * 3)
-    found = explainer("tiers", method).explain(loans().head(9), want=wanted)
-    for label, explanation in zip(wanted, found, strict=True):
-        for counterfactual in explanation.counterfactuals:
-            assert model("tiers").predict(counterfactual.row)[0] == label
+@pytest.mark.parametrize("label", ["low", "high"])
+def test_one_class_may_be_asked_of_all_rows(method, label):
+    found = explainer("tiers", method).explain(loans().head(4), want=label)
+    assert all(model("tiers").predict(c.row)[0] == label for _, c in found_rows(found))
 
 
 SCORE_GOALS = {
@@ -81,15 +82,14 @@ SCORE_GOALS = {
 
 
 @pytest.mark.parametrize("name", SCORE_GOALS)
-@pytest.mark.parametrize("kind", ["logistic", "network"])
-def test_a_probability_reaches_the_band_that_was_asked_for(method, name, kind):
+def test_a_probability_reaches_the_band_that_was_asked_for(method, name):
     goal, holds = SCORE_GOALS[name]
-    yes = list(model(kind).classes_).index("granted")
-    goal = type(goal)(**{f: getattr(goal, f) for f in goal.__slots__} | {"label": "granted"})
-    found = explainer(kind, method).explain(loans().head(5), want=goal)
+    yes = list(model("network").classes_).index("granted")
+    goal = replace(goal, label="granted")
+    found = explainer("network", method).explain(loans().head(4), want=goal)
     for explanation, counterfactual in found_rows(found):
-        own = model(kind).predict_proba(explanation.query)[0, yes]
-        score = model(kind).predict_proba(counterfactual.row)[0, yes]
+        own = model("network").predict_proba(explanation.query)[0, yes]
+        score = model("network").predict_proba(counterfactual.row)[0, yes]
         assert holds(score, own)
         assert counterfactual.score == pytest.approx(score, abs=2 * SLACK)
 
@@ -108,8 +108,8 @@ RAW_GOALS = {
 @pytest.mark.parametrize("name", RAW_GOALS)
 def test_a_raw_score_reaches_the_band_that_was_asked_for(method, name):
     goal, holds = RAW_GOALS[name]
-    found = mx.Explainer(merit, loans(), method=method).explain(loans().head(5), want=goal)
-    assert [e.status for e in found] == ["found"] * 5
+    found = mx.Explainer(merit, loans(), method=method).explain(loans().head(4), want=goal)
+    assert [e.status for e in found] == ["found"] * 4
     for explanation, counterfactual in found_rows(found):
         assert holds(merit(counterfactual.row)[0], merit(explanation.query)[0])
 
@@ -123,7 +123,7 @@ def test_a_row_is_put_above_another(method):
         assert merit(counterfactual.row)[0] > merit(rival)[0]
 
 
-@settings(max_examples=6)
+@settings(max_examples=5)
 @given(place=st.integers(0, 239), bound=st.floats(0.02, 0.98))
 def test_any_bound_is_reached_or_said_not_to_be(method, place, bound):
     row = loans().iloc[[place]]

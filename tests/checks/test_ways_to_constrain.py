@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from checks.loans import by_merit, chance, loans
 
 import macex as mx
+from checks.loans import by_merit, chance, loans
 
 ROWS = loans().head(4)
 PARTS = {
@@ -27,25 +27,23 @@ PARTS = {
 }
 
 
-def explainer(method: str, constraints) -> mx.Explainer:
-    return mx.Explainer(
-        chance, loans(), method=method, classes=("refused", "granted"), constraints=constraints
-    )
+def explainer(constraints) -> mx.Explainer:
+    return mx.Explainer(chance, loans(), classes=("refused", "granted"), constraints=constraints)
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_the_way_constraints_are_given_changes_nothing(method, part):
+def test_the_way_constraints_are_given_changes_nothing(part):
     first, second = (mx.Constraints.from_dict(given) for given in PARTS[part])
     both = first.merge(second)
-    asked = by_merit(method)
+    asked = by_merit("exhaustive")
     ways = [
         asked.explain(ROWS, constraints=both),
         asked.explain(ROWS, constraints=both.to_dict()),
         asked.explain(ROWS, constraints=[both] * len(ROWS)),
         asked.explain(ROWS, constraints=[both, both.to_dict()] * 2),
-        explainer(method, both).explain(ROWS),
-        explainer(method, first).explain(ROWS, constraints=second),
-        explainer(method, PARTS[part][1]).explain(ROWS, constraints=[first] * len(ROWS)),
+        explainer(both).explain(ROWS),
+        explainer(first).explain(ROWS, constraints=second),
+        explainer(PARTS[part][1]).explain(ROWS, constraints=[first] * len(ROWS)),
     ]
     assert all(e.status == "found" for e in ways[0])
     assert len({found.to_json(canonical=True) for found in ways}) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from macex.ask.constraints import Constraints
 from macex.ask.expressions import Formula, compile_formula, compile_rule, parse, topological
 from macex.ask.ground import Ground, Unit, special, unit_codes
 from macex.ask.rules import FrameRule, TextRule
-from macex.ask.space import Bounds, Space
+from macex.ask.space import Bounds, Menu, Space
 from macex.errors import ConstraintError, SchemaError, closest
 from macex.schema import Column, Rows, Schema
 
@@ -62,6 +63,11 @@ def check(constraints: Constraints, ground: Ground) -> None:
     for name in (*constraints.derived,):
         if name in grouped or name in constraints.increase or name in constraints.decrease:
             raise ConstraintError(f"{name!r} is derived and cannot be constrained as a change")
+    for name in constraints.may_blank:
+        if not schema.columns[schema.position(name)].storage.nullable:
+            raise ConstraintError(
+                f"may_blank names {name!r}, whose dtype in training cannot hold a missing value"
+            )
     empty = np.empty((0, len(schema.columns)))
     _bounds(schema, empty, [constraints], set())
     _derived(schema, constraints.derived)
@@ -160,46 +166,52 @@ def _code(column: Column, value: object) -> float:
         raise ConstraintError(f"in the constraints: {error}") from error
 
 
-def _menus(
-    schema: Schema, own: Array, wished: Sequence[Constraints]
-) -> dict[int, tuple[Array, Array]]:
-    menus: dict[int, tuple[Array, Array]] = {}
+def _menus(schema: Schema, own: Array, wished: Sequence[Constraints]) -> dict[int, Menu]:
+    menus: dict[int, Menu] = {}
     names = {name for constraints in wished for name in constraints.allowed}
     for name in sorted(names):
         place = schema.position(name)
         column = schema.columns[place]
         entries = [
-            (_menu_entries(column, wish.allowed.get(name)), at)
+            (_transitions(column, wish.allowed[name]), at)
             for wish, at in _distinct(wished, len(own))
+            if name in wish.allowed
         ]
-        values = np.unique(
-            np.concatenate([column.seen, *(to for menu, _ in entries for _, to in menu)])
-        )
-        allowed = np.ones((len(own), len(values)), bool)
-        for menu, at in entries:
-            allowed[at] = _permitted(menu, own[at, place], values)
-        menus[place] = (values, allowed)
+        values = np.unique(np.concatenate([to for menu, _ in entries for _, to in menu]))
+        menu = Menu(values, np.zeros((len(own), len(values)), bool), np.zeros(len(own), bool))
+        for transitions, at in entries:
+            menu.allowed[at] = _permitted(transitions, own[at, place], values)
+            menu.bound[at] = True
+        menus[place] = menu
     return menus
 
 
-def _menu_entries(column: Column, allowed: Any) -> list[tuple[float | None, Array]]:
-    """(present value or None for any, values it may become); no entry means no restriction."""
-    if allowed is None:
-        return []
+def _transitions(column: Column, allowed: Any) -> list[tuple[float | None, Array]]:
+    """(present value or None for any, values it may become)."""
     if isinstance(allowed, Mapping):
-        return [(_code(column, present), _codes(column, to)) for present, to in allowed.items()]
+        return [(_present(column, key), _codes(column, to)) for key, to in allowed.items()]
     return [(None, _codes(column, allowed))]
+
+
+def _present(column: Column, key: object) -> float:
+    """The code of a present value; a written form has keys as text, such as "47" or "true"."""
+    if isinstance(key, str) and (not column.discrete or key not in column.table):
+        try:
+            return _code(column, json.loads(key))
+        except (ValueError, ConstraintError):
+            pass
+    return _code(column, key)
 
 
 def _codes(column: Column, values: Sequence[object]) -> Array:
     return np.array([_code(column, value) for value in values], dtype=float)
 
 
-def _permitted(menu: list[tuple[float | None, Array]], present: Array, values: Array) -> Array:
-    if not menu:
-        return np.ones((len(present), len(values)), bool)
+def _permitted(
+    transitions: list[tuple[float | None, Array]], present: Array, values: Array
+) -> Array:
     ok = np.zeros((len(present), len(values)), bool)
-    for when, to in menu:
+    for when, to in transitions:
         applies = np.ones(len(present), bool) if when is None else present == when
         ok |= applies[:, None] & np.isin(values, to)[None, :]
     return ok

@@ -6,6 +6,7 @@ apart. It knows column names but no data; `macex.ask.space` turns it into arrays
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -131,6 +132,8 @@ class Constraints:
             yield f"only {', '.join(map(repr, self.only)) or 'nothing'}", replace(self, only=None)
         if self.max_changes is not None:
             yield f"max_changes {self.max_changes}", replace(self, max_changes=None)
+        if self.strict:
+            yield "strict bounds", replace(self, strict=False)
 
     def _without(self, part: str, left: Any) -> Constraints:
         kept: dict[str, Any] = {part: left}
@@ -308,6 +311,16 @@ def _shown(part: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
+    """A value as JSON has it: dates as text, keys as text."""
     if isinstance(value, Mapping):
-        return {k: _plain(v) for k, v in value.items()}
-    return [_plain(v) for v in value] if isinstance(value, tuple) else value
+        return {_key(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return value.item() if hasattr(value, "item") else value
+
+
+def _key(key: Any) -> str:
+    plain = _plain(key)
+    return plain if isinstance(plain, str) else json.dumps(plain)

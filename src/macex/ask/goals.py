@@ -206,8 +206,8 @@ class Goals:
         low, high = self.low[at], self.high[at]
         over = np.where(self.open_low[at], (raw > low) & (shown > low), (raw >= low))
         under = np.where(self.open_high[at], (raw < high) & (shown < high), (raw <= high))
-        short = np.maximum(np.maximum(low - shown, shown - high), 0.0)
-        return Verdict(over & under, shown, 0.5 - short / self.outlook.spread)
+        slack = np.minimum(shown - low, high - shown)  # how far inside the band, below 0 outside
+        return Verdict(over & under, shown, 0.5 + slack / self.outlook.spread)
 
 
 def resolve(want: object, count: int) -> list[Goal]:

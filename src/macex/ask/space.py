@@ -22,6 +22,20 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
+class Menu:
+    """The values a column may be set to, for the queries that `allowed` binds."""
+
+    values: Array  # (v,) sorted
+    allowed: Array  # (Q, v) bool
+    bound: Array  # (Q,) bool
+
+    def offers(self, at: Array, values: Array) -> Array:
+        """Whether each value is on the menu of query `at`, or that query is not bound by it."""
+        place = np.clip(np.searchsorted(self.values, values), 0, len(self.values) - 1)
+        return ~self.bound[at] | ((self.values[place] == values) & self.allowed[at, place])
+
+
+@dataclass(frozen=True)
 class Bounds:
     """What a change may set, for every query (first axis) and column (second axis)."""
 
@@ -30,7 +44,7 @@ class Bounds:
     floor: Array  # (Q, d)
     ceiling: Array  # (Q, d)
     blank: Array  # (Q, d) bool: may be set to missing
-    menus: Mapping[int, tuple[Array, Array]]  # column -> values (v,), allowed (Q, v) bool
+    menus: Mapping[int, Menu]  # column -> the values that `allowed` leaves
     weights: Array  # (Q, d)
     max_changes: Array  # (Q,)
     strict: Array  # (Q,) bool
@@ -41,7 +55,7 @@ class Bounds:
         number = (values >= low) & (values <= high)
         ok = np.where(values == MISSING, self.blank[at, column], number)
         if column in self.menus:
-            ok &= _on_menu(self.menus[column], at, values)
+            ok &= self.menus[column].offers(at, values)
         result: Array = ok & (values != own[at, column])
         return result
 
@@ -156,12 +170,5 @@ class Space:
             low, high = bounds.floor[at, column], bounds.ceiling[at, column]
             ok &= ((values >= low) & (values <= high)) | special(values)
             if column in bounds.menus:
-                ok &= _on_menu(bounds.menus[column], at, values) | special(values)
+                ok &= bounds.menus[column].offers(at, values) | special(values)
         return ok
-
-
-def _on_menu(menu: tuple[Array, Array], at: Array, values: Array) -> Array:
-    offered, allowed = menu
-    place = np.clip(np.searchsorted(offered, values), 0, len(offered) - 1)
-    result: Array = (offered[place] == values) & allowed[at, place]
-    return result

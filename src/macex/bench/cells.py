@@ -27,7 +27,7 @@ def xgboost(dataset: Dataset) -> Any:
     except ImportError as error:
         raise ImportError("xgboost is not installed: pip install macex[bench]") from error
     trees = XGBClassifier(n_estimators=100, max_depth=6, random_state=0)
-    return _pipeline(dataset, "passthrough", trees)
+    return pipeline(dataset, "passthrough", trees)
 
 
 def mlp(dataset: Dataset) -> Any:
@@ -36,10 +36,11 @@ def mlp(dataset: Dataset) -> Any:
     from sklearn.preprocessing import StandardScaler
 
     network = MLPClassifier((50, 50), random_state=0, max_iter=300, alpha=1e-3)
-    return _pipeline(dataset, StandardScaler(), network)
+    return pipeline(dataset, StandardScaler(), network)
 
 
-def _pipeline(dataset: Dataset, numbers: Any, classifier: Any) -> Any:
+def pipeline(dataset: Dataset, numbers: Any, classifier: Any) -> Any:
+    """A classifier on one-hot categories and on numbers treated as told."""
     from sklearn.compose import make_column_transformer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder

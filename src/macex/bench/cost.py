@@ -86,24 +86,25 @@ def cheap(frame: pd.DataFrame) -> Array:
 
 def _one(report: Report, singles: int) -> list[Claim]:
     report.progress("cost: one query at a time")
-    dataset = load("adult")
-    spent = milliseconds(dataset, singles)
-    table = report.table("One Adult query at a time, a model of a few array operations", "", "ms")
-    table.add("median", f"{median(spent):.2f}")
-    table.add("nine in ten", f"{float(np.quantile(spent, 0.9)):.2f}")
+    wall, cpu = milliseconds(load("adult"), singles)
+    title = f"One Adult query at a time, {singles} in all, with a model of a few array operations"
+    table = report.table(title, "", "ms", "cpu ms")
+    for label, share in (("median", 0.5), ("nine in ten", 0.9)):
+        table.add(label, float(np.quantile(wall, share)), float(np.quantile(cpu, share)))
     sentence = "ms for one Adult query with a cheap model, median"
-    return [at_most(sentence, median(spent), MOST_MILLISECONDS)]
+    return [at_most(sentence, median(wall), MOST_MILLISECONDS)]
 
 
-def milliseconds(dataset: Dataset, singles: int) -> list[float]:
-    """The time of each of `singles` calls with one row."""
+def milliseconds(dataset: Dataset, singles: int) -> tuple[list[float], list[float]]:
+    """The time of each of `singles` calls with one row, by the clock and of the CPU."""
     train, _ = dataset.split()
     explainer = Explainer(cheap, dataset.frame.iloc[train], classes=("no", "yes"))
     rows = dataset.frame.iloc[dataset.rows(singles)]
-    spent = []
+    wall, cpu = [], []
     for place in range(singles):
         row = rows.iloc[[place]]
-        began = time.perf_counter()
+        clock, worked = time.perf_counter(), time.process_time()
         explainer.explain(row)
-        spent.append(1000 * (time.perf_counter() - began))
-    return spent
+        wall.append(1000 * (time.perf_counter() - clock))
+        cpu.append(1000 * (time.process_time() - worked))
+    return wall, cpu

@@ -63,7 +63,9 @@ def compare_readings(cells: Sequence[Cell], report: Report, queries: int, seeds:
         shared = [
             all(item.counterfactuals for item in of_row) for of_row in zip(*answers, strict=True)
         ]
-        validity = [mean(item.status == "found" for item in of_reading) for of_reading in answers]
+        validity = [
+            mean(float(item.status == "found") for item in of_reading) for of_reading in answers
+        ]
         common = [
             figures(
                 [item for item, keep in zip(of_reading, shared, strict=True) if keep],

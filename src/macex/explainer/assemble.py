@@ -63,7 +63,7 @@ def _explanation(
         minimal=minimal,
         minimal_over=over,
         method=str(outcome.method[query]),
-        cost=Cost(int(judge.rounds[query]) + 1, spent + 1, per_row * spent),
+        cost=Cost(int(judge.rounds[query]), spent, per_row * spent),
         source=Source(outcome.asked.rows, query, outcome.task.space.own[query]),
         names=fitted.options.names,
     )

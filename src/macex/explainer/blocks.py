@@ -41,6 +41,7 @@ def _part(asked: Asked, places: Array) -> Asked:
         rows=asked.rows.take(places),
         goals=[asked.goals[place] for place in places],
         constraints=[asked.constraints[place] for place in places],
+        places=places if asked.places is None else asked.places[places],
     )
 
 

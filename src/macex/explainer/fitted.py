@@ -10,9 +10,8 @@ import numpy as np
 
 from macex.ask.answers import Answers, Outlook
 from macex.ask.ground import Ground, unit_codes
-from macex.errors import ModelError
-from macex.models.asking import CHUNK_ROWS
-from macex.models.oracle import NotAScoreError, Oracle, consult
+from macex.explainer.consulting import consulted
+from macex.models.oracle import Oracle
 from macex.stages.candidates import Near, Neighbors
 from macex.stages.distance import KINDS, Scales, learn_scales
 from macex.stages.neighbors import Bins, NeighborIndex, Side, learn_bins
@@ -56,6 +55,14 @@ class Fitted:
         self.binned = self.bins(codes)
         discrete = np.array([c.discrete for c in schema.columns], dtype=bool)
         self.index = NeighborIndex(self.binned, discrete, self.answers.decision)
+
+    def heed(self, scores: Array, decided: Array) -> None:
+        """Ask the model's own decision from now on: it was seen to differ from its best score."""
+        scores = np.concatenate([self.answers.scores, scores])
+        decided = np.concatenate([self.answers.decision, decided])
+        self.oracle = self.oracle.heeding(scores, decided)
+        for store in (self._meeting, self._reference, self._sides, self._lines):
+            store.clear()
 
     @property
     def outlook(self) -> Outlook:
@@ -143,36 +150,8 @@ def fit(
 ) -> Fitted:
     """Ask the model about the training rows and learn what every call needs."""
     ground = Ground(schema, rows.codes)
-    oracle, answers = _consulted(model, rows, schema, classes)
+    oracle, answers = consulted(model, rows, schema, classes)
     return Fitted(oracle, ground, answers, options)
-
-
-def _consulted(
-    model: Any, rows: Rows, schema: Schema, classes: Sequence[object] | None
-) -> tuple[Oracle, Answers]:
-    parts: list[Answers] = []
-    oracle: Oracle | None = None
-    for start in range(0, len(rows), CHUNK_ROWS):
-        at = np.arange(start, min(start + CHUNK_ROWS, len(rows)))
-        frame = schema.frame(rows.codes[at], rows, at)
-        try:
-            oracle = oracle or consult(model, frame, len(at), classes)
-            parts.append(oracle(frame, len(at)))
-        except NotAScoreError as fault:
-            row = start + fault.row
-            raise ModelError(f"{fault}, for training row {row}", row=rows.row(row)) from fault
-        except ModelError:
-            raise
-        except Exception as fault:  # the model's own, whatever it is
-            message = (
-                f"the model raised {fault!r} when asked about the training rows: it is called with "
-                "frames of exactly the columns, order and dtypes of data"
-            )
-            raise ModelError(message) from fault
-    if oracle is None:
-        raise TypeError("there is at least one training row")
-    scores = np.concatenate([part.scores for part in parts])
-    return oracle, Answers(scores, np.concatenate([part.decision for part in parts]))
 
 
 def same_goal(goals: Goals, queries: Array, match: Array | None = None) -> list[Array]:

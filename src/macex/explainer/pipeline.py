@@ -57,6 +57,7 @@ class Asked:
     max_rows: int | None
     deadline: float | None
     keep: bool
+    places: Array | None = None  # where the rows stand in the caller's call
 
 
 @dataclass(frozen=True)
@@ -78,16 +79,28 @@ class Outcome:
 def answer(fitted: Fitted, asked: Asked) -> Outcome:
     """From rows to checked answers."""
     options = fitted.options
-    asker = Asker(fitted.oracle, fitted.ground.schema, asked.rows, asked.deadline, asked.keep)
+    asker = Asker(
+        fitted.oracle,
+        fitted.ground.schema,
+        asked.rows,
+        deadline=asked.deadline,
+        keep=asked.keep,
+        places=asked.places,
+    )
     space = build_space(fitted.ground, asked.rows, asked.constraints)
     own, verdict, goals = _own(fitted, asked, asker)
     judge = Judge(asker, goals, space, _limits(asked, options.method), asked.max_rows is not None)
+    judge.count(np.arange(len(space)))
     there = verdict.reached & space.holds(space.own, np.arange(len(space)))
     task = _task(fitted, asked, space.closed(there | np.isneginf(verdict.progress)), judge, verdict)
 
     found, method = _search(fitted, task, goals)
     pool = _refined(fitted, task, goals, found.pool)
     checked = check(options.selection, task, judge, pool)
+    differing = _second_opinion(task, judge, own, checked)
+    if differing is not None:
+        fitted.heed(*differing)
+        return answer(fitted, asked)
     return Outcome(asked, task, judge, goals, own, verdict, there, found, method, checked)
 
 
@@ -101,11 +114,21 @@ def _own(fitted: Fitted, asked: Asked, asker: Asker) -> tuple[Answers, Verdict, 
     return own, Verdict(verdict.reached & done, verdict.score, progress), goals
 
 
+def _second_opinion(
+    task: Task, judge: Judge, own: Answers, checked: Checked
+) -> tuple[Array, Array] | None:
+    """Ask the model itself what it decides for the queries and their answers."""
+    sound = np.array([q for q in range(len(task.queries)) if q not in judge.asker.failed], np.intp)
+    codes = np.concatenate([task.queries[sound], checked.pool.codes])
+    at = np.concatenate([sound, checked.pool.at])
+    return judge.second_opinion(codes, at, np.concatenate([own.decision[sound], checked.decision]))
+
+
 def _limits(asked: Asked, search: Search) -> Array:
-    """How many rows each query may still cost: all but its own row and the final check."""
+    """How many rows each query may cost, all but those of the final check."""
     most = getattr(search, "max_rows", Exhaustive().max_rows)
     if asked.max_rows is not None:
-        most = max(0, asked.max_rows - 1 - asked.count)
+        most = max(1, asked.max_rows - asked.count)
     return np.full(len(asked.rows), most)
 
 
@@ -207,6 +230,7 @@ def _joined(first: Found, then: Found) -> Found:
 def _refined(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
     """Stage 4 and the order of examples; with the printed rule selection comes first."""
     options = fitted.options
+    pool = pool.take(distinct(pool.at, pool.codes))
     if options.selection.printed:
         task = replace(task, prefer="nearest")
         ranked = _ranked(fitted, task, goals, pool)
@@ -224,7 +248,7 @@ def _refined(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
     refined = options.finetune(task, pool.take(nearest))
     if not options.selection.printed:
         refined = Pool.join([refined, pool], task.space.width)
-        refined = refined.take(distinct(refined.at, refined.codes))
+    refined = refined.take(distinct(refined.at, refined.codes))
     return _ranked(fitted, task, goals, refined)
 
 

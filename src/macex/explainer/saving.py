@@ -12,19 +12,19 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macex.ask.answers import Answers
+from macex.ask.answers import Answers, Outlook
 from macex.ask.constraints import Constraints
 from macex.ask.ground import Ground
 from macex.errors import OptionError, SavedError
 from macex.explainer.fitted import Fitted
 from macex.explainer.options import Options, read_options
-from macex.models.oracle import consult
+from macex.models.oracle import Oracle, consult
 from macex.schema import Schema
 from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.finetune.descent import GradientlessDescent
@@ -65,7 +65,7 @@ def save(explainer: Explainer, path: Any) -> None:
         "schema": explainer.schema.to_dict(),
         "constraints": explainer.constraints.to_dict(),
         "options": _written(fitted.options),
-        "classes": fitted.outlook.classes,
+        "outlook": asdict(fitted.outlook),
     }
     arrays = (fitted.ground.codes, fitted.answers.scores, fitted.answers.decision)
     target = Path(path)
@@ -99,22 +99,34 @@ def load(path: Any, model: Any) -> Explainer:
         schema = Schema.from_dict(document["schema"])
         options = _read(document["options"])
         constraints = Constraints.from_dict(document["constraints"])
-        classes = document["classes"]
+        outlook = _outlook(document["outlook"])
     except (KeyError, TypeError, ValueError) as error:
         raise SavedError(f"{path} is not a whole explainer: {error}") from error
     ground = Ground(schema, arrays["codes"])
     explainer = object.__new__(Explainer)
     explainer.schema, explainer.constraints = schema, constraints
     sample = np.unique(np.linspace(0, len(ground.codes) - 1, 1000).astype(int))
-    frame = schema.frame(ground.codes[sample])
-    oracle = consult(model, frame, len(sample), classes)
-    _agree(
-        oracle(frame, len(sample)), Answers(arrays["scores"], arrays["decision"]).take(sample), path
-    )
-    explainer._fitted = Fitted(
-        oracle, ground, Answers(arrays["scores"], arrays["decision"]), options
-    )
+    answers = Answers(arrays["scores"], arrays["decision"])
+    now = _asked_again(model, schema.frame(ground.codes[sample]), len(sample), outlook, path)
+    _agree(now[1], answers.take(sample), path)
+    explainer._fitted = Fitted(replace(now[0], outlook=outlook), ground, answers, options)
     return explainer
+
+
+def _outlook(stored: dict[str, Any]) -> Outlook:
+    classes = stored["classes"]
+    return Outlook(**{**stored, "classes": None if classes is None else tuple(classes)})
+
+
+def _asked_again(
+    model: Any, frame: Any, count: int, outlook: Outlook, path: Any
+) -> tuple[Oracle, Answers]:
+    try:
+        return consult(model, frame, count, outlook.classes)
+    except Exception as fault:
+        raise SavedError(
+            f"the model cannot be asked as the one {path} was made with: {fault}"
+        ) from fault
 
 
 def _agree(now: Answers, then: Answers, path: Any) -> None:

@@ -48,6 +48,7 @@ class Asker:
     rows: Rows
     deadline: float | None = None
     keep: bool = False
+    places: Array | None = None  # where the rows stand in the caller's call
     cost: Cost = field(default_factory=Cost)
     failed: dict[int, str] = field(default_factory=dict)
 
@@ -65,15 +66,25 @@ class Asker:
         width = self.oracle.outlook.width
         answers = Answers(np.zeros((len(first), width)), np.zeros(len(first), int))
         done = np.zeros(len(first), bool)
+        faults: dict[int, Exception] = {}
         start = 0
         while start < len(first):
             if self.late and not always:
                 break
-            stop = start + self._chunk(full.shape[1])
-            part = first[start:stop]
-            self._fill(answers, done, full[part], at[part], start)
+            stop = min(start + self._chunk(full.shape[1]), len(first))
+            self._fill(answers, done, faults, full[first], at[first], np.arange(start, stop))
             start = stop
+        if faults:
+            self._blame(faults, full, at, first, inverse)
         return answers.take(inverse), done[inverse]
+
+    def decisions(self, full: Array, at: Array) -> Array | None:
+        """The model's own decisions for rows of codes; None where it cannot be asked for them."""
+        self.cost.calls += 1
+        try:
+            return self.oracle.decisions(self.schema.frame(full, self.rows, at), len(full))
+        except Exception:  # noqa: BLE001 - then its scores decide
+            return None
 
     def _distinct(self, full: Array, at: Array) -> tuple[Array, Array]:
         """Positions of distinct rows, in order of appearance, and for each row which one it is."""
@@ -97,34 +108,38 @@ class Asker:
         per_row = self.cost.seconds / self.cost.rows
         return max(1, min(most, int(0.5 / max(per_row, 1e-9))))
 
-    def _fill(self, answers: Answers, done: Array, full: Array, at: Array, start: int) -> None:
-        """Ask about one chunk and write what comes back; on failure find the row at fault."""
-        pending = [np.arange(len(full))]
-        splits = 0
+    def _fill(
+        self,
+        answers: Answers,
+        done: Array,
+        faults: dict[int, Exception],
+        full: Array,
+        at: Array,
+        chunk: Array,
+    ) -> None:
+        """Ask about one chunk and write what comes back; on failure find the rows at fault."""
+        pending, splits = [chunk], 0
         while pending:
             part = pending.pop()
-            part = part[[int(at[i]) not in self.failed for i in part]] if self.failed else part
-            if not len(part):
-                continue
             try:
                 found = self._ask(full[part], at[part])
             except NotAScoreError as fault:
-                self._blame(fault, full, at, int(part[fault.row]))
-                pending.append(part)
+                faults[int(part[fault.row])] = fault
+                pending.append(np.delete(part, fault.row))
             except ModelError as fault:  # the whole answer has the wrong form
-                for place in part:
-                    self._blame(fault, full, at, int(place))
+                faults.update(dict.fromkeys(part.tolist(), fault))
             except Exception as fault:  # noqa: BLE001 - the model's own, whatever it is
                 splits += 1
                 if len(part) == 1 or splits > MOST_SPLITS:
-                    for place in part if splits > MOST_SPLITS else part[:1]:
-                        self._blame(fault, full, at, int(place))
+                    faults.update(dict.fromkeys(part.tolist(), fault))
                 else:
                     pending += [part[len(part) // 2 :], part[: len(part) // 2]]
             else:
-                answers.scores[start + part] = found.scores
-                answers.decision[start + part] = found.decision
-                done[start + part] = True
+                answers.scores[part], answers.decision[part] = found.scores, found.decision
+                done[part] = True
+            pending = [p for p in pending if len(p)]
+            if faults and not self.keep:
+                return
 
     def _ask(self, full: Array, at: Array) -> Answers:
         frame = self.schema.frame(full, self.rows, at)
@@ -136,25 +151,29 @@ class Asker:
             self.cost.calls += self.oracle.calls_per_ask
             self.cost.rows += len(full)
 
-    def _blame(self, fault: Exception, full: Array, at: Array, place: int) -> None:
-        """Give the query of the row at fault up, or raise."""
-        query = int(at[place])
-        said = (
-            str(fault)
-            if isinstance(fault, (NotAScoreError, ModelError))
-            else f"the model raised {fault!r}"
-        )
+    def _blame(
+        self, faults: dict[int, Exception], full: Array, at: Array, first: Array, inverse: Array
+    ) -> None:
+        """Give up the queries whose rows are at fault, or raise for the first of them."""
         if self.keep:
-            self.failed[query] = said
+            for row, fault in faults.items():
+                for query in np.unique(at[inverse == row]):
+                    self.failed.setdefault(int(query), _said(fault))
             return
-        cells = {
-            c.name: c.value(code) for c, code in zip(self.schema.columns, full[place], strict=True)
-        }
+        row, fault = min(faults.items())
+        query, codes = int(at[first[row]]), full[first[row]]
+        cells = {c.name: c.value(v) for c, v in zip(self.schema.columns, codes, strict=True)}
+        place = query if self.places is None else int(self.places[query])
         raise ModelError(
-            f"{said}, asked about {cells} (made from row {query} of the batch); "
+            f"{_said(fault)}, asked about {cells} (made from row {place}); "
             'on_error="keep" gives such rows a reason instead of an error',
-            row=self.rows.row(query, full[place]),
+            row=self.rows.row(query, codes),
         ) from fault
+
+
+def _said(fault: Exception) -> str:
+    known = isinstance(fault, (NotAScoreError, ModelError))
+    return str(fault) if known else f"the model raised {fault!r}"
 
 
 _ODD = np.array([0x9E3779B97F4A7C15], dtype=np.uint64).view(np.int64)

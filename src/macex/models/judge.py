@@ -59,7 +59,7 @@ class Judge:
         wanted = (np.ones(len(at), bool) if probe else lawful) & self._affordable(at)
         verdict = self._ask(full, at, wanted)
         verdict = Verdict(verdict.reached & lawful, verdict.score, verdict.progress)
-        self._remember(codes, at, verdict, lawful)
+        self._remember(codes, at, verdict, lawful & self._open(codes, at) if probe else lawful)
         return verdict
 
     def confirm(self, codes: Array, at: Array) -> tuple[Verdict, Array]:
@@ -68,10 +68,22 @@ class Judge:
         It is asked even when rows or time are spent.
         """
         answers, done = self.asker(self.space.columns(codes, at), at, always=True)
-        self._count(at)
+        self.count(at)
         verdict = self.goals.judge(answers, at)
         reached = verdict.reached & done & self.space.allows(codes, at)
         return Verdict(reached, verdict.score, verdict.progress), answers.decision
+
+    def second_opinion(self, codes: Array, at: Array, said: Array) -> tuple[Array, Array] | None:
+        """Scores and own decisions, if the model's own decision is not what its scores `said`."""
+        oracle = self.asker.oracle
+        if oracle.decide is None or oracle.outlook.tuned or not len(at):
+            return None
+        full = self.space.columns(codes, at)
+        decided = self.asker.decisions(full, at)
+        self.rounds += np.bincount(at, minlength=len(self.rounds)) > 0
+        if decided is None or np.array_equal(decided, said):
+            return None
+        return self.asker(full, at, always=True)[0].scores, decided
 
     @property
     def finished(self) -> Array:
@@ -93,7 +105,7 @@ class Judge:
             nothing = np.zeros(len(at))
             return Verdict(nothing.astype(bool), nothing, nothing - np.inf)
         answers, done = self.asker(full if whole else full[wanted], asked)
-        self._count(asked)
+        self.count(asked)
         if not done.all():
             self.ran_out[asked[~done]] = True
         found = self.goals.judge(answers, asked)
@@ -104,6 +116,11 @@ class Judge:
         for target, values in zip(spread, (reached, found.score, progress), strict=True):
             target[wanted] = values
         return Verdict(*spread)
+
+    def _open(self, codes: Array, at: Array) -> Array:
+        """Rows that change nothing but what may change."""
+        changed = self.space.changed(codes, at)
+        return ~(changed & ~self.space.changeable[at]).any(axis=1)
 
     def _affordable(self, at: Array) -> Array:
         """Which rows their queries can still pay for, first come first served."""
@@ -119,10 +136,11 @@ class Judge:
         affordable: Array = turn < left[at]
         return affordable
 
-    def _count(self, at: Array) -> None:
+    def count(self, at: Array) -> None:
+        """Charge rows to the queries `at` they belong to."""
         counts = np.bincount(at, minlength=len(self.spent))
         self.spent += counts
-        self.rounds += counts > 0
+        self.rounds += (counts > 0) * self.asker.oracle.calls_per_ask
 
     def _remember(self, codes: Array, at: Array, verdict: Verdict, lawful: Array) -> None:
         """Keep the nearest miss of every query."""

@@ -43,17 +43,41 @@ class Oracle:
 
     def __call__(self, frame: Any, count: int) -> Answers:
         """The answers for a frame of `count` rows."""
-        scores = self._scores(self.ask(frame), count)
+        answers = self.read(self.ask(frame), count)
+        decided = self.decisions(frame, count) if self.outlook.tuned else None
+        return answers if decided is None else Answers(answers.scores, decided)
+
+    def read(self, given: Any, count: int) -> Answers:
+        """What the model returned, as answers."""
+        scores = self._scores(given, count)
         if self.outlook.classes is None:
             return Answers(scores, np.full(count, -1))
-        if self.decide is not None and self.outlook.tuned:
-            return Answers(scores, _positions(self.decide(frame), self.outlook.classes, count))
         return Answers(scores, scores.argmax(axis=1) if count else np.zeros(0, int))
 
     @property
     def calls_per_ask(self) -> int:
         """How often the model is called for one frame."""
         return 2 if self.decide is not None and self.outlook.tuned else 1
+
+    def decisions(self, frame: Any, count: int) -> Array | None:
+        """What the model itself decides, as positions of classes; None if it cannot be asked."""
+        if self.decide is None or self.outlook.classes is None:
+            return None
+        return _positions(self.decide(frame), self.outlook.classes, count)
+
+    def heeding(self, scores: Array, decided: Array) -> Oracle:
+        """This oracle, asked for its own decision from now on if that is not the best score.
+
+        For two classes the threshold where the decision turns is estimated.
+        """
+        if np.array_equal(scores.argmax(axis=1), decided):
+            return self
+        threshold = None
+        if self.outlook.width == 2:
+            yes, no = scores[decided == 1, 1], scores[decided == 0, 1]
+            if len(yes) and len(no) and yes.min() >= no.max():
+                threshold = float((yes.min() + no.max()) / 2)
+        return replace(self, outlook=replace(self.outlook, tuned=True, threshold=threshold))
 
     def _scores(self, given: Any, count: int) -> Array:
         if self.outlook.scale == "labels":
@@ -73,19 +97,21 @@ class Oracle:
         return table
 
 
-def consult(model: Any, frame: Any, count: int, classes: Sequence[object] | None) -> Oracle:
-    """The oracle for `model`, found by asking it about the `count` training rows in `frame`."""
+def consult(
+    model: Any, frame: Any, count: int, classes: Sequence[object] | None
+) -> tuple[Oracle, Answers]:
+    """The oracle for `model`, found by asking it about `count` training rows, and its answers."""
     ask, scale, known = _way_of_asking(model, frame, classes)
+    given = ask(frame)
     if scale == "labels":
-        return _label_oracle(ask, frame, count, known)
-    table = _table(ask(frame), count)
-    _refuse_nan(table)
-    outlook = _outlook(table, scale, known)
-    oracle = Oracle(ask, outlook)
+        outlook = _label_outlook(given, known)
+    else:
+        table = _table(given, count)
+        _refuse_nan(table)
+        outlook = _outlook(table, scale, known)
     decide = getattr(model, "predict", None) if hasattr(model, "predict_proba") else None
-    if decide is None or outlook.classes is None:
-        return oracle
-    return _tuned(replace(oracle, decide=decide), frame, count)
+    oracle = Oracle(ask, outlook, decide if outlook.classes is not None else None)
+    return oracle, oracle.read(given, count)
 
 
 def _way_of_asking(
@@ -118,12 +144,10 @@ def _scale_of_predict(model: Any, frame: Any, known: Any) -> Scale:
     return "raw" if given.dtype.kind == "f" else "labels"
 
 
-def _label_oracle(ask: Any, frame: Any, count: int, known: Any) -> Oracle:
-    given = np.asarray(ask(frame)).reshape(-1)
+def _label_outlook(given: Any, known: Any) -> Outlook:
     if known is None:
-        known = tuple(v.item() if isinstance(v, np.generic) else v for v in np.unique(given))
-    _positions(given, known, count)
-    return Oracle(ask, Outlook(known, "labels", len(known)))
+        known = tuple(_item(value) for value in np.unique(np.asarray(given).reshape(-1)))
+    return Outlook(known, "labels", len(known))
 
 
 def _outlook(table: Array, scale: Scale, known: Any) -> Outlook:
@@ -148,25 +172,6 @@ def _outlook(table: Array, scale: Scale, known: Any) -> Outlook:
     spread = spread or float(np.abs(finite).max(initial=0.0)) or 1.0
     unit = float(10.0 ** np.floor(np.log10(1e-6 * spread) + 0.5))
     return Outlook(known, scale, width, unit=unit, spread=spread)
-
-
-def _tuned(oracle: Oracle, frame: Any, count: int) -> Oracle:
-    """Whether `predict` disagrees with the largest probability, and for two classes from where."""
-    classes = oracle.outlook.classes or ()
-    scores = oracle(frame, count).scores
-    by_score = scores.argmax(axis=1)
-    try:
-        decided = _positions(oracle.decide(frame) if oracle.decide else (), classes, count)
-    except NotAScoreError:
-        return replace(oracle, decide=None)
-    if np.array_equal(by_score, decided):
-        return replace(oracle, decide=None)
-    threshold = None
-    if len(classes) == 2:
-        yes, no = scores[decided == 1, 1], scores[decided == 0, 1]
-        if len(yes) and len(no) and yes.min() >= no.max():
-            threshold = float((yes.min() + no.max()) / 2)
-    return replace(oracle, outlook=replace(oracle.outlook, tuned=True, threshold=threshold))
 
 
 def _table(given: Any, count: int) -> Array:

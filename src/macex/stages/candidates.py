@@ -14,6 +14,7 @@ import numpy as np
 
 from macex.ask.ground import Unit, special
 from macex.errors import OptionError, require_counts
+from macex.schema import MISSING
 from macex.stages.shapes import Candidates
 
 if TYPE_CHECKING:
@@ -51,12 +52,13 @@ class Domain:
     quantiles: int | None = None
     rows: int | None = None  # about how many single changes to offer a query at most
 
-    def per_unit(self, unit: Unit, units: int) -> int | None:
-        """How many values of a unit are offered; None for all."""
+    def per_unit(self, unit: Unit, units: Array) -> Array | None:
+        """How many values of a unit each query is offered, of `units` (Q,); None for all."""
         most = self.categories if unit.discrete else self.quantiles
-        if most is None or self.rows is None:
-            return most
-        return max(2, min(most, self.rows // max(1, units)))
+        if most is None:
+            return None
+        room = most if self.rows is None else self.rows // np.maximum(1, units)
+        return np.maximum(2, np.minimum(most, room)) * np.ones(len(units), int)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,24 +115,28 @@ def remaining(
     parts: list[Candidates] = []
     complete = np.ones(len(space), bool)
     for place, unit in enumerate(space.units):
-        values = _menu(space, unit)
-        if len(values) > limit and not given.exact:
-            complete &= ~space.changeable[:, place]
-            continue
-        taken = np.zeros((len(space), len(values)), bool)
-        for entry in np.flatnonzero(given.unit == place):
-            where = np.clip(np.searchsorted(values, given.value[:, entry]), 0, len(values) - 1)
-            hit = given.real[:, entry] & (values[where] == given.value[:, entry])
-            taken[hit, where[hit]] = True
-        wide = np.broadcast_to(values, taken.shape)
-        new = (
-            ~taken
-            & open_[:, None]
-            & space.changeable[:, place, None]
-            & _admitted(space, place, wide)
-        )
-        parts.append(_entries(place, wide, new, new))
+        for values, whose in _domains(space, unit):
+            if len(values) > limit and not given.exact:
+                complete &= ~(space.changeable[:, place] & whose)
+                continue
+            taken = _taken(given, place, values)
+            wide = np.broadcast_to(values, taken.shape)
+            wanted = open_ & whose & space.changeable[:, place]
+            new = ~taken & wanted[:, None] & _admitted(space, place, wide)
+            parts.append(_entries(place, wide, new, new))
     return _concatenate(parts, len(space), exact=given.exact), complete
+
+
+def _taken(given: Candidates, place: int, values: Array) -> Array:
+    """Which values of a unit are on offer already, (Q, v) bool."""
+    taken = np.zeros((len(given.real), len(values)), bool)
+    if not len(values):
+        return taken
+    for entry in np.flatnonzero(given.unit == place):
+        where = np.clip(np.searchsorted(values, given.value[:, entry]), 0, len(values) - 1)
+        hit = given.real[:, entry] & (values[where] == given.value[:, entry])
+        taken[hit, where[hit]] = True
+    return taken
 
 
 def _popular_values(choice: Neighbors, space: Space, near: Near) -> Candidates:
@@ -204,71 +210,84 @@ def _usable(space: Space, values: Array) -> Array:
 
 
 def _spread(choice: Domain, space: Space, wanted: Array) -> Candidates:
-    units = int(space.changeable.any(axis=0).sum())
+    units = space.changeable.sum(axis=1)
     parts = []
     for place, unit in enumerate(space.units):
-        if not space.changeable[:, place].any():
+        open_ = space.changeable[:, place] & wanted
+        if not open_.any():
             continue
-        open_ = space.changeable[:, place, None] & wanted[:, None]
-        values = _ladder(space, unit, choice.per_unit(unit, units))
-        fits = _admitted(space, place, values) & open_
-        fits[:, 1:] &= values[:, 1:] != values[:, :-1]
-        parts.append(_entries(place, values, fits, fits))
+        for values, whose in _domains(space, unit):
+            ladder, new = _ladder(space, unit, values, choice.per_unit(unit, units))
+            fits = new & _admitted(space, place, ladder) & (open_ & whose)[:, None]
+            parts.append(_entries(place, ladder, fits, fits))
         ends = _ends(space, place, unit)
         if ends is not None:
-            inside = open_ & _admitted(space, place, ends) & ~np.isin(ends, unit.seen)
+            inside = open_[:, None] & _admitted(space, place, ends) & ~np.isin(ends, unit.seen)
             parts.append(_entries(place, ends, inside, inside))
     return _concatenate(parts, len(space), exact=choice == Domain())
 
 
-def _ladder(space: Space, unit: Unit, most: int | None) -> Array:
-    """Values of a unit spread over what each query may set, (Q, v), ascending."""
-    values = _menu(space, unit)
-    if (
-        most is None
-        or len(values) <= most
-        or (not unit.joint and unit.members[0] in space.bounds.menus)
-    ):
-        return np.broadcast_to(values, (len(space), len(values)))
+def _domains(space: Space, unit: Unit) -> list[tuple[Array, Array]]:
+    """The values of a unit, and whose they are: those seen, or those that `allowed` leaves."""
+    every = np.ones(len(space), bool)
+    if unit.joint:
+        return [(unit.seen, every)]
+    column, found = unit.members[0], [(unit.seen, every)]
+    if column in space.bounds.menus:
+        menu = space.bounds.menus[column]
+        found = [(unit.seen, ~menu.bound), (menu.values, menu.bound)]
+    blank = space.bounds.blank[:, column]
+    return [*found, (np.array([MISSING]), blank)] if blank.any() else found
+
+
+def _ladder(space: Space, unit: Unit, values: Array, most: Array | None) -> tuple[Array, Array]:
+    """Values of a unit spread over what each query may set, (Q, v), and which are no repeats."""
+    width = len(values) if most is None else int(most.max(initial=0))
+    if most is None or len(values) <= most.min(initial=width) or values is not unit.seen:
+        wide = np.broadcast_to(values, (len(space), len(values)))
+        return wide, np.ones(wide.shape, bool)
     if unit.discrete and not unit.ordered:
-        frequent = np.sort(np.lexsort((unit.seen, -unit.counts))[:most])
-        return np.broadcast_to(unit.seen[frequent], (len(space), most))
-    return _quantiles(space, unit, most)
+        frequent = np.lexsort((unit.seen, -unit.counts))[:width]
+        wide = np.broadcast_to(unit.seen[frequent], (len(space), len(frequent)))
+        return wide, np.arange(len(frequent)) < most[:, None]
+    return _quantiles(space, unit, most, width)
 
 
-def _quantiles(space: Space, unit: Unit, most: int) -> Array:
-    """Evenly spread seen values between each query's floor and ceiling, (Q, most)."""
+def _quantiles(space: Space, unit: Unit, most: Array, width: int) -> tuple[Array, Array]:
+    """Evenly spread seen values between each query's floor and ceiling, (Q, width)."""
     column = unit.members[0]
-    floor, ceiling = space.bounds.floor[:, column], space.bounds.ceiling[:, column]
-    first = np.searchsorted(unit.seen, floor, side="left")
-    last = np.searchsorted(unit.seen, ceiling, side="right")
+    first = np.searchsorted(unit.seen, space.bounds.floor[:, column], side="left")
+    last = np.searchsorted(unit.seen, space.bounds.ceiling[:, column], side="right")
     below = np.concatenate([[0], np.cumsum(unit.counts)])
     low, high = below[first][:, None], below[last][:, None]
-    share = np.linspace(0, 1, most)[None, :]
-    rank = low + share * (high - low - 1)
-    index = np.searchsorted(below, rank, side="right") - 1
-    few = (last - first)[:, None] <= most
-    index = np.where(few, first[:, None] + np.arange(most)[None, :], index)
+    step = np.arange(width)[None, :]
+    share = np.minimum(step / np.maximum(most - 1, 1)[:, None], 1.0)
+    index = np.searchsorted(below, low + share * (high - low - 1), side="right") - 1
+    few = (last - first <= most)[:, None]
+    index = np.where(few, first[:, None] + step, index)
     index = np.minimum(index, np.maximum(last - 1, first)[:, None])
-    return unit.seen[np.clip(index, 0, len(unit.seen) - 1)]
-
-
-def _menu(space: Space, unit: Unit) -> Array:
-    """The values a unit has at all: those seen, or those that `allowed` leaves to any query."""
-    if unit.joint or unit.members[0] not in space.bounds.menus:
-        return unit.seen
-    values, allowed = space.bounds.menus[unit.members[0]]
-    return values[allowed.any(axis=0)]
+    values = unit.seen[np.clip(index, 0, len(unit.seen) - 1)]
+    new = np.ones(values.shape, bool)
+    new[:, 1:] = values[:, 1:] != values[:, :-1]
+    return values, new
 
 
 def _ends(space: Space, place: int, unit: Unit) -> Array | None:
-    """The ends of each query's own range, (Q, 2): worth trying even if never seen."""
+    """The ends of each query's own range, (Q, 2), on the grid: worth trying though never seen."""
     if unit.discrete:
         return None
     column = unit.members[0]
-    ends = np.stack([space.bounds.floor[:, column], space.bounds.ceiling[:, column]], axis=1)
-    inside = (ends >= unit.low) & (ends <= unit.high)
-    return np.where(inside, ends, space.queries[:, place, None]) if inside.any() else None
+    low, high = space.bounds.floor[:, column], space.bounds.ceiling[:, column]
+    inside = np.stack([low, high], axis=1)
+    inside = (inside >= unit.low) & (inside <= unit.high)
+    if not inside.any():
+        return None
+    floor = space.snap(place, np.where(inside[:, 0], low, unit.low))
+    floor = np.where(floor < low, space.snap(place, floor + unit.step), floor)
+    ceiling = space.snap(place, np.where(inside[:, 1], high, unit.high))
+    ceiling = np.where(ceiling > high, space.snap(place, ceiling - unit.step), ceiling)
+    ends = np.stack([floor, ceiling], axis=1)
+    return np.where(inside, ends, space.queries[:, place, None])
 
 
 def _admitted(space: Space, place: int, values: Array) -> Array:

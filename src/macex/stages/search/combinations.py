@@ -183,7 +183,8 @@ def brood(
     gain = parts.worth - stretch(task, task.base[queries], queries)[:, None]
     guess = np.where(taken, -np.inf, parents.worth[:, :, None] + gain[:, None, :])
     distance = parents.distance[:, :, None] + parts.distance[:, None, :]
-    promise = _promise(task, guess, distance, queries).reshape(len(queries), -1)
+    promise = _promise(task, guess, distance, queries)
+    promise = promise.reshape(len(queries), guess.shape[1] * guess.shape[2])
     pair = np.argsort(-promise, axis=1, kind="stable")
     keys = (
         _set_key(parents.codes, changed)[:, :, None] + _change_key(values, units)[:, None, :]

@@ -123,14 +123,11 @@ class Reinforce:
         flips[alone_at, unit] = verdict.reached[len(path) + len(sampled) :]
         hot = (np.arange(options.real.shape[2]) == plan.best[:, :, None]) & plan.top[:, :, None]
         width, nothing = candidates.value.shape[1], np.zeros(len(plan.p), int)
-        return Found(
-            pool=Pool(at[good], codes[good], verdict.progress[good]),
-            proved=nothing,
-            tried=nothing,
-            candidates=candidates,
-            weight=options.spread(np.where(hot, plan.p[:, :, None], 0.0), 0.0, width),
-            flips=options.spread(hot & flips[:, :, None], 0.0, width).astype(bool),
-        )
+        weight = options.spread(np.where(hot, plan.p[:, :, None], 0.0), 0.0, width)
+        flipping = options.spread(hot & flips[:, :, None], 0.0, width).astype(bool)
+        _add_reasons(task, candidates, weight, flipping)
+        pool = Pool(at[good], codes[good], verdict.progress[good])
+        return Found(pool, nothing, nothing, candidates, weight, flipping)
 
     def _plan(self, task: Task, options: Options, policy: Policy) -> Plan:
         """Steps 2-4: the columns in order, and the best value of each."""
@@ -171,6 +168,15 @@ def _alone(task: Task, options: Options, plan: Plan) -> tuple[Array, Array, Arra
     chosen = np.zeros((len(at), plan.top.shape[1]), bool)
     chosen[np.arange(len(at)), unit] = True
     return options.rows(task, at, chosen, plan.best[at]), at, unit
+
+
+def _add_reasons(task: Task, candidates: Candidates, weight: Array, flips: Array) -> None:
+    """What changes that may not be made would do: no part of the policy, but reasons."""
+    codes, at, entry = candidates.rows(task.queries, candidates.real & ~candidates.allowed)
+    if len(at):
+        verdict = task.judge(codes, at, probe=True)
+        weight[at, entry] = np.clip(verdict.progress - task.base[at], 0.0, 1.0)
+        flips[at, entry] = verdict.reached
 
 
 def probabilities(policy: Policy, options: Options) -> tuple[Array, Array]:

@@ -1,0 +1,141 @@
+"""How far a changed number can go, other changes kept: points tested in the final call.
+
+From the new value one grid step back toward the query is tried, and points outward up to the end
+of the range; the run of points around the new value that all reach the goal is its interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from macex.ask.ground import special
+
+if TYPE_CHECKING:
+    from macex.models.judge import Judge
+    from macex.stages.shapes import Pool, Task
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+POINTS = 12
+
+
+class Span(NamedTuple):
+    """The run of tested values of one unit around its new value."""
+
+    low: float
+    high: float
+    tested: int
+    exact: bool
+
+
+class Line(NamedTuple):
+    """The points tested for one unit: column 0 is inward, the others outward."""
+
+    unit: int
+    example: Array  # (E,)
+    after: Array  # (E,)
+    points: Array  # (E, 1 + POINTS)
+    fresh: Array  # (E, 1 + POINTS) bool: to be scored
+    closed: Array  # (E,) bool: nothing lies inward that could be set
+    dense: Array  # (E,) bool: the outward points are neighbours on the grid
+    end: Array  # (E,) the end of the range outward
+
+    def spans(self, ok: Array) -> Iterator[tuple[int, int, Span]]:
+        """The interval of every example; `ok` says which points reach the goal."""
+        old = np.concatenate([self.after[:, None], self.points[:, 1:-1]], axis=1)
+        run = np.logical_and.accumulate(ok[:, 1:] | (self.points[:, 1:] == old), axis=1)
+        length = run.sum(axis=1)
+        far = np.where(length > 0, self.points[np.arange(len(run)), length], self.after)
+        near = np.where(ok[:, 0], self.points[:, 0], self.after)
+        ended = (length < run.shape[1]) | (far == self.end)
+        exact = self.dense & ended & (self.closed | (self.fresh[:, 0] & ~ok[:, 0]))
+        tested = self.fresh.sum(axis=1) + 1
+        low, high = np.minimum(near, far), np.maximum(near, far)
+        for place, example in enumerate(self.example):
+            span = Span(
+                float(low[place]), float(high[place]), int(tested[place]), bool(exact[place])
+            )
+            yield int(example), self.unit, span
+
+
+class Probes(NamedTuple):
+    """All points to be tested, as rows."""
+
+    codes: Array  # (n, U)
+    example: Array  # (n,)
+    lines: list[Line]
+
+    def spans(self, reached: Array) -> Iterator[tuple[int, int, Span]]:
+        """Example, unit and interval, from what the rows' check said."""
+        start = 0
+        for line in self.lines:
+            ok = np.zeros(line.points.shape, bool)
+            stop = start + int(line.fresh.sum())
+            ok[line.fresh] = reached[start:stop]
+            start = stop
+            yield from line.spans(ok)
+
+
+def probe(task: Task, judge: Judge, pool: Pool, chosen: Array) -> Probes:
+    """The points to test for the examples at `chosen`."""
+    number = np.array([not unit.discrete for unit in task.space.units])
+    own = task.queries[pool.at[chosen]]
+    moved = number & (pool.codes[chosen] != own) & ~special(own) & ~special(pool.codes[chosen])
+    moved &= ~_poor(judge, pool.at[chosen], moved)[:, None]
+    codes, example = [np.zeros((0, task.space.width))], [np.zeros(0, np.intp)]
+    lines = []
+    for place in np.flatnonzero(moved.any(axis=0)):
+        line = _line(task, pool, int(place), chosen[moved[:, place]])
+        who, point = np.nonzero(line.fresh)
+        rows = pool.codes[line.example[who]]
+        rows[:, place] = line.points[who, point]
+        codes.append(rows)
+        example.append(line.example[who])
+        lines.append(line)
+    return Probes(np.concatenate(codes), np.concatenate(example), lines)
+
+
+def _poor(judge: Judge, at: Array, moved: Array) -> Array:
+    """Examples whose queries cannot pay for intervals."""
+    if not judge.capped:
+        return np.zeros(len(at), bool)
+    needed = np.zeros(len(judge.limit), int)
+    np.add.at(needed, at, moved.sum(axis=1) * (POINTS + 1))
+    return (judge.limit - judge.spent < needed)[at]
+
+
+def _line(task: Task, pool: Pool, place: int, who: Array) -> Line:
+    unit, at = task.space.units[place], pool.at[who]
+    after, own = pool.codes[who, place], task.queries[at, place]
+    way, end = np.where(after > own, 1.0, -1.0), _end(task, place, at, after > own)
+    step = unit.step or (unit.high - unit.low) / 1000
+    room = np.abs(end - after)
+    dense = (unit.step > 0) & (room <= POINTS * unit.step * (1 + 1e-9))
+    stride = np.where(dense, unit.step, room / POINTS)
+    outward = after[:, None] + (way * stride)[:, None] * np.arange(1, POINTS + 1)
+    outward = np.where((way * (outward.T - end) > 0).T, end[:, None], outward)
+    inward = after - way * np.minimum(step, np.abs(after - own))
+    points = task.space.snap(place, np.concatenate([inward[:, None], outward], axis=1))
+    fresh = _fresh(task, place, at, after, points)
+    single = task.space.changed(pool.codes[who], at).sum(axis=1) == 1
+    closed = np.where(points[:, 0] == own, single, ~fresh[:, 0])
+    return Line(place, who, after, points, fresh, closed, dense, task.space.snap(place, end))
+
+
+def _end(task: Task, place: int, at: Array, up: Array) -> Array:
+    """How far each query may go: to the end of the training range or of its own."""
+    unit, bounds = task.space.units[place], task.space.bounds
+    column = unit.members[0]
+    highest = np.minimum(bounds.ceiling[at, column], unit.high)
+    return np.where(up, highest, np.maximum(bounds.floor[at, column], unit.low))
+
+
+def _fresh(task: Task, place: int, at: Array, after: Array, points: Array) -> Array:
+    """Which points are new, and may be set."""
+    wide = np.broadcast_to(at[:, None], points.shape)
+    fresh = task.space.admits_one(wide, place, points) & (points != after[:, None])
+    fresh[:, 2:] &= points[:, 2:] != points[:, 1:-1]
+    return fresh

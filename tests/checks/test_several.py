@@ -1,0 +1,80 @@
+"""Several answers differ in what they change, and all of them are distinct rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import macex as mx
+from checks import puzzles
+from checks.loans import by_merit, chance, found_rows, loans
+from checks.oracle import Oracle
+
+ROWS = loans()[chance(loans()) < 0.4].head(5)
+
+
+def sets_of(explanation: mx.Explanation) -> list[frozenset[str]]:
+    return [frozenset(c.column for c in found.changes) for found in explanation.counterfactuals]
+
+
+@pytest.mark.parametrize("selection", ["diverse", "printed"])
+def test_all_rows_are_distinct(method, selection):
+    for explanation in by_merit(method, selection=selection).explain(ROWS, n=4):
+        rows = pd.concat([found.row for found in explanation.counterfactuals])
+        assert not rows.duplicated().any()
+        assert len(rows) <= 4
+
+
+def test_three_answers_change_three_different_sets_of_columns(method):
+    found = by_merit(method).explain(ROWS, n=3)
+    for explanation in found:
+        assert len(set(sets_of(explanation))) == len(explanation.counterfactuals)
+    assert np.mean([len(e.counterfactuals) for e in found]) >= 2.5
+
+
+def test_as_many_sets_are_found_as_there_are():
+    for seed in range(4):
+        table, data = puzzles.Table(seed, 0.05), puzzles.data(seed)
+        asked = mx.Explainer(
+            table,
+            data,
+            classes=("no", "yes"),
+            method=mx.Exhaustive(max_rows=100_000),
+            candidates="domain",
+        )
+        rows = data[~table.says_yes(data)].head(4)
+        for place, explanation in enumerate(asked.explain(rows, n=3, want="yes")):
+            oracle = Oracle(rows.iloc[[place]], puzzles.VALUES, table.says_yes)
+            assert len(explanation.counterfactuals) == min(3, len(minimal_sets(oracle)))
+
+
+def minimal_sets(oracle: Oracle) -> set[frozenset[str]]:
+    """Sets of columns that suffice while no part of them does."""
+    own, found = oracle.row.iloc[0], set()
+    for size in range(1, 5):
+        good = oracle.good(size)
+        for _, row in () if good is None else good.iterrows():
+            changed = frozenset(c for c in row.index if row[c] != own[c])
+            if not any(smaller < changed for smaller in found):
+                found.add(changed)
+    return found
+
+
+def test_answers_come_best_first(method):
+    for explanation in by_merit(method).explain(ROWS, n=3):
+        sizes = [found.sparsity for found in explanation.counterfactuals]
+        assert sizes == sorted(sizes)
+    for explanation in by_merit(method, prefer="nearest").explain(ROWS, n=3):
+        distances = [found.distance for found in explanation.counterfactuals]
+        assert distances == sorted(distances)
+    for explanation in by_merit(method, prefer="surest").explain(ROWS, n=3):
+        scores = [found.score for found in explanation.counterfactuals]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_asking_for_more_keeps_every_answer_valid(method):
+    for n in (1, 12):
+        found = by_merit(method).explain(ROWS, n=n)
+        assert all(chance(c.row)[0] > 0.5 for _, c in found_rows(found))
+        assert all(1 <= len(e.counterfactuals) <= n for e in found)
