@@ -63,17 +63,21 @@ def check(constraints: Constraints, ground: Ground) -> None:
     for name in (*constraints.derived,):
         if name in grouped or name in constraints.increase or name in constraints.decrease:
             raise ConstraintError(f"{name!r} is derived and cannot be constrained as a change")
-    for name in constraints.may_blank:
-        if not schema.columns[schema.position(name)].storage.nullable:
-            raise ConstraintError(
-                f"may_blank names {name!r}, whose dtype in training cannot hold a missing value"
-            )
+    _check_blanks(schema, constraints.may_blank)
     empty = np.empty((0, len(schema.columns)))
     _bounds(schema, empty, [constraints], set())
     _derived(schema, constraints.derived)
     for rule in constraints.rules:
         if isinstance(rule, str):
             compile_rule(rule, schema.columns)
+
+
+def _check_blanks(schema: Schema, names: Sequence[str]) -> None:
+    for name in names:
+        if not schema.columns[schema.position(name)].storage.nullable:
+            raise ConstraintError(
+                f"may_blank names {name!r}, whose dtype in training cannot hold a missing value"
+            )
 
 
 def _named(constraints: Constraints) -> list[tuple[str, Sequence[str]]]:

@@ -1,7 +1,8 @@
 """How far a changed number can go, other changes kept: points tested in the final call.
 
-From the new value one grid step back toward the query is tried, and points outward up to the end
-of the range; the run of points around the new value that all reach the goal is its interval.
+From the new value one grid step back toward the query is tried, and points outward: the next ones
+on the grid, then ever wider up to the end of the range. The run of points around the new value that
+all reach the goal is its interval.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 POINTS = 12
+DENSE = 6
 
 
 class Span(NamedTuple):
@@ -40,7 +42,7 @@ class Line(NamedTuple):
     points: Array  # (E, 1 + POINTS)
     fresh: Array  # (E, 1 + POINTS) bool: to be scored
     closed: Array  # (E,) bool: nothing lies inward that could be set
-    dense: Array  # (E,) bool: the outward points are neighbours on the grid
+    dense: Array  # (E,) int: how many outward points are neighbours on the grid
     end: Array  # (E,) the end of the range outward
 
     def spans(self, ok: Array) -> Iterator[tuple[int, int, Span]]:
@@ -50,8 +52,8 @@ class Line(NamedTuple):
         length = run.sum(axis=1)
         far = np.where(length > 0, self.points[np.arange(len(run)), length], self.after)
         near = np.where(ok[:, 0], self.points[:, 0], self.after)
-        ended = (length < run.shape[1]) | (far == self.end)
-        exact = self.dense & ended & (self.closed | (self.fresh[:, 0] & ~ok[:, 0]))
+        ended = (length < self.dense) | ((far == self.end) & (self.dense == POINTS))
+        exact = ended & (self.closed | (self.fresh[:, 0] & ~ok[:, 0]))
         tested = self.fresh.sum(axis=1) + 1
         low, high = np.minimum(near, far), np.maximum(near, far)
         for place, example in enumerate(self.example):
@@ -112,10 +114,8 @@ def _line(task: Task, pool: Pool, place: int, who: Array) -> Line:
     after, own = pool.codes[who, place], task.queries[at, place]
     way, end = np.where(after > own, 1.0, -1.0), _end(task, place, at, after > own)
     step = unit.step or (unit.high - unit.low) / 1000
-    room = np.abs(end - after)
-    dense = (unit.step > 0) & (room <= POINTS * unit.step * (1 + 1e-9))
-    stride = np.where(dense, unit.step, room / POINTS)
-    outward = after[:, None] + (way * stride)[:, None] * np.arange(1, POINTS + 1)
+    reach, dense = _strides(np.abs(end - after), unit.step)
+    outward = after[:, None] + way[:, None] * reach
     outward = np.where((way * (outward.T - end) > 0).T, end[:, None], outward)
     inward = after - way * np.minimum(step, np.abs(after - own))
     points = task.space.snap(place, np.concatenate([inward[:, None], outward], axis=1))
@@ -123,6 +123,19 @@ def _line(task: Task, pool: Pool, place: int, who: Array) -> Line:
     single = task.space.changed(pool.codes[who], at).sum(axis=1) == 1
     closed = np.where(points[:, 0] == own, single, ~fresh[:, 0])
     return Line(place, who, after, points, fresh, closed, dense, task.space.snap(place, end))
+
+
+def _strides(room: Array, step: float) -> tuple[Array, Array]:
+    """How far outward each point lies, (E, POINTS), and how many of them are neighbours."""
+    turn = np.arange(1, POINTS + 1)
+    even = room[:, None] * turn / POINTS
+    if not step:
+        return even, np.zeros(len(room), int)
+    near = np.minimum(turn, DENSE) * step
+    beyond = (room - DENSE * step)[:, None] * np.maximum(turn - DENSE, 0) / (POINTS - DENSE)
+    all_near = (room <= POINTS * step * (1 + 1e-9))[:, None]
+    reach = np.where(all_near, turn * step, near + beyond)
+    return reach, np.where(all_near[:, 0], POINTS, DENSE)
 
 
 def _end(task: Task, place: int, at: Array, up: Array) -> Array:

@@ -59,7 +59,7 @@ class Judge:
         wanted = (np.ones(len(at), bool) if probe else lawful) & self._affordable(at)
         verdict = self._ask(full, at, wanted)
         verdict = Verdict(verdict.reached & lawful, verdict.score, verdict.progress)
-        self._remember(codes, at, verdict, lawful & self._open(codes, at) if probe else lawful)
+        self._remember(codes, at, verdict, lawful)
         return verdict
 
     def confirm(self, codes: Array, at: Array) -> tuple[Verdict, Array]:
@@ -117,11 +117,6 @@ class Judge:
             target[wanted] = values
         return Verdict(*spread)
 
-    def _open(self, codes: Array, at: Array) -> Array:
-        """Rows that change nothing but what may change."""
-        changed = self.space.changed(codes, at)
-        return ~(changed & ~self.space.changeable[at]).any(axis=1)
-
     def _affordable(self, at: Array) -> Array:
         """Which rows their queries can still pay for, first come first served."""
         wished = np.bincount(at, minlength=len(self.spent))
@@ -143,11 +138,12 @@ class Judge:
         self.rounds += (counts > 0) * self.asker.oracle.calls_per_ask
 
     def _remember(self, codes: Array, at: Array, verdict: Verdict, lawful: Array) -> None:
-        """Keep the nearest miss of every query."""
+        """Keep the nearest miss of every query, among rows that keep its constraints."""
         missed = lawful & ~verdict.reached & (verdict.progress > self.miss_progress[at])
-        if not missed.any():
-            return
         place = np.flatnonzero(missed)
+        changed = self.space.changed(codes[place], at[place])
+        kept = changed.sum(axis=1) <= self.space.bounds.max_changes[at[place]]
+        place = place[kept & ~(changed & ~self.space.changeable[at[place]]).any(axis=1)]
         np.maximum.at(self.miss_progress, at[place], verdict.progress[place])
         best = place[verdict.progress[place] == self.miss_progress[at[place]]][::-1]
         self.miss_codes[at[best]] = codes[best]
