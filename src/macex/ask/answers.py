@@ -64,8 +64,8 @@ class Outlook:
         if self.threshold is None or self.width != 2:
             return gap
         toward = np.where(wanted[:, 1], scores[:, 1], scores[:, 0])
-        needed = np.where(wanted[:, 1], self.threshold, 1 - self.threshold)
-        return toward - needed
+        other = 1 - self.threshold if self.probable else -self.threshold
+        return 2 * (toward - np.where(wanted[:, 1], self.threshold, other))
 
     def position(self, label: object) -> int:
         """Where `label` stands among the classes."""

@@ -14,7 +14,7 @@ from macex.ask.ground import Ground, Unit, special, unit_codes
 from macex.ask.rules import FrameRule, TextRule
 from macex.ask.space import Bounds, Menu, Space
 from macex.errors import ConstraintError, SchemaError, closest
-from macex.schema import Column, Rows, Schema
+from macex.schema import MISSING, Column, Rows, Schema
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -60,9 +60,7 @@ def check(constraints: Constraints, ground: Ground) -> None:
     twice = sorted({name for name in grouped if grouped.count(name) > 1})
     if twice:
         raise ConstraintError(f"column {twice[0]!r} is in two groups: it can move with one only")
-    for name in (*constraints.derived,):
-        if name in grouped or name in constraints.increase or name in constraints.decrease:
-            raise ConstraintError(f"{name!r} is derived and cannot be constrained as a change")
+    _check_derived(constraints)
     _check_blanks(schema, constraints.may_blank)
     empty = np.empty((0, len(schema.columns)))
     _bounds(schema, empty, [constraints], set())
@@ -70,6 +68,20 @@ def check(constraints: Constraints, ground: Ground) -> None:
     for rule in constraints.rules:
         if isinstance(rule, str):
             compile_rule(rule, schema.columns)
+
+
+def _check_derived(constraints: Constraints) -> None:
+    for part in ("fixed", "protected", "increase", "decrease", "ranges", "allowed", "may_blank"):
+        for name in constraints.derived:
+            if name in getattr(constraints, part):
+                raise ConstraintError(
+                    f"{name!r} is derived, so {part} cannot bind it: state what must hold as a "
+                    f"rule, such as rules=['{name} <= 10']"
+                )
+    for group in constraints.groups:
+        for name in group:
+            if name in constraints.derived:
+                raise ConstraintError(f"{name!r} is derived and cannot be in a group")
 
 
 def _check_blanks(schema: Schema, names: Sequence[str]) -> None:
@@ -160,7 +172,12 @@ def _bound(column: Column, value: object, what: str) -> float:
             f"{column.name!r} is categorical and has no order, so it can have no {what}: "
             "use allowed=, or declare it ordered in the schema"
         )
-    return 0.0 if value is None else _code(column, value)
+    code = 0.0 if value is None else _code(column, value)
+    if code == MISSING:
+        raise ConstraintError(
+            f"the range of {column.name!r} has an end that is no value: {value!r}"
+        )
+    return code
 
 
 def _code(column: Column, value: object) -> float:
@@ -181,7 +198,8 @@ def _menus(schema: Schema, own: Array, wished: Sequence[Constraints]) -> dict[in
             for wish, at in _distinct(wished, len(own))
             if name in wish.allowed
         ]
-        values = np.unique(np.concatenate([to for menu, _ in entries for _, to in menu]))
+        offered = [to for menu, _ in entries for _, to in menu]
+        values = np.unique(np.concatenate([*offered, np.zeros(0)]))
         menu = Menu(values, np.zeros((len(own), len(values)), bool), np.zeros(len(own), bool))
         for transitions, at in entries:
             menu.allowed[at] = _permitted(transitions, own[at, place], values)

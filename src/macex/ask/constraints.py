@@ -9,7 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
 
 from macex.errors import ConstraintError, closest
 
@@ -77,7 +80,9 @@ class Constraints:
             "weights",
             {c: _weight(c, w) for c, w in _mapping("weights", self.weights).items()},
         )
-        _check_count(self.max_changes)
+        set_(self, "max_changes", _count(self.max_changes))
+        if not isinstance(self.strict, bool):
+            raise ConstraintError(f"strict must be True or False, not {self.strict!r}")
         _check_directions(self)
 
     def __repr__(self) -> str:
@@ -199,9 +204,20 @@ def _range(column: str, value: Any) -> tuple[Any, Any]:
     if isinstance(value, str) or not isinstance(value, Iterable) or len(pair := tuple(value)) != 2:
         raise ConstraintError(f"the range of {column!r} must be (low, high), not {value!r}")
     low, high = pair
-    if low is not None and high is not None and low > high:
+    if _above(column, low, high):
         raise ConstraintError(f"the range of {column!r} is empty: {low!r} is above {high!r}")
     return low, high
+
+
+def _above(column: str, low: Any, high: Any) -> bool:
+    if low is None or high is None:
+        return False
+    try:
+        return bool(low > high)
+    except TypeError as error:
+        raise ConstraintError(
+            f"the ends of the range of {column!r}, {low!r} and {high!r}, cannot be compared"
+        ) from error
 
 
 def _allowed(column: str, value: Any) -> Any:
@@ -229,20 +245,20 @@ def _rule(value: Any) -> Rule:
 
 
 def _weight(column: str, value: Any) -> float:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, float))
-        or not 0 <= value < float("inf")
-    ):
+    number: Any = value if isinstance(value, (Real, np.number)) else -1
+    if isinstance(value, bool) or not 0 <= number < float("inf"):
         raise ConstraintError(
             f"the weight of {column!r} must be a number of 0 or more, not {value!r}"
         )
-    return float(value)
+    return float(number)
 
 
-def _check_count(value: Any) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+def _count(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 0:
         raise ConstraintError(f"max_changes must be a whole number of 0 or more, not {value!r}")
+    return int(value)
 
 
 def _check_directions(self: Constraints) -> None:
@@ -276,7 +292,7 @@ def _narrow(column: str, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, A
     lows = [x for x in (a[0], b[0]) if x is not None]
     highs = [x for x in (a[1], b[1]) if x is not None]
     low, high = max(lows, default=None), min(highs, default=None)
-    if low is not None and high is not None and low > high:
+    if _above(column, low, high):
         raise ConstraintError(f"the ranges of {column!r}, {a} and {b}, have nothing in common")
     return low, high
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from macex.ask.answers import Answers, Outlook
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+SLIGHT = 1e-6  # a margin up to this asks for no more than the model's own decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,12 @@ class Goals:
         pick = self.by_class[at]
         return Verdict(*(np.where(pick, a, b) for a, b in zip(decided, scored, strict=True)))
 
+    def met_by(self, answers: Answers, queries: Array) -> Array:
+        """Which of some rows meet the score goals of `queries`, (q, rows) bool."""
+        count = len(answers.decision)
+        met = [self.judge(answers, np.full(count, query)).reached for query in queries]
+        return np.stack(met)
+
     def signature(self, query: int) -> bytes:
         """Equal for two queries exactly if the same training rows meet their goals."""
         if self.by_class[query]:
@@ -190,7 +199,7 @@ class Goals:
         hit = wanted[rows, np.maximum(answers.decision, 0)] & (answers.decision >= 0)
         if self.outlook.tuned:
             gap = self.outlook.tuned_gap(scores, wanted, gap)
-        else:
+        if not self.outlook.tuned or (self.outlook.threshold is not None and self.margin > SLIGHT):
             hit &= gap >= self.margin * (1 - 1e-9)
         return Verdict(hit, self._class_score(scores, wanted), self.outlook.as_progress(gap))
 
@@ -218,7 +227,7 @@ def resolve(want: object, count: int) -> list[Goal]:
     """
     if isinstance(want, Goal):
         return [want] * count
-    if want is None or isinstance(want, (str, bytes, bool, int, float, np.generic)):
+    if want is None or isinstance(want, (str, bytes, bool, int, float, np.generic, date)):
         return [_single(want)] * count
     if isinstance(want, Mapping) or not (isinstance(want, Sequence) or hasattr(want, "__array__")):
         raise GoalError(f"want= takes a label, a goal or one entry per row, not {_type(want)}")
@@ -295,6 +304,11 @@ def label_position(label: object, classes: Sequence[object]) -> int:
     for position, known in enumerate(classes):
         if known == plain and isinstance(known, str) == isinstance(plain, str):
             return position
+    if str(plain) in map(str, classes):
+        kinds = ", ".join(sorted({_type(known) for known in classes}))
+        raise GoalError(
+            f"the model has no class {plain!r} of type {_type(plain)}: they are {kinds}"
+        )
     raise GoalError(f"the model has no class {plain!r}{closest(plain, classes)}")
 
 
@@ -302,6 +316,8 @@ def _single(want: object) -> Goal:
     if isinstance(want, Goal):
         return want
     missing = want is None or (isinstance(want, float) and np.isnan(want))
+    if not missing and not isinstance(want, (str, bytes, bool, int, float, np.generic, date)):
+        raise GoalError(f"want= takes a label or a goal for each row, not {_type(want)} {want!r}")
     return (
         AnyOf(None) if missing else AnyOf((want.item() if isinstance(want, np.generic) else want,))
     )

@@ -36,11 +36,15 @@ class FrameRule:
 
     def __call__(self, new: Array, old: Array, at: Array) -> Array:  # noqa: ARG002
         """Whether the new rows satisfy it."""
-        verdict = np.asarray(self.test(self.schema.frame(new, self.rows, at)))
+        name = getattr(self.test, "__name__", "rule")
+        try:
+            verdict = np.asarray(self.test(self.schema.frame(new, self.rows, at)))
+            holds = verdict.astype(bool)
+        except Exception as fault:
+            raise ConstraintError(f"the rule {name} raised {fault!r} when given a frame") from fault
         if verdict.shape != (len(new),):
-            name = getattr(self.test, "__name__", "rule")
             raise ConstraintError(f"the rule {name} returned {verdict.shape} for {len(new)} rows")
-        return verdict.astype(bool)
+        return holds
 
 
 RowTest = TextRule | FrameRule

@@ -31,6 +31,8 @@ class Menu:
 
     def offers(self, at: Array, values: Array) -> Array:
         """Whether each value is on the menu of query `at`, or that query is not bound by it."""
+        if not len(self.values):
+            return ~self.bound[at]
         place = np.clip(np.searchsorted(self.values, values), 0, len(self.values) - 1)
         return ~self.bound[at] | ((self.values[place] == values) & self.allowed[at, place])
 
@@ -114,12 +116,27 @@ class Space:
             inputs = list(formula.columns)
             moved = (full[:, inputs] != own[:, inputs]).any(axis=1)
             if moved.any():
-                full[moved, column] = formula(full[moved], own[moved])
+                full[moved, column] = self._on_grid(column, formula(full[moved], own[moved]))
         return full
+
+    def _on_grid(self, column: int, values: Array) -> Array:
+        """Computed values as the column can hold them; they may leave the training range."""
+        step = self.ground.schema.columns[column].step
+        if not step or self.ground.schema.columns[column].discrete:
+            return values
+        return np.where(special(values), values, np.round(values / step) * step)
+
+    def tellable(self, full: Array) -> Array:
+        """Rows, by column, that a frame can hold at all: no missing value where none can be."""
+        ok = np.ones(len(full), bool)
+        for column, _ in self.derived:
+            if not self.ground.schema.columns[column].storage.nullable:
+                ok &= ~special(full[:, column])
+        return ok
 
     def holds(self, full: Array, at: Array) -> Array:
         """Whether whole rows, by column, satisfy the rules and strict bounds of their queries."""
-        ok = np.ones(len(at), bool)
+        ok = self.tellable(full)
         for test, bound, _ in self.rules:
             todo = ok & bound[at]
             if todo.any():
@@ -151,7 +168,7 @@ class Space:
     @property
     def bound_rows(self) -> bool:
         """Whether any whole row is tested at all."""
-        return bool(self.rules) or bool(self.bounds.strict.any())
+        return bool(self.rules) or bool(self.derived) or bool(self.bounds.strict.any())
 
     @property
     def identity(self) -> bool:

@@ -50,9 +50,10 @@ def _explanation(
     if answers:
         minimal, over = _minimal(outcome, query, answers[0].sparsity)
     spent = int(judge.spent[query])
+    known = bool(np.isfinite(outcome.verdict.progress[query]))
     return Explanation(
-        label=_label(fitted, int(outcome.own.decision[query])),
-        score=float(outcome.verdict.score[query]),
+        label=_label(fitted, int(outcome.own.decision[query])) if known else None,
+        score=float(outcome.verdict.score[query]) if known else float("nan"),
         goal=outcome.asked.goals[query],
         status=status,
         reason=None if answers else _reason(outcome, query, status, over, miss),
@@ -79,6 +80,8 @@ def _status(
     judge = outcome.judge
     if query in judge.asker.failed:
         return "not_found", None
+    if not np.isfinite(outcome.verdict.progress[query]):
+        return "budget", None
     if min(most, changeable) == 0:
         return "none", "all values"
     if outcome.found.proved[query] >= min(most, changeable):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from importlib.metadata import version
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -84,6 +86,7 @@ class Explainer:
             random_state=random_state,
             names=names,
         )
+        _check_classes(classes)
         self.schema = Schema.infer(data, schema)
         self.constraints = _constraints(constraints)
         self._fitted: Fitted = fit(model, self.schema.read(data), self.schema, classes, options)
@@ -135,9 +138,9 @@ class Explainer:
             rows=read,
             goals=self._goals(want, len(read)),
             constraints=wished,
-            count=n,
+            count=int(n),
             margin=float(margin),
-            max_rows=max_rows,
+            max_rows=None if max_rows is None else int(max_rows),
             deadline=None if timeout_s is None else time.monotonic() + timeout_s,
             keep=on_error == "keep",
         )
@@ -145,7 +148,7 @@ class Explainer:
             items = self._explained(asked, report)
         if diagnose:
             items = self._diagnosed(asked, items)
-        return self._explanations(items)
+        return self._explanations(items, asked)
 
     def _explained(self, asked: Asked, report: Progress) -> list[Explanation]:
         """Block by block, so that memory stays flat at any number of rows."""
@@ -155,7 +158,8 @@ class Explainer:
             try:
                 outcome = answer(self._fitted, part)
             except ModelError as error:
-                error.partial = self._explanations([done[place] for place in sorted(done)])
+                whole = next(place for place in range(len(asked.rows)) if place not in done)
+                error.partial = self._explanations([done[place] for place in range(whole)], asked)
                 raise
             made = assemble(self._fitted, outcome, time.perf_counter() - began)
             done.update(zip(places.tolist(), made, strict=True))
@@ -167,6 +171,7 @@ class Explainer:
         relief: dict[int, list[str]] = {
             i: [] for i, item in enumerate(items) if item.status != "found"
         }
+        cut = dict.fromkeys(relief, False)
         tests: dict[str, dict[int, Constraints]] = {}
         for place in relief:
             for text, without in asked.constraints[place].parts():
@@ -185,19 +190,26 @@ class Explainer:
             ):
                 if item.status == "found":
                     relief[place].append(text)
+                cut[place] |= item.status == "budget"
         return [
-            replace(item, diagnosis=tuple(relief[i]), reason=_with_relief(item.reason, relief[i]))
+            replace(
+                item,
+                diagnosis=tuple(relief[i]),
+                reason=_with_relief(item.reason, relief[i], cut=cut[i]),
+            )
             if i in relief
             else item
             for i, item in enumerate(items)
         ]
 
-    def _explanations(self, items: list[Explanation]) -> Explanations:
+    def _explanations(self, items: list[Explanation], asked: Asked) -> Explanations:
         options = self._fitted.options
         meta = {
+            "version": version("macex"),
             "method": options.method_name,
             "prefer": options.prefer,
             "seed": options.random_state,
+            "n": asked.count,
         }
         return Explanations(items, names=options.names, meta=meta)
 
@@ -206,6 +218,8 @@ class Explainer:
         if given is None or isinstance(given, (Constraints, Mapping)):
             merged = self._merged(given)
             return [merged] * count
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise ConstraintError(f"constraints= takes Constraints or one per row, not {given!r}")
         per_row = list(given)
         if len(per_row) != count:
             raise ConstraintError(
@@ -249,6 +263,16 @@ class Explainer:
         return f"Explainer({rows}, {what}, method={options.method_name!r})"
 
 
+def _check_classes(classes: Any) -> None:
+    if classes is None:
+        return
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
+        raise OptionError(f"classes names the model's outputs in order, not {classes!r}")
+    names = list(classes)
+    if len(set(map(repr, names))) < len(names) or not names:
+        raise OptionError(f"classes must be distinct names, one for each output, not {names!r}")
+
+
 def _constraints(given: Any) -> Constraints:
     if given is None:
         return Constraints()
@@ -259,23 +283,31 @@ def _constraints(given: Any) -> Constraints:
     raise ConstraintError(f"constraints= takes Constraints(...), not {type(given).__name__}")
 
 
+def _whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (Real, np.number)) and not isinstance(value, bool)
+
+
 def _check_call(n: Any, max_rows: Any, timeout_s: Any, margin: Any, on_error: Any) -> None:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+    if not _whole(n):
         raise OptionError(f"n must be a whole number of 1 or more, not {n!r}")
-    if max_rows is not None and (
-        isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 1
-    ):
+    if max_rows is not None and not _whole(max_rows):
         raise OptionError(f"max_rows must be a whole number of 1 or more, not {max_rows!r}")
-    if timeout_s is not None and not (isinstance(timeout_s, (int, float)) and timeout_s > 0):
+    if timeout_s is not None and not (_number(timeout_s) and timeout_s > 0):
         raise OptionError(f"timeout_s must be a positive number of seconds, not {timeout_s!r}")
-    if not isinstance(margin, (int, float)) or not 0 <= margin < 1:
+    if not _number(margin) or not 0 <= margin < 1:
         raise OptionError(f"margin must be a number from 0 to below 1, not {margin!r}")
     if on_error not in ("raise", "keep"):
         raise OptionError(f"on_error is 'raise' or 'keep', not {on_error!r}")
 
 
-def _with_relief(reason: str | None, relief: list[str]) -> str:
+def _with_relief(reason: str | None, relief: list[str], *, cut: bool) -> str:
     said = reason or ""
+    if not relief and cut:
+        return f"{said} Rows or time ran out before every constraint could be tried without."
     if not relief:
         return f"{said} No single constraint, if dropped, would give an answer."
     return f"{said} Dropping one of these would give an answer: {'; '.join(relief)}."

@@ -15,7 +15,7 @@ from macex.models.oracle import Oracle
 from macex.stages.candidates import Near, Neighbors
 from macex.stages.distance import KINDS, Scales, learn_scales
 from macex.stages.neighbors import Bins, NeighborIndex, Side, learn_bins
-from macex.stages.plausibility import Reference, reference
+from macex.stages.plausibility import SAMPLE, SMALL_SAMPLE, Reference, reference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,8 @@ class Fitted:
         key = goals.signature(query)
         if key not in self._reference:
             rows = self.meeting(goals, query)
-            _keep(self._reference, key, reference(self.scales, self.ground.codes[rows]))
+            most = SAMPLE if goals.by_class[query] else SMALL_SAMPLE
+            _keep(self._reference, key, reference(self.scales, self.ground.codes[rows], most))
         return self._reference[key]
 
     def near(self, space: Space, goals: Goals, wanted: Array) -> Near:
@@ -92,18 +93,31 @@ class Fitted:
         rows = np.zeros((len(space), choice.k), np.intp)
         real = np.zeros((len(space), choice.k), bool)
         match = self._match(space, choice)
-        for queries in same_goal(goals, np.flatnonzero(wanted), match):
+        wanted = np.asarray(wanted)
+        for queries in same_goal(goals, np.flatnonzero(wanted & goals.by_class), match):
             side = self._side(goals, int(queries[0]), match[queries[0]])
             rows[queries], real[queries] = self.index.nearest(binned[queries], side, choice.k)
+        for queries in _same_match(np.flatnonzero(wanted & ~goals.by_class), match):
+            side = self._every(match[queries[0]])
+            meets = goals.met_by(self.answers, queries)
+            rows[queries], real[queries] = self.index.nearest(
+                binned[queries], side, choice.k, meets
+            )
         return self._near(space, binned, rows, real)
+
+    def _every(self, match: Array) -> Side:
+        """All training rows, ready to be compared."""
+        key = match.tobytes()
+        if key not in self._sides:
+            _keep(self._sides, key, self.index.side(np.arange(len(self.binned)), match), most=4)
+        return self._sides[key]
 
     def _side(self, goals: Goals, query: int, match: Array) -> Side:
         """The training rows that meet a goal, ready to be compared."""
         key = goals.signature(query) + match.tobytes()
         if key not in self._sides:
             rows = self.meeting(goals, query)
-            if goals.by_class[query]:
-                rows = np.intersect1d(rows, self.index.distinct, assume_unique=True)
+            rows = np.intersect1d(rows, self.index.distinct, assume_unique=True)
             _keep(self._sides, key, self.index.side(rows, match), most=4)
         return self._sides[key]
 
@@ -152,6 +166,14 @@ def fit(
     ground = Ground(schema, rows.codes)
     oracle, answers = consulted(model, rows, schema, classes)
     return Fitted(oracle, ground, answers, options)
+
+
+def _same_match(queries: Array, match: Array) -> list[Array]:
+    """Queries that are compared on the same columns."""
+    groups: dict[bytes, list[int]] = {}
+    for query in queries:
+        groups.setdefault(match[query].tobytes(), []).append(int(query))
+    return [np.array(mine) for mine in groups.values()]
 
 
 def same_goal(goals: Goals, queries: Array, match: Array | None = None) -> list[Array]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 from macex.errors import OptionError, closest
@@ -87,7 +88,7 @@ def read_options(
         raise OptionError(
             f"distance={distance!r}{closest(distance, KINDS)}, or a function of two frames"
         )
-    if isinstance(random_state, bool) or not isinstance(random_state, int):
+    if isinstance(random_state, bool) or not isinstance(random_state, Integral):
         raise OptionError(f"random_state must be a whole number, not {random_state!r}")
     if not isinstance(fallback, bool):
         raise OptionError(f"fallback must be True or False, not {fallback!r}")
@@ -101,9 +102,17 @@ def read_options(
         prefer=prefer,
         distance=distance,
         fallback=fallback,
-        random_state=random_state,
-        names={str(k): str(v) for k, v in dict(names or {}).items()},
+        random_state=int(random_state),
+        names=_names(names),
     )
+
+
+def _names(given: Any) -> dict[str, str]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise OptionError(f"names maps columns to what they are called, not {given!r}")
+    return {str(column): str(name) for column, name in given.items()}
 
 
 def _choose(option: str, given: Any, named: Any, kinds: tuple[type, ...]) -> Any:

@@ -107,7 +107,7 @@ def answer(fitted: Fitted, asked: Asked) -> Outcome:
 def _own(fitted: Fitted, asked: Asked, asker: Asker) -> tuple[Answers, Verdict, Goals]:
     """The model's answers for the queries themselves, and what they mean for the goals."""
     at = np.arange(len(asked.rows))
-    own, done = asker(asked.rows.codes, at, always=True)
+    own, done = asker(asked.rows.codes, at)
     goals = compile_goals(asked.goals, own, fitted.outlook, asked.margin)
     verdict = goals.judge(own, at)
     progress = np.where(done, verdict.progress, -np.inf)
@@ -161,13 +161,18 @@ def _measure(fitted: Fitted, space: Space) -> Any:
         schema, rows = fitted.ground.schema, space.rows
         before = schema.frame(space.own[at], rows, at)
         after = schema.frame(space.columns(codes, at), rows, at)
-        return _read_distance(custom(before, after), weights[at])  # type: ignore[operator]
+        try:
+            steps = np.asarray(custom(before, after), dtype=float)  # type: ignore[operator]
+        except Exception as fault:
+            raise OptionError(f"the distance function raised {fault!r}") from fault
+        return _read_distance(steps, weights[at])
 
     return given if callable(custom) else built_in
 
 
-def _read_distance(given: Any, weights: Array) -> Array:
-    steps = np.asarray(given, dtype=float)
+def _read_distance(steps: Array, weights: Array) -> Array:
+    if not np.isfinite(steps).all():
+        raise OptionError("the distance function returned a number that is not finite")
     if steps.shape == weights.shape:
         total: Array = (steps * weights).sum(axis=1)
         return total
@@ -183,6 +188,7 @@ def _search(fitted: Fitted, task: Task, goals: Goals) -> tuple[Found, Array]:
     """Stages 1 and 2, and the searches that are tried where one finds nothing."""
     options = fitted.options
     open_ = np.asarray(task.space.changeable.any(axis=1))
+    open_ &= ~task.judge.finished
     near = fitted.near(task.space, goals, open_)
     method = np.array([options.method_name] * len(open_), dtype=object)
     found: Found | None = None
@@ -263,6 +269,8 @@ def _ranked(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
     order = ranking(task, pool, usual)
     turn = np.empty(len(pool), int)
     turn[order] = np.arange(len(pool)) - np.searchsorted(pool.at[order], pool.at[order])
+    if task.judge.finished.all():
+        return Ranked(pool, usual, order)
     first = np.flatnonzero((turn < LOOKED_AT) | (task.count > 1))
     usual[first] = _usual(fitted, goals, pool.at[first], full[first])
     settled = np.isin(pool.at, pool.at[first][~(usual[first] < PLAUSIBLE)])

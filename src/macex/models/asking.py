@@ -23,7 +23,6 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 CHUNK_ROWS = 131_072
 CHUNK_CELLS = 4_000_000
-MOST_SPLITS = 64
 
 
 @dataclass
@@ -63,20 +62,14 @@ class Asker:
         Once the deadline has passed nothing is asked any more, unless `always`.
         """
         first, inverse = self._distinct(full, at)
-        width = self.oracle.outlook.width
-        answers = Answers(np.zeros((len(first), width)), np.zeros(len(first), int))
-        done = np.zeros(len(first), bool)
-        faults: dict[int, Exception] = {}
+        order = np.argsort(at[first], kind="stable") if self.failed else np.arange(len(first))
+        work = _Work(full, at, first, inverse, self.oracle.outlook.width)
         start = 0
-        while start < len(first):
-            if self.late and not always:
-                break
+        while start < len(first) and (always or not self.late):
             stop = min(start + self._chunk(full.shape[1]), len(first))
-            self._fill(answers, done, faults, full[first], at[first], np.arange(start, stop))
+            self._fill(work, order[start:stop])
             start = stop
-        if faults:
-            self._blame(faults, full, at, first, inverse)
-        return answers.take(inverse), done[inverse]
+        return work.answers.take(inverse), work.done[inverse]
 
     def decisions(self, full: Array, at: Array) -> Array | None:
         """The model's own decisions for rows of codes; None where it cannot be asked for them."""
@@ -108,38 +101,34 @@ class Asker:
         per_row = self.cost.seconds / self.cost.rows
         return max(1, min(most, int(0.5 / max(per_row, 1e-9))))
 
-    def _fill(
-        self,
-        answers: Answers,
-        done: Array,
-        faults: dict[int, Exception],
-        full: Array,
-        at: Array,
-        chunk: Array,
-    ) -> None:
-        """Ask about one chunk and write what comes back; on failure find the rows at fault."""
-        pending, splits = [chunk], 0
+    def _fill(self, work: _Work, chunk: Array) -> None:
+        """Ask about distinct rows and write what comes back; on failure find the rows at fault.
+
+        A call that fails is halved until a single row fails. The queries of that row are given up,
+        and with them all rows that nobody else needs.
+        """
+        pending = [chunk]
         while pending:
             part = pending.pop()
+            if self.failed:
+                part = part[work.needed(self.failed)[part]]
+            if not len(part):
+                continue
             try:
-                found = self._ask(full[part], at[part])
+                found = self._ask(*work.rows(part))
             except NotAScoreError as fault:
-                faults[int(part[fault.row])] = fault
+                self._blame(fault, work, int(part[fault.row]))
                 pending.append(np.delete(part, fault.row))
             except ModelError as fault:  # the whole answer has the wrong form
-                faults.update(dict.fromkeys(part.tolist(), fault))
+                for row in part:
+                    self._blame(fault, work, int(row))
             except Exception as fault:  # noqa: BLE001 - the model's own, whatever it is
-                splits += 1
-                if len(part) == 1 or splits > MOST_SPLITS:
-                    faults.update(dict.fromkeys(part.tolist(), fault))
+                if len(part) == 1:
+                    self._blame(fault, work, int(part[0]))
                 else:
                     pending += [part[len(part) // 2 :], part[: len(part) // 2]]
             else:
-                answers.scores[part], answers.decision[part] = found.scores, found.decision
-                done[part] = True
-            pending = [p for p in pending if len(p)]
-            if faults and not self.keep:
-                return
+                work.write(part, found)
 
     def _ask(self, full: Array, at: Array) -> Answers:
         frame = self.schema.frame(full, self.rows, at)
@@ -151,29 +140,58 @@ class Asker:
             self.cost.calls += self.oracle.calls_per_ask
             self.cost.rows += len(full)
 
-    def _blame(
-        self, faults: dict[int, Exception], full: Array, at: Array, first: Array, inverse: Array
-    ) -> None:
-        """Give up the queries whose rows are at fault, or raise for the first of them."""
+    def _blame(self, fault: Exception, work: _Work, row: int) -> None:
+        """Give up the queries that a row at fault belongs to, or raise."""
+        known = isinstance(fault, (NotAScoreError, ModelError))
+        said = str(fault) if known else f"the model raised {fault!r}"
         if self.keep:
-            for row, fault in faults.items():
-                for query in np.unique(at[inverse == row]):
-                    self.failed.setdefault(int(query), _said(fault))
+            for query in work.owners(row):
+                self.failed.setdefault(int(query), said)
             return
-        row, fault = min(faults.items())
-        query, codes = int(at[first[row]]), full[first[row]]
-        cells = {c.name: c.value(v) for c, v in zip(self.schema.columns, codes, strict=True)}
+        query, codes = int(work.at[work.first[row]]), work.full[work.first[row]]
         place = query if self.places is None else int(self.places[query])
         raise ModelError(
-            f"{_said(fault)}, asked about {cells} (made from row {place}); "
+            f"{said}, asked about {self._cells(query, codes)} (made from row {place}); "
             'on_error="keep" gives such rows a reason instead of an error',
             row=self.rows.row(query, codes),
         ) from fault
 
+    def _cells(self, query: int, codes: Array) -> dict[str, object]:
+        """The values of a row, the caller's own where they are unchanged."""
+        own = codes == self.rows.codes[query]
+        return {
+            column.name: self.rows.cell(query, place) if own[place] else column.value(codes[place])
+            for place, column in enumerate(self.schema.columns)
+        }
 
-def _said(fault: Exception) -> str:
-    known = isinstance(fault, (NotAScoreError, ModelError))
-    return str(fault) if known else f"the model raised {fault!r}"
+
+class _Work:
+    """The distinct rows of one question, and the answers as they come."""
+
+    def __init__(self, full: Array, at: Array, first: Array, inverse: Array, width: int) -> None:
+        self.full, self.at, self.first, self.inverse = full, at, first, inverse
+        self.answers = Answers(np.zeros((len(first), width)), np.zeros(len(first), int))
+        self.done = np.zeros(len(first), bool)
+
+    def rows(self, part: Array) -> tuple[Array, Array]:
+        """Codes and queries of distinct rows."""
+        if len(part) == len(self.full):
+            return self.full, self.at
+        return self.full[self.first[part]], self.at[self.first[part]]
+
+    def write(self, part: Array, found: Answers) -> None:
+        """Take the answers for distinct rows."""
+        self.answers.scores[part], self.answers.decision[part] = found.scores, found.decision
+        self.done[part] = True
+
+    def owners(self, row: int) -> Array:
+        """The queries that a distinct row belongs to."""
+        return np.unique(self.at[self.inverse == row])
+
+    def needed(self, failed: dict[int, str]) -> Array:
+        """Which distinct rows belong to a query that is not given up."""
+        alive = ~np.isin(self.at, list(failed))
+        return np.bincount(self.inverse, weights=alive, minlength=len(self.first)) > 0
 
 
 _ODD = np.array([0x9E3779B97F4A7C15], dtype=np.uint64).view(np.int64)

@@ -56,7 +56,7 @@ class Judge:
         """
         full = self.space.columns(codes, at)
         lawful = self.space.holds(full, at) if self.space.bound_rows else np.ones(len(at), bool)
-        wanted = (np.ones(len(at), bool) if probe else lawful) & self._affordable(at)
+        wanted = (self.space.tellable(full) if probe else lawful) & self._affordable(at)
         verdict = self._ask(full, at, wanted)
         verdict = Verdict(verdict.reached & lawful, verdict.score, verdict.progress)
         self._remember(codes, at, verdict, lawful)

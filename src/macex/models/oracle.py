@@ -85,13 +85,13 @@ class Oracle:
                 _positions(given, self.outlook.classes or (), count), self.outlook.width
             )
         table = _table(given, count)
-        if self.outlook.classes is not None and table.shape[1] == 1:
+        if self.outlook.width == 2 and table.shape[1] == 1:
             table = _two_sided(table, self.outlook.scale)
         if table.shape[1] != self.outlook.width:
             raise ModelError(
                 f"the model returned {table.shape[1]} columns, {self.outlook.width} were expected"
             )
-        _refuse_nan(table)
+        _refuse_unbounded(table)
         if self.outlook.scale == "probabilities":
             _refuse_improbable(table)
         return table
@@ -107,11 +107,17 @@ def consult(
         outlook = _label_outlook(given, known)
     else:
         table = _table(given, count)
-        _refuse_nan(table)
+        _refuse_unbounded(table)
         outlook = _outlook(table, scale, known)
-    decide = getattr(model, "predict", None) if hasattr(model, "predict_proba") else None
-    oracle = Oracle(ask, outlook, decide if outlook.classes is not None else None)
+    decide = getattr(model, "predict", None) if _decides(model, outlook) else None
+    oracle = Oracle(ask, outlook, decide)
     return oracle, oracle.read(given, count)
+
+
+def _decides(model: Any, outlook: Outlook) -> bool:
+    """Whether the model has scores and, beside them, decisions of its own."""
+    scored = hasattr(model, "predict_proba") or hasattr(model, "decision_function")
+    return scored and outlook.classes is not None and outlook.scale != "labels"
 
 
 def _way_of_asking(
@@ -119,12 +125,12 @@ def _way_of_asking(
 ) -> tuple[Any, Scale, Any]:
     """How to ask, what the numbers mean, and the classes as far as they are known."""
     known = classes if classes is not None else getattr(model, "classes_", None)
-    if known is not None:
-        known = tuple(c.item() if isinstance(c, np.generic) else c for c in known)
+    if known is not None and np.ndim(known) == 1:
+        known = tuple(_item(c) for c in known)
     if hasattr(model, "predict_proba"):
         return model.predict_proba, "probabilities", known
     if hasattr(model, "decision_function"):
-        return model.decision_function, "margins" if known is not None else "raw", known
+        return _margins(model, frame, known)
     if hasattr(model, "predict"):
         return model.predict, _scale_of_predict(model, frame, known), known
     if callable(model):
@@ -133,6 +139,16 @@ def _way_of_asking(
         "model must have predict_proba or predict, or be a function of a frame; "
         f"got {type(model).__name__}"
     )
+
+
+def _margins(model: Any, frame: Any, known: Any) -> tuple[Any, Scale, Any]:
+    """A decision function; one that has not a number per class leaves only the labels."""
+    if known is None:
+        return model.decision_function, "raw", None
+    width = np.shape(model.decision_function(frame))[1:]
+    if width in ((), (1,), (len(known),)) or not hasattr(model, "predict"):
+        return model.decision_function, "margins", known
+    return model.predict, "labels", known
 
 
 def _scale_of_predict(model: Any, frame: Any, known: Any) -> Scale:
@@ -158,7 +174,7 @@ def _outlook(table: Array, scale: Scale, known: Any) -> Outlook:
         scale = "probabilities" if _are_probable(table) else "margins"
     elif scale == "probabilities" and width > 1:
         _refuse_improbable(table)
-    if known is not None and width == 1:
+    if known is not None and width == 1 and len(known) == 2:
         width = 2
     if known is not None and len(known) != width:
         raise ModelError(
@@ -181,14 +197,15 @@ def _table(given: Any, count: int) -> Array:
     if isinstance(given, list) and len(given) and getattr(given[0], "ndim", 0) == 2:
         given = np.stack([np.asarray(one)[:, -1] for one in given], axis=1)
     try:
-        table = np.asarray(given, dtype=float)
+        table = np.asarray(given)
+        table = table.astype(float, casting="same_kind" if table.dtype.kind == "c" else "unsafe")
     except (TypeError, ValueError) as error:
         raise ModelError(
             f"the model returned {type(given).__name__}, not numbers: {error}"
         ) from error
     if table.ndim == 1:
         table = table[:, None]
-    if table.ndim != 2 or len(table) != count:
+    if table.ndim != 2 or len(table) != count or not table.shape[1]:
         raise ModelError(
             f"the model returned an array of shape {np.shape(given)} for {count} rows: "
             f"({count},) or ({count}, classes) was expected"
@@ -207,10 +224,13 @@ def _are_probable(table: Array) -> bool:
     return inside and (table.shape[1] == 1 or bool(np.allclose(table.sum(axis=1), 1, atol=1e-3)))
 
 
-def _refuse_nan(table: Array) -> None:
-    bad = np.isnan(table).any(axis=1)
+def _refuse_unbounded(table: Array) -> None:
+    bad = ~np.isfinite(table).all(axis=1)
     if bad.any():
-        raise NotAScoreError("the model returned NaN", int(bad.argmax()))
+        row = int(bad.argmax())
+        number = table[row][~np.isfinite(table[row])][0]
+        what = "NaN" if np.isnan(number) else f"an infinite score ({number})"
+        raise NotAScoreError(f"the model returned {what}", row)
 
 
 def _refuse_improbable(table: Array) -> None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+MOST_REMAINING = 2000  # values that a query's first level is completed with
+
 
 @dataclass(frozen=True, slots=True)
 class Neighbors:
@@ -110,7 +112,8 @@ def remaining(
 ) -> tuple[Candidates, Array]:
     """The seen values not yet on offer, and for which queries nothing is missing after that.
 
-    A unit with more than `limit` values is left as it is, so that cardinality costs nothing.
+    A unit with more than `limit` values is left as it is, so that cardinality costs nothing; and
+    so is a query with too many values over all its units.
     """
     parts: list[Candidates] = []
     complete = np.ones(len(space), bool)
@@ -124,7 +127,12 @@ def remaining(
             wanted = open_ & whose & space.changeable[:, place]
             new = ~taken & wanted[:, None] & _admitted(space, place, wide)
             parts.append(_entries(place, wide, new, new))
-    return _concatenate(parts, len(space), exact=given.exact), complete
+    rest = _concatenate(parts, len(space), exact=given.exact)
+    if given.exact:
+        return rest, complete
+    affordable = rest.real.sum(axis=1) <= MOST_REMAINING
+    real = rest.real & affordable[:, None]
+    return Candidates(rest.unit, rest.value, real, real), complete & affordable
 
 
 def _taken(given: Candidates, place: int, values: Array) -> Array:

@@ -60,7 +60,7 @@ def row_keys(seed: int, names: Sequence[str], codes: Array) -> Array:
     keys = np.zeros(len(codes), np.uint64)
     for place, name in enumerate(names):
         keys = keys + _mix(_bits(codes[:, place]) ^ _text_key(name))
-    return _mix(keys ^ _mix(np.array([seed], dtype=np.int64).view(np.uint64)))
+    return _mix(keys ^ _mix(np.array([seed % 2**64], dtype=np.uint64)))
 
 
 def column_keys(names: Sequence[str]) -> Array:

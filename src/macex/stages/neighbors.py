@@ -94,11 +94,13 @@ class NeighborIndex:
         lengths = np.einsum("tf,tf->t", features, features)
         return Side(rows, match, features, lengths, _keys(binned[:, match]))
 
-    def nearest(self, binned: Array, side: Side, count: int) -> tuple[Array, Array]:
+    def nearest(
+        self, binned: Array, side: Side, count: int, among: Array | None = None
+    ) -> tuple[Array, Array]:
         """The `count` nearest rows of a side to each query (Q, d), and which of them are real.
 
         Rows that agree with a nearer one, or with the query, in all compared columns are passed
-        over.
+        over; `among` (Q, R) says which rows count for which query.
         """
         found = np.zeros((len(binned), count), np.intp)
         real = np.zeros((len(binned), count), bool)
@@ -109,6 +111,8 @@ class NeighborIndex:
         for start in range(0, len(binned), step):
             part = slice(start, start + step)
             gaps = self._gaps(binned[part], side)
+            if among is not None:
+                gaps[~among[part]] = np.inf
             _keep_distinct(gaps, side.keys, own[part], count, found[part], real[part])
         return side.rows[found], real
 
@@ -142,6 +146,7 @@ def _keep_distinct(
         width = min(width, gaps.shape[1])
         near = _smallest(gaps[todo], width)
         fresh = first_of_each(keys[near]) & (keys[near] != own[todo][:, None])
+        fresh &= np.isfinite(np.take_along_axis(gaps[todo], near, axis=1))
         rank = np.cumsum(fresh, axis=1) - 1
         fresh &= rank < count
         line, place = np.nonzero(fresh)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 SAMPLE = 1000
+SMALL_SAMPLE = 250  # where every query has a goal of its own
 NEAREST = 5
 BLOCK = 4_000_000
 
@@ -64,11 +65,10 @@ class Reference:
         return total
 
 
-def reference(scales: Scales, codes: Array) -> Reference:
+def reference(scales: Scales, codes: Array, most: int = SAMPLE) -> Reference:
     """The reference made of the distinct goal rows of (G, d), thinned evenly to a sample."""
-    codes = codes[distinct(np.zeros(len(codes), np.intp), codes)]
-    if len(codes) > SAMPLE:
-        codes = codes[np.round(np.linspace(0, len(codes) - 1, SAMPLE)).astype(int)]
+    codes = _thinned(codes, 40 * most)
+    codes = _thinned(codes[distinct(np.zeros(len(codes), np.intp), codes)], most)
     discrete = _columns(scales, discrete=True)
     levels = tuple(np.unique(codes[:, column]) for column in discrete)
     hot = np.ascontiguousarray(_one_hot(codes[:, discrete], levels).T)
@@ -78,6 +78,12 @@ def reference(scales: Scales, codes: Array) -> Reference:
     gaps = made.distances(codes)
     np.fill_diagonal(gaps, np.inf)
     return replace(made, usual=np.sort(_nearest_mean(gaps)))
+
+
+def _thinned(codes: Array, most: int) -> Array:
+    if len(codes) <= most:
+        return codes
+    return codes[np.round(np.linspace(0, len(codes) - 1, most)).astype(int)]
 
 
 def _columns(scales: Scales, *, discrete: bool) -> Array:

@@ -164,10 +164,22 @@ class Brood(NamedTuple):
     def rows(self, chosen: Array) -> tuple[Array, Array]:
         """The extensions at `chosen` (q, C) as rows of codes, and their queries."""
         line, place = np.nonzero(chosen & (self.rank < BEYOND))
+        return self._built(line, place), self.queries[line]
+
+    def lawful(self, task: Task, limit: int) -> Brood:
+        """Only extensions that satisfy the rules, ranked anew."""
+        line, place = np.nonzero(self.rank < BEYOND)
+        at = self.queries[line]
+        ok = np.zeros(self.rank.shape, bool)
+        ok[line, place] = task.space.holds(task.space.columns(self._built(line, place), at), at)
+        rank = np.cumsum(ok, axis=1) - 1
+        return self._replace(rank=np.where(ok & (rank < limit), rank, BEYOND))
+
+    def _built(self, line: Array, place: Array) -> Array:
         parent, single = np.divmod(self.pair[line, place], self.values.shape[1])
         codes = self.parents.codes[line, parent]
         codes[np.arange(len(line)), self.units[line, single]] = self.values[line, single]
-        return codes, self.queries[line]
+        return codes
 
 
 def brood(
@@ -192,9 +204,11 @@ def brood(
     fresh = first_of_each(np.take_along_axis(keys, pair, axis=1))
     fresh &= np.isfinite(np.take_along_axis(promise, pair, axis=1))
     rank = np.cumsum(fresh, axis=1) - 1
-    return Brood(
-        parents, values, units, queries, pair, np.where(fresh & (rank < limit), rank, BEYOND)
-    )
+    if task.space.bound_rows:
+        every = Brood(parents, values, units, queries, pair, np.where(fresh, rank, BEYOND))
+        return every.lawful(task, limit)
+    rank = np.where(fresh & (rank < limit), rank, BEYOND)
+    return Brood(parents, values, units, queries, pair, rank)
 
 
 def _change_key(values: Array, units: Array) -> Array:

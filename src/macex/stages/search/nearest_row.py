@@ -21,7 +21,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class NearestRow:
     """Start from rows known to reach the goal; strip them in at most `rounds` model calls."""
 
-    rounds: int = 24
+    rounds: int = 40
 
     def __call__(self, task: Task, near: Array, real: Array) -> Pool:
         """Valid examples from the neighbours `near` (Q, K, U), `real` (Q, K)."""
@@ -48,20 +48,35 @@ class NearestRow:
         return rows, at
 
     def _stripped(self, task: Task, pool: Pool) -> Pool:
+        """Take changes back, in large blocks first: what stays is needed, change by change."""
         codes, progress = pool.codes.copy(), pool.progress.copy()
-        open_ = np.ones(len(pool), bool)
+        size = task.space.changed(codes, pool.at).sum(axis=1) // 2  # (E,) changes per block
         for _ in range(self.rounds):
-            changed = task.space.changed(codes, pool.at)
-            example, unit = np.nonzero(
-                changed & open_[:, None] & (changed.sum(axis=1) > 1)[:, None]
-            )
+            rows, example = _undone(task, codes, pool.at, size)
             if not len(example):
                 break
-            rows = codes[example]
-            rows[np.arange(len(example)), unit] = task.queries[pool.at[example], unit]
             verdict = task.judge(rows, pool.at[example])
             good = np.flatnonzero(verdict.reached)
-            best = good[rank_within(example[good], -verdict.progress[good], unit[good]) == 0]
+            best = good[rank_within(example[good], -verdict.progress[good], good) == 0]
             codes[example[best]], progress[example[best]] = rows[best], verdict.progress[best]
-            open_ &= np.isin(np.arange(len(pool)), example[best])
+            stuck = np.setdiff1d(np.arange(len(pool)), example[best])
+            size[stuck] //= 2
         return Pool(pool.at, codes, progress)
+
+
+def _undone(task: Task, codes: Array, at: Array, size: Array) -> tuple[Array, Array]:
+    """Every example with each block of `size` of its changes undone, one block a row."""
+    rows, example = [np.zeros((0, codes.shape[1]))], []
+    changed = task.space.changed(codes, at)
+    for place, width in enumerate(size):
+        units = np.flatnonzero(changed[place])
+        if width < 1 or len(units) < 2:
+            continue
+        for start in range(0, len(units), width):
+            row = codes[place].copy()
+            block = units[start : start + width]
+            if len(block) < len(units):
+                row[block] = task.queries[at[place], block]
+                rows.append(row[None])
+                example.append(place)
+    return np.concatenate(rows), np.array(example, dtype=np.intp)
