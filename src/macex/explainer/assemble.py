@@ -86,7 +86,7 @@ def _status(
         return "none", "all values"
     if outcome.found.proved[query] >= min(most, changeable):
         return "none", "seen values"
-    if judge.ran_out[query]:
+    if judge.ran_out[query] or judge.finished[query]:
         return "budget", None
     if outcome.found.tried[query] >= min(most, changeable):
         return "none", "candidates"

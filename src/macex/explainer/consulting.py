@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from macex.ask.answers import Answers
-from macex.errors import ModelError
+from macex.errors import MacexError, ModelError
 from macex.models.asking import CHUNK_ROWS
 from macex.models.oracle import NotAScoreError, Oracle, consult
 from macex.schema import Rows, Schema
@@ -58,7 +58,7 @@ def _asked(
         except NotAScoreError as fault:
             row = start + fault.row
             raise ModelError(f"{fault}, for training row {row}", row=rows.row(row)) from fault
-        except ModelError:
+        except MacexError:
             raise
         except Exception as fault:
             message = (

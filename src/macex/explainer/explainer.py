@@ -211,7 +211,7 @@ class Explainer:
             "seed": options.random_state,
             "n": asked.count,
         }
-        return Explanations(items, names=options.names, meta=meta)
+        return Explanations(items, names=options.names, meta=meta, rows=asked.rows)
 
     def _wished(self, given: Any, count: int) -> list[Constraints]:
         """The constraints of every row: the explainer's and the call's."""
@@ -284,7 +284,7 @@ def _constraints(given: Any) -> Constraints:
 
 
 def _whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, Integral) and value is not True and int(value) >= 1
 
 
 def _number(value: Any) -> bool:

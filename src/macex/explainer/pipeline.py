@@ -162,7 +162,7 @@ def _measure(fitted: Fitted, space: Space) -> Any:
         before = schema.frame(space.own[at], rows, at)
         after = schema.frame(space.columns(codes, at), rows, at)
         try:
-            steps = np.asarray(custom(before, after), dtype=float)  # type: ignore[operator]
+            steps: Array = np.asarray(custom(before, after)).astype(float)  # type: ignore[operator]
         except Exception as fault:
             raise OptionError(f"the distance function raised {fault!r}") from fault
         return _read_distance(steps, weights[at])

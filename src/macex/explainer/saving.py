@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from macex.errors import OptionError, SavedError
 from macex.explainer.fitted import Fitted
 from macex.explainer.options import Options, read_options
 from macex.models.oracle import Oracle, consult
+from macex.render.files import write_whole
 from macex.schema import Schema
 from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.finetune.descent import GradientlessDescent
@@ -68,22 +68,13 @@ def save(explainer: Explainer, path: Any) -> None:
         "outlook": asdict(fitted.outlook),
     }
     arrays = (fitted.ground.codes, fitted.answers.scores, fitted.answers.decision)
-    target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
-    try:
-        with (
-            os.fdopen(handle, "wb") as file,
-            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as box,
-        ):
-            box.writestr("explainer.json", json.dumps(document))
-            for part, array in zip(ARRAYS, arrays, strict=True):
-                buffer = io.BytesIO()
-                np.save(buffer, array, allow_pickle=False)
-                box.writestr(f"{part}.npy", buffer.getvalue())
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as box:
+        box.writestr("explainer.json", json.dumps(document))
+        for part, array in zip(ARRAYS, arrays, strict=True):
+            with box.open(f"{part}.npy", "w", force_zip64=True) as file:
+                np.save(file, array, allow_pickle=False)
+    write_whole(Path(path), packed.getvalue())
 
 
 def load(path: Any, model: Any) -> Explainer:
@@ -100,8 +91,9 @@ def load(path: Any, model: Any) -> Explainer:
         options = _read(document["options"])
         constraints = Constraints.from_dict(document["constraints"])
         outlook = _outlook(document["outlook"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise SavedError(f"{path} is not a whole explainer: {error}") from error
+        _check_shapes(arrays, len(schema.columns), outlook.width)
+    except Exception as error:
+        raise SavedError(f"{path} is not a whole explainer: {error!r}") from error
     ground = Ground(schema, arrays["codes"])
     explainer = object.__new__(Explainer)
     explainer.schema, explainer.constraints = schema, constraints
@@ -111,6 +103,14 @@ def load(path: Any, model: Any) -> Explainer:
     _agree(now[1], answers.take(sample), path)
     explainer._fitted = Fitted(replace(now[0], outlook=outlook), ground, answers, options)
     return explainer
+
+
+def _check_shapes(arrays: dict[str, Any], columns: int, width: int) -> None:
+    rows = len(arrays["codes"])
+    expected = {"codes": (rows, columns), "scores": (rows, width), "decision": (rows,)}
+    for part, shape in expected.items():
+        if arrays[part].shape != shape or not rows:
+            raise SavedError(f"{part} has the shape {arrays[part].shape}, not {shape}")
 
 
 def _outlook(stored: dict[str, Any]) -> Outlook:
@@ -149,9 +149,11 @@ def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             }
     except FileNotFoundError:
         raise
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise SavedError(f"{path} is not a saved explainer: {error}") from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
+    if not isinstance(document, dict):
+        raise SavedError(f"{path} is not a saved explainer: its document is no object")
+    if document.get("format") != FORMAT:
         raise SavedError(
             f"{path} has the format {document.get('format')!r}; this version reads {FORMAT!r}"
         )

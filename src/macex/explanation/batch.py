@@ -23,15 +23,17 @@ class Explanations(Sequence[Explanation]):
     seed, method and the like.
     """
 
-    __slots__ = ("_items", "meta", "names")
+    __slots__ = ("_items", "_rows", "meta", "names")
 
     def __init__(
         self,
         items: Sequence[Explanation],
         names: Mapping[str, str] | None = None,
         meta: Mapping[str, Any] | None = None,
+        rows: Any = None,
     ) -> None:
         self._items = tuple(items)
+        self._rows = rows
         self.names = dict(names or {})
         self.meta = dict(meta or {})
 
@@ -44,7 +46,7 @@ class Explanations(Sequence[Explanation]):
     def __getitem__(self, at: slice) -> Explanations: ...
     def __getitem__(self, at: int | slice) -> Explanation | Explanations:
         if isinstance(at, slice):
-            return Explanations(self._items[at], self.names, self.meta)
+            return Explanations(self._items[at], self.names, self.meta, self._rows)
         return self._items[at]
 
     def to_frame(self) -> Any:
@@ -55,7 +57,7 @@ class Explanations(Sequence[Explanation]):
         `cf.plausibility` and `cf.minimal`. A row without an answer has one line of rank 0 with
         its own cells, label and score.
         """
-        return answers_frame(self._items)
+        return answers_frame(self._items, self._rows)
 
     def to_changes(self) -> Any:
         """One line per change: `cf.row`, `cf.rank`, column, before, after, low, high.

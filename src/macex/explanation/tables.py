@@ -50,12 +50,17 @@ class Line(NamedTuple):
         return *place, found.label, found.score, *measures
 
 
-def answers_frame(items: Sequence[Explanation]) -> Any:
-    """One line per counterfactual: the row as in the caller's frame, then the `cf.` columns."""
+def answers_frame(items: Sequence[Explanation], rows: Any = None) -> Any:
+    """One line per counterfactual: the row as in the caller's frame, then the `cf.` columns.
+
+    `rows` are the caller's, which give the columns where there is no line.
+    """
     lines = list(_lines(items))
     blocks = [_cells(list(block)) for _, block in groupby(lines, lambda line: id(line.source.rows))]
+    if not blocks and rows is not None:
+        blocks = [_framed(rows, np.zeros(0, np.intp), rows.codes[:0])]
     remarks = _by_column(tuple(REMARKS), [line.remarks for line in lines])
-    if _library(items) == "polars":
+    if _library(items, rows) == "polars":
         return _polars_answers(blocks, remarks)
     cells = _stacked(blocks)
     dtypes = {name: dtype for name, dtype in REMARKS.items() if dtype is not None}
@@ -115,15 +120,20 @@ def _by_column(names: Sequence[str], lines: Sequence[Sequence[object]]) -> dict[
     return {name: [line[at] for line in lines] for at, name in enumerate(names)}
 
 
-def _library(items: Sequence[Explanation]) -> str:
-    return items[0].source.rows.library if items else "pandas"
+def _library(items: Sequence[Explanation], rows: Any = None) -> str:
+    if items:
+        return items[0].source.rows.library
+    return "pandas" if rows is None else str(rows.library)
 
 
 def _cells(block: Sequence[Line]) -> Any:
     """The cells of lines that stem from the same rows of the caller, decoded at once."""
-    rows = block[0].source.rows
     at = np.array([line.source.query for line in block])
-    frame = rows.frame(at, np.stack([line.source.codes for line in block]))
+    return _framed(block[0].source.rows, at, np.stack([line.source.codes for line in block]))
+
+
+def _framed(rows: Any, at: Any, codes: Any) -> Any:
+    frame = rows.frame(at, codes)
     return pd.DataFrame(frame, columns=rows.schema.names) if rows.library == "numpy" else frame
 
 

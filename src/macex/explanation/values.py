@@ -124,7 +124,7 @@ class Explanation:
     minimal: bool
     minimal_over: Over | None
     method: str
-    cost: Cost
+    cost: Cost = field(compare=False)
     source: Source = field(repr=False, compare=False)
     diagnosis: tuple[str, ...] = ()
     names: dict[str, str] = field(default_factory=dict, repr=False, compare=False)

@@ -151,7 +151,7 @@ class Asker:
         query, codes = int(work.at[work.first[row]]), work.full[work.first[row]]
         place = query if self.places is None else int(self.places[query])
         raise ModelError(
-            f"{said}, asked about {self._cells(query, codes)} (made from row {place}); "
+            f"{said}, asked about {self._cells(query, codes)} (made from row {place} of the call); "
             'on_error="keep" gives such rows a reason instead of an error',
             row=self.rows.row(query, codes),
         ) from fault

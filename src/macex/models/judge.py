@@ -67,11 +67,17 @@ class Judge:
 
         It is asked even when rows or time are spent.
         """
-        answers, done = self.asker(self.space.columns(codes, at), at, always=True)
-        self.count(at)
-        verdict = self.goals.judge(answers, at)
-        reached = verdict.reached & done & self.space.allows(codes, at)
-        return Verdict(reached, verdict.score, verdict.progress), answers.decision
+        full = self.space.columns(codes, at)
+        sound = np.flatnonzero(self.space.tellable(full))
+        answers, done = self.asker(full[sound], at[sound], always=True)
+        self.count(at[sound])
+        verdict = self.goals.judge(answers, at[sound])
+        reached, decision = np.zeros(len(at), bool), np.zeros(len(at), int)
+        score, progress = np.zeros(len(at)), np.full(len(at), -np.inf)
+        reached[sound] = verdict.reached & done & self.space.allows(codes[sound], at[sound])
+        score[sound], progress[sound] = verdict.score, verdict.progress
+        decision[sound] = answers.decision
+        return Verdict(reached, score, progress), decision
 
     def second_opinion(self, codes: Array, at: Array, said: Array) -> tuple[Array, Array] | None:
         """Scores and own decisions, if the model's own decision is not what its scores `said`."""

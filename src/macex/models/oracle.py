@@ -124,7 +124,7 @@ def _way_of_asking(
     model: Any, frame: Any, classes: Sequence[object] | None
 ) -> tuple[Any, Scale, Any]:
     """How to ask, what the numbers mean, and the classes as far as they are known."""
-    known = classes if classes is not None else getattr(model, "classes_", None)
+    known: Any = classes if classes is not None else getattr(model, "classes_", None)
     if known is not None and np.ndim(known) == 1:
         known = tuple(_item(c) for c in known)
     if hasattr(model, "predict_proba"):

@@ -5,7 +5,6 @@ Everything that comes from the caller is escaped by the templates.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from macex.render.cards import cards
+from macex.render.files import write_whole
 from macex.render.text import counted
 from macex.render.values import change_text, shown
 
@@ -43,13 +43,8 @@ def report(items: Sequence[Any], title: str, meta: Mapping[str, Any], summary: A
 
 
 def write(path: Path, page: str) -> None:
-    """Writes a page at once: readers see the old file or the new one, never half of one."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        unfinished.write_text(page, encoding="utf-8")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    """Writes a page at once."""
+    write_whole(path, page.encode())
 
 
 @cache
