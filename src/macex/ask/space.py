@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,8 +52,16 @@ class Bounds:
     max_changes: Array  # (Q,)
     strict: Array  # (Q,) bool
 
+    @cached_property
+    def unbounded(self) -> bool:
+        """Whether any seen value of any column may be set in any query."""
+        open_ends = np.isneginf(self.floor).all() and np.isposinf(self.ceiling).all()
+        return bool(open_ends) and not self.menus and not self.blank.any()
+
     def admit(self, own: Array, at: Array, column: int, values: Array) -> Array:
         """Whether a change of `column` may set `values`; `at` says for which query."""
+        if self.unbounded:
+            return (values != own[at, column]) & (values != MISSING)
         low, high = self.floor[at, column], self.ceiling[at, column]
         number = (values >= low) & (values <= high)
         ok = np.where(values == MISSING, self.blank[at, column], number)
@@ -170,12 +179,12 @@ class Space:
         """Whether any whole row is tested at all."""
         return bool(self.rules) or bool(self.derived) or bool(self.bounds.strict.any())
 
-    @property
+    @cached_property
     def identity(self) -> bool:
         """Whether units are columns in another order and nothing is derived."""
         return not self.joint and not self.derived
 
-    @property
+    @cached_property
     def _places(self) -> Array:
         """For every column, which unit it is."""
         return np.argsort([unit.members[0] for unit in self.units])

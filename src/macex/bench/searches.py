@@ -30,7 +30,8 @@ def run(cells: Cells, report: Report, queries: int = 50, seeds: int = 3) -> list
 
 def compare_searches(cells: Sequence[Cell], report: Report, queries: int) -> None:
     """A line for every cell and search, then the means of each search."""
-    headings = ("cell", "search", "valid", "changes", "proximity", "under .05", "rows", "calls")
+    searches = "search".rjust(max(map(len, SEARCHES)))
+    headings = ("cell", searches, "valid", "changes", "proximity", "under .05", "rows", "calls")
     table = report.table("Each search alone (fallback=False)", *headings)
     found: dict[str, list[Figures]] = {method: [] for method in SEARCHES}
     for cell in cells:

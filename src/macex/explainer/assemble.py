@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
-from macex.explanation.values import Over, Status
+from macex.explanation.values import Actions, Over, Status
 from macex.stages.shapes import Pool
 
 if TYPE_CHECKING:
+    from macex.ask.space import Space
     from macex.explainer.fitted import Fitted
     from macex.explainer.pipeline import Outcome
 
@@ -24,18 +26,21 @@ class _Parts(NamedTuple):
 
     answers: list[list[Counterfactual]]
     misses: list[Counterfactual | None]
-    actions: list[tuple[Action, ...]]
-    reasons: list[tuple[Action, ...]]
+    actions: list[Actions]
+    reasons: list[Actions]
 
 
 def assemble(fitted: Fitted, outcome: Outcome, seconds: float) -> list[Explanation]:
     """The explanations of a batch that took `seconds`."""
     answers = _counterfactuals(fitted, outcome)
+    candidates = outcome.found.candidates
+    actions = _actions(outcome, candidates.allowed)
+    bound = bool((candidates.real & ~candidates.allowed).any())
     parts = _Parts(
         answers,
         _misses(fitted, outcome, [not found for found in answers]),
-        _actions(outcome, outcome.found.candidates.allowed),
-        _actions(outcome, outcome.found.candidates.real),
+        actions,
+        _actions(outcome, candidates.real) if bound else actions,
     )
     per_row = seconds / max(1, int(outcome.judge.spent.sum()))
     return [_explanation(fitted, outcome, query, parts, per_row) for query in range(len(answers))]
@@ -236,51 +241,57 @@ def _changes(
     return tuple(change for _, change in sorted(found, key=lambda pair: pair[0]))
 
 
-def _actions(outcome: Outcome, offered: Array) -> list[tuple[Action, ...]]:
+def _actions(outcome: Outcome, offered: Array) -> list[Actions]:
     """The best single change of every unit, strongest first (the paper's F*)."""
     found, space = outcome.found, outcome.task.space
     candidates = found.candidates
     weight = np.where(candidates.real & offered, found.weight, 0.0)
-    queries = np.arange(len(weight))
-    best_weight, best_entry = [], []
+    lines = np.arange(len(weight))
+    entry = np.zeros((len(weight), space.width), int)
+    strength = np.zeros((len(weight), space.width))
     for place in range(space.width):
         mine = np.flatnonzero(candidates.unit == place)
-        best = mine[weight[:, mine].argmax(axis=1)] if len(mine) else np.zeros(len(weight), int)
-        best_entry.append(best)
-        best_weight.append(weight[queries, best] if len(mine) else np.zeros(len(weight)))
-    if not best_entry:
-        return [()] * len(weight)
-    strength, entry = np.round(np.stack(best_weight, axis=1), 6), np.stack(best_entry, axis=1)
-    order = np.argsort(-strength, axis=1, kind="stable")[:, :MOST_ACTIONS]
+        if len(mine):
+            entry[:, place] = mine[weight[:, mine].argmax(axis=1)]
+            strength[:, place] = weight[lines, entry[:, place]]
+    order = np.argsort(-np.round(strength, 6), axis=1, kind="stable")[:, :MOST_ACTIONS]
     chosen = np.take_along_axis(entry, order, axis=1)
-    values: dict[tuple[int, float], Any] = {}
-    lines = zip(
-        order.tolist(),
-        np.take_along_axis(strength, order, axis=1).tolist(),
-        candidates.value[queries[:, None], chosen].tolist(),
-        found.flips[queries[:, None], chosen].tolist(),
-        strict=True,
+    table = _ActionTable(
+        space,
+        order,
+        np.round(np.take_along_axis(strength, order, axis=1), 6),
+        candidates.value[lines[:, None], chosen] if candidates.value.size else chosen * 0.0,
+        found.flips[lines[:, None], chosen] if candidates.value.size else chosen < 0,
     )
-    return [
-        tuple(
-            Action(space.units[place].name, _unit_value(outcome, place, code, values), share, flips)
-            for place, share, code, flips in zip(*line, strict=True)
+    return [Actions(partial(table.line, query)) for query in range(len(weight))]
+
+
+class _ActionTable(NamedTuple):
+    """The strongest single changes of a batch, as arrays."""
+
+    space: Space
+    unit: Array  # (Q, 8)
+    strength: Array  # (Q, 8)
+    code: Array  # (Q, 8)
+    flips: Array  # (Q, 8) bool
+
+    def line(self, query: int) -> tuple[Action, ...]:
+        """The actions of one query."""
+        parts = (self.unit, self.strength, self.code, self.flips)
+        return tuple(
+            Action(self.space.units[unit].name, _unit_value(self.space, unit, code), share, flips)
+            for unit, share, code, flips in zip(*(p[query].tolist() for p in parts), strict=True)
             if share > 0
         )
-        for line in lines
-    ]
 
 
-def _unit_value(
-    outcome: Outcome, place: int, code: float, known: dict[tuple[int, float], Any]
-) -> Any:
-    """The value behind the code of a unit; `known` remembers those met before."""
-    if (place, code) not in known:
-        unit, columns = outcome.task.space.units[place], outcome.task.space.ground.schema.columns
-        codes = [code] if unit.table is None else unit.table[int(code)]
-        values = tuple(columns[m].value(c) for m, c in zip(unit.members, codes, strict=True))
-        known[place, code] = values[0] if unit.table is None else values
-    return known[place, code]
+def _unit_value(space: Space, place: int, code: float) -> Any:
+    """The value behind the code of a unit; a group's is a tuple."""
+    unit, columns = space.units[place], space.ground.schema.columns
+    if unit.table is None:
+        return columns[unit.members[0]].value(code)
+    codes = zip(unit.members, unit.table[int(code)], strict=True)
+    return tuple(columns[member].value(value) for member, value in codes)
 
 
 def _label(fitted: Fitted, decision: int) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 from numbers import Integral, Real
 from typing import Any
@@ -205,7 +206,7 @@ class Explainer:
     def _explanations(self, items: list[Explanation], asked: Asked) -> Explanations:
         options = self._fitted.options
         meta = {
-            "version": version("macex"),
+            "version": _version(),
             "method": options.method_name,
             "prefer": options.prefer,
             "seed": options.random_state,
@@ -231,6 +232,8 @@ class Explainer:
         return [merged_by_value[id(one)] for one in per_row]
 
     def _merged(self, given: Any) -> Constraints:
+        if given is None:
+            return self.constraints
         merged = self.constraints.merge(_constraints(given))
         check_constraints(merged, self._fitted.ground)
         return merged
@@ -261,6 +264,11 @@ class Explainer:
         what = "a score" if self.classes is None else f"classes {', '.join(map(str, self.classes))}"
         rows = f"{len(self.columns)} columns, {len(self._fitted.ground.codes)} training rows"
         return f"Explainer({rows}, {what}, method={options.method_name!r})"
+
+
+@cache
+def _version() -> str:
+    return version("macex")
 
 
 def _check_classes(classes: Any) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -45,6 +46,43 @@ class Action(NamedTuple):
     value: Any
     weight: float
     flips: bool
+
+
+class Actions(Sequence[Action]):
+    """Actions that are made when they are looked at: most batches never do."""
+
+    __slots__ = ("_made", "_make")
+
+    def __init__(self, make: Callable[[], tuple[Action, ...]]) -> None:
+        self._make: Callable[[], tuple[Action, ...]] | None = make
+        self._made: tuple[Action, ...] = ()
+
+    def _all(self) -> tuple[Action, ...]:
+        if self._make is not None:
+            self._made, self._make = self._make(), None
+        return self._made
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    @overload
+    def __getitem__(self, at: int) -> Action: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Action, ...]: ...
+    def __getitem__(self, at: int | slice) -> Action | tuple[Action, ...]:
+        return self._all()[at]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._all() == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._all())
+
+    def __repr__(self) -> str:
+        return repr(self._all())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (self._all(),)
 
 
 class Cost(NamedTuple):
@@ -119,8 +157,8 @@ class Explanation:
     reason: str | None
     miss: Counterfactual | None
     counterfactuals: tuple[Counterfactual, ...]
-    actions: tuple[Action, ...]
-    reasons: tuple[Action, ...]
+    actions: Sequence[Action]
+    reasons: Sequence[Action]
     minimal: bool
     minimal_over: Over | None
     method: str

@@ -37,6 +37,24 @@ def first_of_each(keys: Array) -> Array:
     return first
 
 
+def highest(table: Array, count: int) -> Array:
+    """Positions of the `count` highest entries of each line, highest first, ties by position.
+
+    >>> highest(np.array([[1.0, 3.0, 2.0, 3.0]]), 3).tolist()
+    [[1, 3, 2]]
+    """
+    if count >= table.shape[1]:
+        return np.argsort(-table, axis=1, kind="stable")
+    edge = -np.partition(-table, count - 1, axis=1)[:, count - 1 : count]
+    above = table > edge
+    room = count - above.sum(axis=1, keepdims=True)
+    level = table == edge
+    chosen = above | (level & (np.cumsum(level, axis=1) <= room))
+    place = np.nonzero(chosen)[1].reshape(len(table), count)
+    order = np.argsort(-np.take_along_axis(table, place, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(place, order, axis=1)
+
+
 def rank_within(group: Array, *keys: Array) -> Array:
     """The rank of every entry among those of its group, by the keys (first key first).
 
@@ -76,8 +94,9 @@ def distinct(at: Array, codes: Array) -> Array:
 def set_keys(changed: Array) -> Array:
     """One 64-bit key per set of units, from (n, U) bool."""
     packed = np.packbits(changed, axis=1)
-    pad = -packed.shape[1] % 8
-    words = np.pad(packed, ((0, 0), (0, pad))).view(np.uint64)
+    filled = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), np.uint8)
+    filled[:, : packed.shape[1]] = packed
+    words = filled.view(np.uint64)
     keys = np.zeros(len(changed), np.uint64)
     for place in range(words.shape[1]):
         keys = (keys ^ words[:, place]) * np.uint64(0x9E3779B97F4A7C15)

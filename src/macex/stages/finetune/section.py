@@ -35,7 +35,7 @@ class Section:
     `points` on every line, at most `rounds` rounds (one model call each).
     """
 
-    points: int = 8
+    points: int = 16
     rounds: int = 3
 
     def __post_init__(self) -> None:
@@ -54,7 +54,8 @@ class Section:
             at = pool.at[trials.example]
             verdict = task.judge(trials.codes, at)
             best = _best(task, trials, at, verdict.reached, codes, pool.at)
-            moved = np.isin(np.arange(len(pool)), trials.example[best])
+            moved = np.zeros(len(pool), bool)
+            moved[trials.example[best]] = True
             _raise_fences(trials, verdict.reached, fence, codes)
             codes[trials.example[best]] = trials.codes[best]
             progress[trials.example[best]] = verdict.progress[best]

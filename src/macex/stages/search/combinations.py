@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from macex.stages.arrays import first_of_each, log_odds, rank_within
+from macex.stages.arrays import first_of_each, highest, log_odds, rank_within
 from macex.stages.shapes import Candidates, Task
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+REPEATS = 4  # how often one combination may come from different parents
 BEYOND = np.iinfo(np.int64).max  # the rank of what is not to be scored
 
 
@@ -147,7 +148,7 @@ def _best_entries(rank_by: Array, unit: Array, most: int, per_unit: int = 8) -> 
     turn = np.arange(len(unit)) - np.searchsorted(ranked, ranked, side="left")
     np.put_along_axis(rank, order, np.broadcast_to(turn, rank_by.shape), axis=1)
     capped = np.where(rank < per_unit, rank_by, -np.inf)
-    best = np.argsort(-capped, axis=1, kind="stable")[:, :most]
+    best = highest(capped, most)
     return best, np.take_along_axis(capped, best, axis=1)
 
 
@@ -194,15 +195,18 @@ def brood(
     taken = np.take_along_axis(changed, units[:, None, :].repeat(changed.shape[1], axis=1), axis=2)
     gain = parts.worth - stretch(task, task.base[queries], queries)[:, None]
     guess = np.where(taken, -np.inf, parents.worth[:, :, None] + gain[:, None, :])
+    if before is None:
+        guess = np.where(np.tri(guess.shape[1], guess.shape[2], dtype=bool), -np.inf, guess)
     distance = parents.distance[:, :, None] + parts.distance[:, None, :]
     promise = _promise(task, guess, distance, queries)
     promise = promise.reshape(len(queries), guess.shape[1] * guess.shape[2])
-    pair = np.argsort(-promise, axis=1, kind="stable")
-    keys = (
-        _set_key(parents.codes, changed)[:, :, None] + _change_key(values, units)[:, None, :]
-    ).reshape(promise.shape)
-    fresh = first_of_each(np.take_along_axis(keys, pair, axis=1))
-    fresh &= np.isfinite(np.take_along_axis(promise, pair, axis=1))
+    once = before is None and task.prefer != "nearest"
+    wide = promise.shape[1] if task.space.bound_rows else limit * (1 if once else REPEATS)
+    pair = highest(promise, wide)
+    fresh = np.isfinite(np.take_along_axis(promise, pair, axis=1))
+    if not once:
+        keys = _set_key(parents.codes, changed)[:, :, None] + _change_key(values, units)[:, None, :]
+        fresh &= first_of_each(np.take_along_axis(keys.reshape(promise.shape), pair, axis=1))
     rank = np.cumsum(fresh, axis=1) - 1
     if task.space.bound_rows:
         every = Brood(parents, values, units, queries, pair, np.where(fresh, rank, BEYOND))
