@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -188,7 +189,24 @@ class Goals:
         band = (self.output[query], self.low[query], self.high[query])
         return b"s" + bytes(np.array([*band, self.open_low[query], self.open_high[query]]))
 
+    @cached_property
+    def _one_of_two(self) -> bool:
+        """Whether there are two classes and every query wants just one of them."""
+        two = self.outlook.width == 2 and self.wanted.shape[1] == 2
+        return two and not self.outlook.tuned and bool((self.wanted.sum(axis=1) == 1).all())
+
+    def _judge_two(self, answers: Answers, at: Array) -> Verdict:
+        """The same as `_judge_classes`, for the commonest case."""
+        yes = self.wanted[at, 1]
+        first = self.outlook.rounded(answers.scores[:, 0])
+        second = self.outlook.rounded(answers.scores[:, 1])
+        gap = np.where(yes, second - first, first - second)
+        hit = ((answers.decision == 1) == yes) & (gap >= self.margin * (1 - 1e-9))
+        return Verdict(hit, np.where(yes, second, first), self.outlook.as_progress(gap))
+
     def _judge_classes(self, answers: Answers, at: Array) -> Verdict:
+        if self._one_of_two:
+            return self._judge_two(answers, at)
         wanted = self.wanted[at]
         scores = self.outlook.rounded(answers.scores)
         inside = np.where(wanted, scores, -np.inf).max(axis=1, initial=-np.inf)

@@ -244,7 +244,7 @@ def _refined(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
             np.concatenate([*pick(options.selection, task, ranked), np.zeros(0, np.intp)])
         )
     else:
-        pool = pool.take(shortlist(task, pool, sets=task.count + 15, each=8))
+        pool = pool.take(shortlist(task, pool, sets=task.count + 11, each=5))
     if options.finetune is None or task.prefer == "surest" or not len(pool):
         return _ranked(fitted, task, goals, pool)
     task.judge.renew(np.ones(len(task.queries), bool), Exhaustive().max_rows)
