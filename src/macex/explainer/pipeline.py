@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,19 +17,17 @@ import numpy as np
 
 from macex.ask.compiling import build_space
 from macex.ask.goals import Goal, Goals, Verdict, compile_goals
-from macex.errors import OptionError
-from macex.explainer.checking import Checked, Ranked, check, pick
-from macex.explainer.fitted import same_goal
-from macex.explainer.options import Options, Search, search_name
+from macex.explainer.checking import Checked, check
+from macex.explainer.measuring import measure_of
+from macex.explainer.options import Search
+from macex.explainer.refining import refine
+from macex.explainer.searching import search
 from macex.models.asking import Asker
 from macex.models.judge import Judge
-from macex.stages.arrays import distinct
-from macex.stages.candidates import Domain, offer, remaining
+from macex.stages.candidates import remaining
 from macex.stages.draws import Draws, column_keys, row_keys
 from macex.stages.search.exhaustive import Exhaustive
-from macex.stages.search.nearest_row import NearestRow
-from macex.stages.selection import PLAUSIBLE, ranking, shortlist
-from macex.stages.shapes import Candidates, Found, Pool, Task
+from macex.stages.shapes import Found, Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,8 +39,6 @@ if TYPE_CHECKING:
     from macex.schema import Rows
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-LOOKED_AT = 3
 
 
 @dataclass(frozen=True)
@@ -94,9 +90,9 @@ def answer(fitted: Fitted, asked: Asked) -> Outcome:
     there = verdict.reached & space.holds(space.own, np.arange(len(space)))
     task = _task(fitted, asked, space.closed(there | np.isneginf(verdict.progress)), judge, verdict)
 
-    found, method = _search(fitted, task, goals)
-    pool = _refined(fitted, task, goals, found.pool)
-    checked = check(options.selection, task, judge, pool)
+    found, method = search(fitted, task, goals)
+    ranked = refine(fitted, task, goals, found.pool)
+    checked = check(options.selection, task, judge, ranked)
     differing = _second_opinion(task, judge, own, checked)
     if differing is not None:
         fitted.heed(*differing)
@@ -138,7 +134,7 @@ def _task(fitted: Fitted, asked: Asked, space: Space, judge: Judge, verdict: Ver
     return Task(
         space=space,
         judge=judge,
-        measure=_measure(fitted, space),
+        measure=measure_of(fitted, space),
         draws=Draws(keys, column_keys(names)),
         base=np.where(np.isfinite(verdict.progress), verdict.progress, 0.0),
         bounded=judge.bounded,
@@ -146,142 +142,3 @@ def _task(fitted: Fitted, asked: Asked, space: Space, judge: Judge, verdict: Ver
         prefer=fitted.options.prefer,
         rest=partial(remaining, space),
     )
-
-
-def _measure(fitted: Fitted, space: Space) -> Any:
-    """The distance that search, ranking and fine-tuning use."""
-    custom = fitted.options.distance
-    weights = space.bounds.weights.copy()
-    weights[:, [column for column, _ in space.derived]] = 0.0
-
-    def built_in(codes: Array, at: Array) -> Array:
-        return fitted.scales.total(space.own[at], space.columns(codes, at), weights[at])
-
-    def given(codes: Array, at: Array) -> Array:
-        schema, rows = fitted.ground.schema, space.rows
-        before = schema.frame(space.own[at], rows, at)
-        after = schema.frame(space.columns(codes, at), rows, at)
-        try:
-            steps: Array = np.asarray(custom(before, after)).astype(float)  # type: ignore[operator]
-        except Exception as fault:
-            raise OptionError(f"the distance function raised {fault!r}") from fault
-        return _read_distance(steps, weights[at])
-
-    return given if callable(custom) else built_in
-
-
-def _read_distance(steps: Array, weights: Array) -> Array:
-    if not np.isfinite(steps).all():
-        raise OptionError("the distance function returned a number that is not finite")
-    if steps.shape == weights.shape:
-        total: Array = (steps * weights).sum(axis=1)
-        return total
-    if steps.shape == weights.shape[:1] and (weights == weights[:, :1]).all():
-        return steps
-    raise OptionError(
-        f"the distance function returned shape {steps.shape} for {len(weights)} rows: "
-        "(rows, columns) was expected, or (rows,) where no column has a weight of its own"
-    )
-
-
-def _search(fitted: Fitted, task: Task, goals: Goals) -> tuple[Found, Array]:
-    """Stages 1 and 2, and the searches that are tried where one finds nothing."""
-    options = fitted.options
-    open_ = np.asarray(task.space.changeable.any(axis=1))
-    open_ &= ~task.judge.finished
-    near = fitted.near(task.space, goals, open_)
-    method = np.array([options.method_name] * len(open_), dtype=object)
-    found: Found | None = None
-    for turn, search in enumerate(options.chain()):
-        if turn and not open_.any():
-            break
-        if turn:
-            task.judge.renew(open_, Exhaustive().max_rows)
-        part = replace(task, space=task.space.closed(~open_))
-        tried = search(part, _candidates(options, search, part, near))
-        found = tried if found is None else _joined(found, tried)
-        answered = np.isin(np.arange(len(open_)), tried.pool.at) & open_
-        method[answered] = search_name(search)
-        open_ &= ~answered & ~_hopeless(task, found)
-    if found is None:
-        raise TypeError("there is at least one search")
-    if options.fallback and open_.any():
-        part = replace(task, space=task.space.closed(~open_))
-        pool = NearestRow()(part, near.values, near.real & open_[:, None])
-        method[pool.at] = "nearest row"
-        found = replace(found, pool=Pool.join([found.pool, pool], task.space.width))
-    return found, method
-
-
-def _candidates(options: Options, search: Search, task: Task, near: Any) -> Candidates:
-    """Stage 1. The policy searches learn over Algorithm 1's own candidates, as the paper's do."""
-    choice = options.candidates
-    if not isinstance(search, Exhaustive) and not isinstance(choice, Domain):
-        choice = options.neighbors
-    return offer(choice, task.space, near)
-
-
-def _hopeless(task: Task, found: Found) -> Array:
-    """Queries of which it is proved that nothing seen in training helps, or whose time is over."""
-    over: Array = (found.proved >= task.max_changes) | task.judge.finished
-    return over
-
-
-def _joined(first: Found, then: Found) -> Found:
-    """What an earlier search proved, with the examples of a later one."""
-    pool = Pool.join([first.pool, then.pool], then.pool.codes.shape[1])
-    return replace(first, pool=pool)
-
-
-def _refined(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
-    """Stage 4 and the order of examples; with the printed rule selection comes first."""
-    options = fitted.options
-    pool = pool.take(distinct(pool.at, pool.codes))
-    if options.selection.printed:
-        task = replace(task, prefer="nearest")
-        ranked = _ranked(fitted, task, goals, pool)
-        pool = pool.take(
-            np.concatenate([*pick(options.selection, task, ranked), np.zeros(0, np.intp)])
-        )
-    else:
-        pool = pool.take(shortlist(task, pool, sets=task.count + 11, each=5))
-    if options.finetune is None or task.prefer == "surest" or not len(pool):
-        return _ranked(fitted, task, goals, pool)
-    task.judge.renew(np.ones(len(task.queries), bool), Exhaustive().max_rows)
-    near = task.count + (9 if task.prefer == "nearest" else 5)
-    every = np.arange(len(pool))
-    nearest = every if options.selection.printed else shortlist(task, pool, near, each=2)
-    refined = options.finetune(task, pool.take(nearest))
-    if not options.selection.printed:
-        refined = Pool.join([refined, pool], task.space.width)
-    refined = refined.take(distinct(refined.at, refined.codes))
-    return _ranked(fitted, task, goals, refined)
-
-
-def _ranked(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
-    """How usual each example is among the training rows that meet its goal, and its rank.
-
-    Where one answer is wanted the nearest few are looked at first: if one of them is plausible,
-    it comes before all that are farther, and those need no look.
-    """
-    full = task.space.columns(pool.codes, pool.at)
-    usual = np.full(len(pool), np.nan)
-    order = ranking(task, pool, usual)
-    turn = np.empty(len(pool), int)
-    turn[order] = np.arange(len(pool)) - np.searchsorted(pool.at[order], pool.at[order])
-    if task.judge.finished.all():
-        return Ranked(pool, usual, order)
-    first = np.flatnonzero((turn < LOOKED_AT) | (task.count > 1))
-    usual[first] = _usual(fitted, goals, pool.at[first], full[first])
-    settled = np.isin(pool.at, pool.at[first][~(usual[first] < PLAUSIBLE)])
-    rest = np.flatnonzero(~settled & np.isnan(usual))
-    usual[rest] = _usual(fitted, goals, pool.at[rest], full[rest])
-    return Ranked(pool, usual, ranking(task, pool, usual))
-
-
-def _usual(fitted: Fitted, goals: Goals, at: Array, full: Array) -> Array:
-    usual = np.full(len(at), np.nan)
-    for queries in same_goal(goals, np.unique(at)):
-        mine = np.isin(at, queries)
-        usual[mine] = fitted.reference(goals, int(queries[0])).share(full[mine])
-    return usual

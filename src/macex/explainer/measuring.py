@@ -1,0 +1,52 @@
+"""The distance that search, ranking and fine-tuning use, times the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macex.errors import OptionError
+
+if TYPE_CHECKING:
+    from macex.ask.space import Space
+    from macex.explainer.fitted import Fitted
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def measure_of(fitted: Fitted, space: Space) -> Callable[[Array, Array], Array]:
+    """How far rows of codes are from the queries they are made from."""
+    custom = fitted.options.distance
+    weights = space.bounds.weights.copy()
+    weights[:, [column for column, _ in space.derived]] = 0.0
+
+    def built_in(codes: Array, at: Array) -> Array:
+        return fitted.scales.total(space.own[at], space.columns(codes, at), weights[at])
+
+    def given(codes: Array, at: Array) -> Array:
+        schema, rows = fitted.ground.schema, space.rows
+        before = schema.frame(space.own[at], rows, at)
+        after = schema.frame(space.columns(codes, at), rows, at)
+        try:
+            steps: Array = np.asarray(custom(before, after)).astype(float)  # type: ignore[operator]
+        except Exception as fault:
+            raise OptionError(f"the distance function raised {fault!r}") from fault
+        return _read_distance(steps, weights[at])
+
+    return given if callable(custom) else built_in
+
+
+def _read_distance(steps: Array, weights: Array) -> Array:
+    if not np.isfinite(steps).all():
+        raise OptionError("the distance function returned a number that is not finite")
+    if steps.shape == weights.shape:
+        total: Array = (steps * weights).sum(axis=1)
+        return total
+    if steps.shape == weights.shape[:1] and (weights == weights[:, :1]).all():
+        return steps
+    raise OptionError(
+        f"the distance function returned shape {steps.shape} for {len(weights)} rows: "
+        "(rows, columns) was expected, or (rows,) where no column has a weight of its own"
+    )

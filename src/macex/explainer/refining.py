@@ -1,0 +1,81 @@
+"""Stage 4 and the order of examples: numbers moved back, plausibility, rank."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macex.explainer.checking import Ranked, pick
+from macex.explainer.fitted import same_goal
+from macex.stages.arrays import distinct
+from macex.stages.search.exhaustive import Exhaustive
+from macex.stages.selection import PLAUSIBLE, ranking, shortlist
+from macex.stages.shapes import Pool, Task
+
+if TYPE_CHECKING:
+    from macex.ask.goals import Goals
+    from macex.explainer.fitted import Fitted
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+WAVES = (3, 12)  # how many of the nearest examples are looked at first, and then
+
+
+def refine(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
+    """Refine and rank; with the printed rule selection comes before fine-tuning."""
+    options = fitted.options
+    pool = pool.take(distinct(pool.at, pool.codes))
+    if options.selection.printed:
+        return _refine_chosen(fitted, replace(task, prefer="nearest"), goals, pool)
+    pool = pool.take(shortlist(task, pool, sets=task.count + 11, each=5))
+    if options.finetune is None or task.prefer == "surest" or not len(pool):
+        return rank(fitted, task, goals, pool)
+    task.judge.renew(np.ones(len(task.queries), bool), Exhaustive().max_rows)
+    near = task.count + (9 if task.prefer == "nearest" else 5)
+    refined = options.finetune(task, pool.take(shortlist(task, pool, near, each=2)))
+    both = Pool.join([refined, pool], task.space.width)
+    return rank(fitted, task, goals, both.take(distinct(both.at, both.codes)))
+
+
+def _refine_chosen(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
+    """The printed order of the stages: select, then fine-tune what was selected."""
+    options = fitted.options
+    ranked = rank(fitted, task, goals, pool)
+    chosen = np.concatenate([*pick(options.selection, task, ranked), np.zeros(0, np.intp)])
+    pool = pool.take(chosen)
+    if options.finetune is not None and len(pool):
+        task.judge.renew(np.ones(len(task.queries), bool), Exhaustive().max_rows)
+        pool = options.finetune(task, pool)
+        pool = pool.take(distinct(pool.at, pool.codes))
+    return rank(fitted, task, goals, pool)
+
+
+def rank(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
+    """How usual each example is among the training rows that meet its goal, and its rank.
+
+    Where one answer is wanted the nearest few are looked at first: if one of them is plausible,
+    it comes before all that are farther, and those need no look.
+    """
+    full = task.space.columns(pool.codes, pool.at)
+    usual = np.full(len(pool), np.nan)
+    order = ranking(task, pool, usual)
+    if task.judge.finished.all():
+        return Ranked(pool, usual, order)
+    turn = np.empty(len(pool), int)
+    turn[order] = np.arange(len(pool)) - np.searchsorted(pool.at[order], pool.at[order])
+    settled = np.zeros(len(task.queries), bool)
+    for wave in (*(WAVES if task.count == 1 else ()), len(pool) + 1):
+        look = np.flatnonzero((turn < wave) & np.isnan(usual) & ~settled[pool.at])
+        usual[look] = _usual(fitted, goals, pool.at[look], full[look])
+        settled[pool.at[look[~(usual[look] < PLAUSIBLE)]]] = True
+    return Ranked(pool, usual, ranking(task, pool, usual))
+
+
+def _usual(fitted: Fitted, goals: Goals, at: Array, full: Array) -> Array:
+    usual = np.full(len(at), np.nan)
+    for queries in same_goal(goals, np.unique(at)):
+        mine = np.isin(at, queries)
+        usual[mine] = fitted.reference(goals, int(queries[0])).share(full[mine])
+    return usual

@@ -1,0 +1,69 @@
+"""Stages 1 and 2 joined: candidates, a search, and the searches tried where it finds nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macex.explainer.options import Options, Search, search_name
+from macex.stages.candidates import Domain, Near, offer
+from macex.stages.search.exhaustive import Exhaustive
+from macex.stages.search.nearest_row import NearestRow
+from macex.stages.shapes import Candidates, Found, Pool, Task
+
+if TYPE_CHECKING:
+    from macex.ask.goals import Goals
+    from macex.explainer.fitted import Fitted
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def search(fitted: Fitted, task: Task, goals: Goals) -> tuple[Found, Array]:
+    """Stages 1 and 2, and the searches that are tried where one finds nothing."""
+    options = fitted.options
+    open_ = np.asarray(task.space.changeable.any(axis=1))
+    open_ &= ~task.judge.finished
+    near = fitted.near(task.space, goals, open_)
+    answered_by = np.array([options.method_name] * len(open_), dtype=object)
+    found: Found | None = None
+    for turn, method in enumerate(options.chain()):
+        if turn and not open_.any():
+            break
+        if turn:
+            task.judge.renew(open_, Exhaustive().max_rows)
+        part = replace(task, space=task.space.closed(~open_))
+        tried = method(part, _candidates(options, method, part, near))
+        found = tried if found is None else _joined(found, tried)
+        answered = np.isin(np.arange(len(open_)), tried.pool.at) & open_
+        answered_by[answered] = search_name(method)
+        open_ &= ~answered & ~_hopeless(task, found)
+    if found is None:
+        raise TypeError("there is at least one search")
+    if options.fallback and open_.any():
+        part = replace(task, space=task.space.closed(~open_))
+        pool = NearestRow()(part, near.values, near.real & open_[:, None])
+        answered_by[pool.at] = "nearest row"
+        found = replace(found, pool=Pool.join([found.pool, pool], task.space.width))
+    return found, answered_by
+
+
+def _candidates(options: Options, search: Search, task: Task, near: Near) -> Candidates:
+    """Stage 1. The policy searches learn over Algorithm 1's own candidates, as the paper's do."""
+    choice = options.candidates
+    if not isinstance(search, Exhaustive) and not isinstance(choice, Domain):
+        choice = options.neighbors
+    return offer(choice, task.space, near)
+
+
+def _hopeless(task: Task, found: Found) -> Array:
+    """Queries of which it is proved that nothing seen in training helps, or whose time is over."""
+    over: Array = (found.proved >= task.max_changes) | task.judge.finished
+    return over
+
+
+def _joined(first: Found, then: Found) -> Found:
+    """What an earlier search proved, with the examples of a later one."""
+    pool = Pool.join([first.pool, then.pool], then.pool.codes.shape[1])
+    return replace(first, pool=pool)
