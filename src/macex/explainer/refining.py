@@ -61,7 +61,7 @@ def rank(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
     full = task.space.columns(pool.codes, pool.at)
     usual = np.full(len(pool), np.nan)
     order = ranking(task, pool, usual)
-    if task.judge.finished.all():
+    if task.judge.late:
         return Ranked(pool, usual, order)
     turn = np.empty(len(pool), int)
     turn[order] = np.arange(len(pool)) - np.searchsorted(pool.at[order], pool.at[order])

@@ -62,12 +62,11 @@ class Asker:
         Once the deadline has passed nothing is asked any more, unless `always`.
         """
         first, inverse = self._distinct(full, at)
-        order = np.argsort(at[first], kind="stable") if self.failed else np.arange(len(first))
         work = _Work(full, at, first, inverse, self.oracle.outlook.width)
         start = 0
         while start < len(first) and (always or not self.late):
             stop = min(start + self._chunk(full.shape[1]), len(first))
-            self._fill(work, order[start:stop])
+            self._fill(work, np.arange(start, stop))
             start = stop
         return work.answers.take(inverse), work.done[inverse]
 

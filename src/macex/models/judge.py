@@ -92,6 +92,11 @@ class Judge:
         return self.asker(full, at, always=True)[0].scores, decided
 
     @property
+    def late(self) -> bool:
+        """Whether the time of the call is over."""
+        return self.asker.late
+
+    @property
     def finished(self) -> Array:
         """Queries (Q,) for which nothing more can be asked: time, rows or the model gave out."""
         over = np.full(len(self.spent), self.asker.late)

@@ -63,6 +63,10 @@ class Judging(Protocol):
         """Let queries (Q,) bool cost `rows` more, unless the caller set the limit."""
 
     @property
+    def late(self) -> bool:
+        """Whether the time of the call is over."""
+
+    @property
     def finished(self) -> Array:
         """Queries (Q,) for which nothing more can be asked."""
 
