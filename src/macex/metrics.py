@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from macex.schema import Array
 
 
 class Diversity(NamedTuple):

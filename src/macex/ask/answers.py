@@ -7,14 +7,14 @@ answered for the training rows: its classes, what its numbers mean, how finely t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from macex.ask.goals import label_position
 from macex.errors import GoalError, closest
+from macex.schema import Array
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Scale = Literal["probabilities", "margins", "labels", "raw"]
 
 

@@ -10,13 +10,11 @@ import numpy as np
 
 from macex.ask.constraints import Constraints
 from macex.ask.expressions import Formula, compile_formula, compile_rule, parse, topological
-from macex.ask.ground import Ground, Unit, special, unit_codes
+from macex.ask.ground import Ground, Unit, unit_codes
 from macex.ask.rules import FrameRule, TextRule
 from macex.ask.space import Bounds, Menu, Space
 from macex.errors import ConstraintError, SchemaError, closest
-from macex.schema import MISSING, Column, Rows, Schema
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from macex.schema import MISSING, Array, Column, Rows, Schema, special
 
 
 def build_space(ground: Ground, rows: Rows, wished: Sequence[Constraints]) -> Space:

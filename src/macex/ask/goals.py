@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from macex.errors import GoalError, closest
+from macex.schema import Array
 
 if TYPE_CHECKING:
     from macex.ask.answers import Answers, Outlook
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
 SLIGHT = 1e-6  # a margin up to this asks for no more than the model's own decision
 

@@ -8,16 +8,14 @@ stand in the order of their names, so that nothing depends on the order of colum
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macex.schema import MISSING, UNKNOWN
+from macex.schema import UNKNOWN, Array
 
 if TYPE_CHECKING:
     from macex.schema import Column, Schema
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
@@ -119,12 +117,6 @@ def column_codes(units: tuple[Unit, ...], codes: Array, own: Array) -> Array:
                 codes[rows, place].astype(np.intp)
             ]
     return columns
-
-
-def special(codes: Array) -> Array:
-    """Where a code is one of the reserved ones: a missing value or an unknown category."""
-    reserved: Array = (codes == MISSING) | (codes == UNKNOWN)
-    return reserved
 
 
 def _combination(table: Array, rows: Array) -> Array:

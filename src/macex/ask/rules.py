@@ -10,9 +10,7 @@ import numpy as np
 
 from macex.ask.expressions import Rule
 from macex.errors import ConstraintError
-from macex.schema import Rows, Schema
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from macex.schema import Array, Rows, Schema
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from macex.ask.expressions import Formula
-from macex.ask.ground import Ground, Unit, column_codes, special
+from macex.ask.ground import Ground, Unit, column_codes
 from macex.ask.rules import RowTest
-from macex.schema import MISSING, Rows
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from macex.schema import MISSING, Array, Rows, special
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,7 @@ from macex.bench.metered import Metered
 from macex.bench.tables import Report
 from macex.datasets import Dataset, load
 from macex.explainer import Explainer
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from macex.schema import Array
 
 MOST_CALLS = 60
 MOST_MILLISECONDS = 10

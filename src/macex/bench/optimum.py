@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from macex.datasets import Dataset
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from macex.schema import Array
 
 SLACK = 1e-9
 CHUNK = 32_768

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from macex.schema import Array
 
 LETTERS = np.array(list("abcde"), dtype=object)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
 from macex.explanation.values import Actions, Over, Status
+from macex.schema import Array
 from macex.stages.shapes import Pool
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from macex.explainer.fitted import Fitted
     from macex.explainer.pipeline import Outcome
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
 MOST_ACTIONS = 8
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from macex.schema import Array
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from macex.explainer.pipeline import Asked
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
 MOST_QUERIES = 2048
 MOST_CELLS = 16_000_000
@@ -25,7 +26,8 @@ ROWS_A_QUERY = 600
 
 def blocks(asked: Asked, columns: int) -> Iterator[tuple[Array, Asked]]:
     """The blocks of a call: positions of their rows, and what is asked of them."""
-    size = max(1, min(MOST_QUERIES, MOST_CELLS // (ROWS_A_QUERY * columns)))
+    rows = max(ROWS_A_QUERY, 2 * columns)
+    size = max(1, min(MOST_QUERIES, MOST_CELLS // (rows * columns)))
     for places in _alike(asked):
         if len(places) == len(asked.rows) <= size:
             yield places, asked

@@ -6,18 +6,18 @@ differently a second time) is dropped and the next best one takes its place.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from macex.explainer.intervals import Span, probe
+from macex.schema import Array
 
 if TYPE_CHECKING:
     from macex.models.judge import Judge
     from macex.stages.selection import Selection
     from macex.stages.shapes import Pool, Task
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
 ATTEMPTS = 3
 

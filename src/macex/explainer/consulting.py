@@ -16,9 +16,7 @@ from macex.ask.answers import Answers
 from macex.errors import MacexError, ModelError
 from macex.models.asking import CHUNK_ROWS
 from macex.models.oracle import NotAScoreError, Oracle, consult
-from macex.schema import Rows, Schema
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from macex.schema import Array, Rows, Schema
 
 PAIRS = 48
 SHARES = np.arange(1, 8) / 8

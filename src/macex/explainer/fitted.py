@@ -12,6 +12,7 @@ from macex.ask.answers import Answers, Outlook
 from macex.ask.ground import Ground, unit_codes
 from macex.explainer.consulting import consulted
 from macex.models.oracle import Oracle
+from macex.schema import Array
 from macex.stages.candidates import Near, Neighbors
 from macex.stages.distance import KINDS, Scales, learn_scales
 from macex.stages.neighbors import Bins, NeighborIndex, Side, learn_bins
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from macex.explainer.options import Options
     from macex.schema import Rows, Schema
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
 REMEMBERED = 64
 

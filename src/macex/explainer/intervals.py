@@ -8,17 +8,16 @@ all reach the goal is its interval.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from macex.ask.ground import special
+from macex.schema import Array, special
 
 if TYPE_CHECKING:
     from macex.models.judge import Judge
     from macex.stages.shapes import Pool, Task
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
 POINTS = 12
 DENSE = 6

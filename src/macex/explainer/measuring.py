@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from macex.errors import OptionError
+from macex.schema import Array
 
 if TYPE_CHECKING:
     from macex.ask.space import Space
     from macex.explainer.fitted import Fitted
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def measure_of(fitted: Fitted, space: Space) -> Callable[[Array, Array], Array]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from macex.explainer.refining import refine
 from macex.explainer.searching import search
 from macex.models.asking import Asker
 from macex.models.judge import Judge
+from macex.schema import Array
 from macex.stages.candidates import remaining
 from macex.stages.draws import Draws, column_keys, row_keys
 from macex.stages.search.exhaustive import Exhaustive
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from macex.ask.space import Space
     from macex.explainer.fitted import Fitted
     from macex.schema import Rows
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)

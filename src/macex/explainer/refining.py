@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from macex.explainer.checking import Ranked, pick
 from macex.explainer.fitted import same_goal
+from macex.schema import Array
 from macex.stages.arrays import distinct
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.selection import PLAUSIBLE, ranking, shortlist
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from macex.ask.goals import Goals
     from macex.explainer.fitted import Fitted
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
 WAVES = (3, 12)  # how many of the nearest examples are looked at first, and then
 

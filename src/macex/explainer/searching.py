@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from macex.explainer.options import Options, Search, search_name
+from macex.schema import Array
 from macex.stages.candidates import Domain, Near, offer
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.nearest_row import NearestRow
@@ -16,8 +17,6 @@ from macex.stages.shapes import Candidates, Found, Pool, Task
 if TYPE_CHECKING:
     from macex.ask.goals import Goals
     from macex.explainer.fitted import Fitted
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def search(fitted: Fitted, task: Task, goals: Goals) -> tuple[Found, Array]:

@@ -11,12 +11,12 @@ import numpy as np
 
 from macex.render.sentences import sentences
 from macex.render.text import explanation_text
+from macex.schema import Array
 
 if TYPE_CHECKING:
     from macex.ask.goals import Goal
     from macex.schema import Rows
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Status = Literal["found", "none", "not_found", "budget"]
 Over = Literal["all values", "seen values", "candidates"]
 

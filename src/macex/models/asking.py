@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from macex.ask.answers import Answers
 from macex.errors import ModelError
 from macex.models.oracle import NotAScoreError, Oracle
+from macex.schema import Array, row_keys
 
 if TYPE_CHECKING:
     from macex.schema import Rows, Schema
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
 CHUNK_ROWS = 131_072
 CHUNK_CELLS = 4_000_000
@@ -212,17 +212,3 @@ def _first_and_inverse(keys: Array) -> tuple[Array, Array]:
 
 
 _ODD = np.array([0x9E3779B97F4A7C15], dtype=np.uint64).view(np.int64)
-
-
-def row_keys(codes: Array) -> Array:
-    """A 64-bit key per row, equal for equal rows.
-
-    >>> a = row_keys(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]]))
-    >>> bool(a[0] == a[2]), bool(a[0] == a[1])
-    (True, False)
-    """
-    bits = np.ascontiguousarray(codes + 0.0).view(np.uint64)
-    bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
-    turn = np.arange(1, codes.shape[1] + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    keys: Array = ((bits ^ (bits >> np.uint64(29))) * (turn | np.uint64(1))).sum(axis=1)
-    return keys

@@ -8,17 +8,16 @@ remembers for every query the row that came nearest to its goal without reaching
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from macex.ask.goals import Goals, Verdict
+from macex.schema import Array
 
 if TYPE_CHECKING:
     from macex.ask.space import Space
     from macex.models.asking import Asker
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass

@@ -14,11 +14,10 @@ import numpy as np
 
 from macex.ask.answers import Answers, Outlook, Scale
 from macex.errors import ModelError, OptionError
+from macex.schema import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class NotAScoreError(Exception):

@@ -5,7 +5,9 @@ Only this room knows frames. The rest of the engine sees float64 arrays of codes
 
 from __future__ import annotations
 
-from macex.schema.columns import MISSING, UNKNOWN, Column
+from macex.schema.cells import Array
+from macex.schema.columns import MISSING, UNKNOWN, Column, special
+from macex.schema.keys import row_keys
 from macex.schema.kinds import Categorical, Continuous, Datetime, Kind, Ordered
 from macex.schema.rows import Rows
 from macex.schema.schema import Schema
@@ -13,6 +15,7 @@ from macex.schema.schema import Schema
 __all__ = [
     "MISSING",
     "UNKNOWN",
+    "Array",
     "Categorical",
     "Column",
     "Continuous",
@@ -21,4 +24,6 @@ __all__ = [
     "Ordered",
     "Rows",
     "Schema",
+    "row_keys",
+    "special",
 ]

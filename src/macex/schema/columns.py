@@ -24,6 +24,12 @@ from macex.schema.kinds import KindName
 MISSING: float = -(2.0**100)
 UNKNOWN: float = -(2.0**101)
 
+
+def special(codes: Floats) -> npt.NDArray[np.bool_]:
+    """Where a code is one of the reserved ones: a missing value or an unknown category."""
+    return (codes == MISSING) | (codes == UNKNOWN)
+
+
 MICROSECONDS = 1_000_000
 EXACT = 2.0**53
 Floats = npt.NDArray[np.float64]

@@ -5,11 +5,9 @@ Everything here is deterministic: equal keys keep their order.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from macex.schema import Array, row_keys
 
 
 def log_odds(probability: Array) -> Array:
@@ -69,24 +67,9 @@ def rank_within(group: Array, *keys: Array) -> Array:
     return rank
 
 
-def line_keys(table: Array) -> Array:
-    """One 64-bit key per line, equal for equal lines, over the last axis.
-
-    >>> keys = line_keys(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]]))
-    >>> bool(keys[0] == keys[2]), bool(keys[0] == keys[1])
-    (True, False)
-    """
-    bits = np.ascontiguousarray(table + 0.0).view(np.uint64)
-    keys = np.zeros(table.shape[:-1], np.uint64)
-    for place in range(table.shape[-1]):
-        keys = (keys ^ bits[..., place]) * np.uint64(0x9E3779B97F4A7C15)
-        keys = keys ^ (keys >> np.uint64(29))
-    return keys
-
-
 def distinct(at: Array, codes: Array) -> Array:
     """Positions of the rows that are the first of their kind within their query."""
-    keys = line_keys(np.column_stack([codes, at.astype(float)]))
+    keys = row_keys(np.column_stack([codes, at.astype(float)]))
     _, first = np.unique(keys, return_index=True)
     return np.sort(first)
 

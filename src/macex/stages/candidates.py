@@ -8,19 +8,18 @@ offered is already within the constraints.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from macex.ask.ground import Unit, special
+from macex.ask.ground import Unit
 from macex.errors import OptionError, require_counts
-from macex.schema import MISSING
+from macex.schema import MISSING, Array, special
 from macex.stages.shapes import Candidates
 
 if TYPE_CHECKING:
     from macex.ask.space import Space
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
 MOST_REMAINING = 2000  # values that a query's first level is completed with
 

@@ -8,16 +8,15 @@ the interquartile range there. `proximity` keeps to the printed formula.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from macex.schema import MISSING, UNKNOWN
+from macex.schema import Array, special
 
 if TYPE_CHECKING:
     from macex.schema import Schema
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Kind = Literal["median", "mad", "percentile"]
 KINDS: tuple[Kind, ...] = ("median", "mad", "percentile")
 
@@ -41,7 +40,7 @@ class Scales:
         else:
             steps = np.abs(after - before) / self.scale
         steps = np.where(self.discrete, after != before, steps)
-        odd = _special(after) | _special(before)
+        odd = special(after) | special(before)
         return np.where(odd, after != before, steps) if odd.any() else steps
 
     def total(self, before: Array, after: Array, weights: Array | float = 1.0) -> Array:
@@ -56,7 +55,7 @@ class Scales:
         Proximity = -||x'_cat - x_cat||_0 - ||(x'_con - x_con) / m_con||_1
         """
         steps = np.where(self.discrete, after != before, np.abs(after - before) / self.median)
-        odd = _special(after) | _special(before)
+        odd = special(after) | special(before)
         steps = np.where(odd, after != before, steps)
         total: Array = -steps[:, self.by_name].sum(axis=1) + 0.0
         return total
@@ -77,7 +76,7 @@ def learn_scales(schema: Schema, codes: Array, kind: Kind = "median") -> Scales:
     scale, median = np.ones(width), np.ones(width)
     seen, ranks = [], []
     for place, column in enumerate(schema.columns):
-        known = codes[:, place][~_special(codes[:, place])]
+        known = codes[:, place][~special(codes[:, place])]
         seen.append(column.seen)
         ranks.append(np.cumsum(column.counts) / max(1, column.counts.sum()))
         if column.discrete:
@@ -114,8 +113,3 @@ def _scale(known: Array, kind: Kind) -> float:
 
 def _or_one(value: float) -> float:
     return float(value) if value > 0 else 1.0
-
-
-def _special(codes: Array) -> Array:
-    reserved: Array = (codes == MISSING) | (codes == UNKNOWN)
-    return reserved

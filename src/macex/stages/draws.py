@@ -8,15 +8,16 @@ order, or on the number of workers.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
 
+from macex.schema import Array
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MUL_A = np.uint64(0xBF58476D1CE4E5B9)

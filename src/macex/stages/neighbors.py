@@ -8,17 +8,16 @@ by equality, so that no wide one-hot table is ever made.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from macex.schema import MISSING, UNKNOWN
+from macex.schema import MISSING, UNKNOWN, Array, row_keys
 from macex.stages.arrays import first_of_each
 
 if TYPE_CHECKING:
     from macex.schema import Schema
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
 WIDE = 64  # categories from which a column is compared by equality
 BLOCK = 8_000_000  # distances held at once
@@ -84,7 +83,7 @@ class NeighborIndex:
         self.top = self.binned.max(axis=0, initial=-1)
         self.narrow = ~self.discrete | (self.top < WIDE)
         keyed = np.column_stack([self.binned, self.group])
-        _, first = np.unique(_keys(keyed), return_index=True)
+        _, first = np.unique(row_keys(keyed), return_index=True)
         self.distinct = np.sort(first)
 
     def side(self, rows: Array, match: Array) -> Side:
@@ -92,7 +91,7 @@ class NeighborIndex:
         binned = self.binned[rows]
         features = self._encode(binned, match)
         lengths = np.einsum("tf,tf->t", features, features)
-        return Side(rows, match, features, lengths, _keys(binned[:, match]))
+        return Side(rows, match, features, lengths, row_keys(binned[:, match]))
 
     def nearest(
         self, binned: Array, side: Side, count: int, among: Array | None = None
@@ -106,7 +105,7 @@ class NeighborIndex:
         real = np.zeros((len(binned), count), bool)
         if not len(side.rows) or not side.match.any():
             return found, real
-        own = _keys(binned[:, side.match])
+        own = row_keys(binned[:, side.match])
         step = max(1, BLOCK // len(side.rows))
         for start in range(0, len(binned), step):
             part = slice(start, start + step)
@@ -167,13 +166,3 @@ def _smallest(gaps: Array, count: int) -> Array:
         near = np.broadcast_to(np.arange(gaps.shape[1]), gaps.shape)
     order = np.argsort(np.take_along_axis(gaps, near, axis=1), axis=1, kind="stable")
     return np.take_along_axis(near, order, axis=1)
-
-
-def _keys(binned: Array) -> Array:
-    """One 64-bit key per row of small integers."""
-    keys = np.zeros(len(binned), np.uint64)
-    for column in range(binned.shape[1]):
-        values = (binned[:, column].astype(np.int64) + 3).astype(np.uint64)
-        keys = (keys ^ values) * np.uint64(0x9E3779B97F4A7C15)
-        keys = keys ^ (keys >> np.uint64(29))
-    return keys

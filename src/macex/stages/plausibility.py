@@ -9,17 +9,16 @@ evenly spaced sample of them stands for all.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macex.schema import MISSING, UNKNOWN
+from macex.schema import Array, special
 from macex.stages.arrays import distinct
 
 if TYPE_CHECKING:
     from macex.stages.distance import Scales
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
 SAMPLE = 1000
 SMALL_SAMPLE = 250  # where every query has a goal of its own
@@ -60,7 +59,7 @@ class Reference:
         for column in _columns(self.scales, discrete=False):
             x, y = codes[:, column][:, None], self.codes[:, column]
             gap = np.abs(_scaled(self.scales, column, x) - _scaled(self.scales, column, y))
-            odd = _special(x) | _special(y)
+            odd = special(x) | special(y)
             total += np.where(odd, x != y, gap) if odd.any() else gap
         return total
 
@@ -103,8 +102,3 @@ def _nearest_mean(gaps: Array) -> Array:
 
 def _scaled(scales: Scales, column: int, codes: Array) -> Array:
     return (codes / scales.scale[column]).astype(np.float32)
-
-
-def _special(codes: Array) -> Array:
-    reserved: Array = (codes == MISSING) | (codes == UNKNOWN)
-    return reserved

@@ -8,15 +8,13 @@ the ones whose columns overlap least.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from macex.errors import require_counts
+from macex.schema import Array
 from macex.stages.arrays import rank_within, set_keys
 from macex.stages.shapes import Pool, Task
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 PLAUSIBLE = 0.05
 

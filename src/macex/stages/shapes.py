@@ -8,9 +8,11 @@ Pool        examples that reach their goals                         E of the pap
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
+
+from macex.schema import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from macex.ask.space import Space
     from macex.stages.draws import Draws
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Prefer = Literal["fewest", "nearest", "surest"]
 
 

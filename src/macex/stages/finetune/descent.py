@@ -14,12 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from macex.ask.ground import special
 from macex.errors import OptionError, require_counts
+from macex.schema import Array, special
 from macex.stages.arrays import rank_within
 from macex.stages.shapes import Pool, Task
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,14 @@ point that still reaches the goal becomes the example; the next round looks clos
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from macex.ask.ground import special
 from macex.errors import require_counts
+from macex.schema import Array, special
 from macex.stages.arrays import rank_within
 from macex.stages.shapes import Pool, Task
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class _Trials(NamedTuple):

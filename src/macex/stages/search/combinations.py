@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from macex.schema import Array
 from macex.stages.arrays import first_of_each, highest, log_odds, rank_within
 from macex.stages.shapes import Candidates, Task
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 REPEATS = 4  # how often one combination may come from different parents
 BEYOND = np.iinfo(np.int64).max  # the rank of what is not to be scored
@@ -21,6 +20,12 @@ class Singles(NamedTuple):
     candidates: Candidates
     reached: Array  # (Q, A) bool
     reach: Array  # (Q, A) how much nearer each comes, whether or not it may be made
+
+    @property
+    def known(self) -> Array:
+        """For whom every single change that may be made was scored, (Q,) bool."""
+        offered = self.candidates.real & self.candidates.allowed
+        return np.asarray((~offered | np.isfinite(self.reach)).all(axis=1))
 
     @property
     def gain(self) -> Array:

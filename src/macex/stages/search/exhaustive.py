@@ -10,11 +10,11 @@ models and a good guess for others.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from macex.errors import require_counts
+from macex.schema import Array
 from macex.stages.arrays import set_keys
 from macex.stages.search.combinations import (
     Level,
@@ -26,8 +26,6 @@ from macex.stages.search.combinations import (
     stretch,
 )
 from macex.stages.shapes import Candidates, Found, Pool, Task
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 NEAREST_LEVELS = 3  # how many levels are looked at when the nearest example is wanted
 
@@ -97,7 +95,7 @@ class Exhaustive:
         if late.any():
             extra = _score(task, *_fresh(task, pools, [young.rows(late)]))
             level = Level(*(np.concatenate(pair) for pair in zip(level, extra, strict=True)))
-        whole = np.ones(len(task.queries), bool)
+        whole = singles.known
         whole[beam] = False
         return level, whole
 

@@ -12,15 +12,13 @@ distance is lowered; all examples met on the way that reach the goal are kept.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from macex.errors import OptionError, require_counts
+from macex.schema import Array
 from macex.stages.search.options import Options, options_of
 from macex.stages.shapes import Candidates, Found, Pool, Task
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,12 @@ goal the one with the fewest changes is stripped, change by change, of what it d
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from macex.schema import Array
 from macex.stages.arrays import rank_within
 from macex.stages.shapes import Pool, Task
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True, slots=True)

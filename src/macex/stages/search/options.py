@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from macex.schema import Array
 from macex.stages.shapes import Candidates, Task
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Options(NamedTuple):

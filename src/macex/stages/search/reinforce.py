@@ -8,15 +8,14 @@ in lock-step: one model call an epoch. The gradients are written out, see `gradi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from macex.errors import OptionError, require_counts
+from macex.schema import Array
 from macex.stages.search.options import Options, options_of
 from macex.stages.shapes import Candidates, Found, Pool, Task
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Policy(NamedTuple):
