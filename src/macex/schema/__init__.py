@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from macex.schema.cells import Array
 from macex.schema.columns import MISSING, UNKNOWN, Column, special
-from macex.schema.keys import row_keys
+from macex.schema.keys import cell_keys, row_keys
 from macex.schema.kinds import Categorical, Continuous, Datetime, Kind, Ordered
 from macex.schema.rows import Rows
 from macex.schema.schema import Schema
@@ -24,6 +24,7 @@ __all__ = [
     "Ordered",
     "Rows",
     "Schema",
+    "cell_keys",
     "row_keys",
     "special",
 ]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from macex.schema import Array
+from macex.schema import Array, cell_keys
 from macex.stages.arrays import first_of_each, highest, log_odds, rank_within
 from macex.stages.shapes import Candidates, Task
 
@@ -210,7 +210,7 @@ def brood(
     pair = highest(promise, wide)
     fresh = np.isfinite(np.take_along_axis(promise, pair, axis=1))
     if not once:
-        keys = _set_key(parents.codes, changed)[:, :, None] + _change_key(values, units)[:, None, :]
+        keys = _set_key(parents.codes, changed)[:, :, None] + cell_keys(values, units)[:, None, :]
         fresh &= first_of_each(np.take_along_axis(keys.reshape(promise.shape), pair, axis=1))
     rank = np.cumsum(fresh, axis=1) - 1
     if task.space.bound_rows:
@@ -220,19 +220,9 @@ def brood(
     return Brood(parents, values, units, queries, pair, rank)
 
 
-def _change_key(values: Array, units: Array) -> Array:
-    """A 64-bit key of setting a unit to a value; the key of several changes is the sum."""
-    bits = np.ascontiguousarray(values + 0.0).view(np.uint64)
-    keys = (
-        bits ^ (units.astype(np.uint64) + np.uint64(1)) * np.uint64(0xBF58476D1CE4E5B9)
-    ) * np.uint64(0x9E3779B97F4A7C15)
-    mixed: Array = (keys ^ (keys >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
-    return mixed
-
-
 def _set_key(codes: Array, changed: Array) -> Array:
     """The key of all changes of a combination, (q, P)."""
-    keys = _change_key(codes, np.broadcast_to(np.arange(codes.shape[2]), codes.shape))
+    keys = cell_keys(codes, np.arange(codes.shape[2]))
     total: Array = np.where(changed, keys, np.uint64(0)).sum(axis=2, dtype=np.uint64)
     return total
 

@@ -52,19 +52,21 @@ class Exhaustive:
     def __call__(self, task: Task, candidates: Candidates) -> Found:
         """Examples that reach their goals, and what was proved on the way."""
         singles, pools = _score_singles(task, candidates)
-        open_ = ~_enough(task, pools, 1)
+        open_ = ~_enough(task, _sets(task, pools, 1), 1)
         singles, more, complete = _completed_level(task, singles, open_)
         pools += more
         proof = _Proof(task, complete)
-        proof.after(1, pools, np.ones(len(open_), bool))
+        sets = _sets(task, pools, 1)
+        proof.after(1, sets, np.ones(len(open_), bool))
         level: Level | None = None
         for size in range(2, self.depth + 1):
-            open_ &= ~_enough(task, pools, size - 1) & (task.max_changes >= size)
+            open_ &= ~_enough(task, sets, size - 1) & (task.max_changes >= size)
             if not open_.any():
                 break
             level, whole = self._level(task, singles, level, pools, np.flatnonzero(open_), size)
             pools.append(_reached(level))
-            proof.after(size, pools, whole)
+            sets = _sets(task, pools, size)
+            proof.after(size, sets, whole)
         weight = _weights(task, singles)
         pool = Pool.join(pools, task.space.width)
         return Found(pool, proof.seen, proof.offered, singles.candidates, weight, singles.reached)
@@ -108,9 +110,9 @@ class _Proof:
         self.seen = np.zeros(len(complete), int)
         self.offered = np.zeros(len(complete), int)
 
-    def after(self, size: int, pools: list[Pool], whole: Array) -> None:
-        """Take note of a level: `whole` says for whom all of it was scored."""
-        failed = whole & ~self.task.judge.ran_out & (_sets(self.task, pools, size) == 0)
+    def after(self, size: int, sets: Array, whole: Array) -> None:
+        """Take note of a level: how many `sets` were found, and for whom it was scored whole."""
+        failed = whole & ~self.task.judge.ran_out & (sets == 0)
         self.offered[failed & (self.offered == size - 1)] = size
         self.seen[failed & self.complete & (self.seen == size - 1)] = size
 
@@ -169,11 +171,11 @@ def _sets(task: Task, pools: list[Pool], size: int) -> Array:
     return np.bincount(pool.at[small][first], minlength=len(task.queries))
 
 
-def _enough(task: Task, pools: list[Pool], size: int) -> Array:
-    """For whom the search may stop after the level `size`."""
+def _enough(task: Task, sets: Array, size: int) -> Array:
+    """For whom the search may stop after the level `size`, `sets` having been found."""
     if task.prefer == "surest" or (task.prefer == "nearest" and size < NEAREST_LEVELS):
         return np.zeros(len(task.queries), bool)
-    enough: Array = _sets(task, pools, size) >= task.count
+    enough: Array = sets >= task.count
     return enough
 
 
