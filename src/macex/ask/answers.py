@@ -56,8 +56,16 @@ class Outlook:
         return np.round(np.asarray(scores, dtype=float), digits) + 0.0
 
     def as_progress(self, gap: Array) -> Array:
-        """The lead of the wanted classes, as the probability it is for two classes."""
-        return (gap + 1) / 2 if self.probable else gap / (2 * self.spread)
+        """The lead of the wanted classes on a scale on which gains roughly add up, 0 when even.
+
+        For probabilities that is the log odds, which for two classes are the model's own. They are
+        rounded, so that the last bits of a batched model change nothing, but they tell rows apart
+        that a rounded probability of 0 would not.
+        """
+        if not self.probable:
+            return np.round(gap / (2 * self.spread), 6)
+        chance = np.clip((gap + 1) / 2, 1e-15, 1 - 1e-15)
+        return np.round(np.log(chance) - np.log1p(-chance), 6)
 
     def tuned_gap(self, scores: Array, wanted: Array, gap: Array) -> Array:
         """The lead counted from a tuned threshold; only known for two classes."""

@@ -145,7 +145,7 @@ class Verdict(NamedTuple):
 
     reached: Array  # (n,) bool
     score: Array  # (n,) toward the goal, as shown to people
-    progress: Array  # (n,) higher is nearer to the goal; what searches climb
+    progress: Array  # (n,) what searches climb: 0 at the goal, on a scale where gains add up
 
     def take(self, index: Array) -> Verdict:
         """The entries at `index`."""
@@ -198,28 +198,28 @@ class Goals:
     def _judge_two(self, answers: Answers, at: Array) -> Verdict:
         """The same as `_judge_classes`, for the commonest case."""
         yes = self.wanted[at, 1]
+        raw = answers.scores[:, 1] - answers.scores[:, 0]
         first = self.outlook.rounded(answers.scores[:, 0])
         second = self.outlook.rounded(answers.scores[:, 1])
         gap = np.where(yes, second - first, first - second)
         hit = ((answers.decision == 1) == yes) & (gap >= self.margin * (1 - 1e-9))
-        return Verdict(hit, np.where(yes, second, first), self.outlook.as_progress(gap))
+        progress = self.outlook.as_progress(np.where(yes, raw, -raw))
+        return Verdict(hit, np.where(yes, second, first), progress)
 
     def _judge_classes(self, answers: Answers, at: Array) -> Verdict:
         if self._one_of_two:
             return self._judge_two(answers, at)
         wanted = self.wanted[at]
         scores = self.outlook.rounded(answers.scores)
-        inside = np.where(wanted, scores, -np.inf).max(axis=1, initial=-np.inf)
-        outside = np.where(wanted, -np.inf, scores).max(axis=1, initial=-np.inf)
-        none_left, no_other = np.isneginf(inside), np.isneginf(outside)
-        gap = np.where(none_left, -1.0, inside) - np.where(no_other, -1.0, outside)
+        gap, raw = _lead(scores, wanted), _lead(answers.scores, wanted)
         rows = np.arange(len(at))
         hit = wanted[rows, np.maximum(answers.decision, 0)] & (answers.decision >= 0)
         if self.outlook.tuned:
             gap = self.outlook.tuned_gap(scores, wanted, gap)
+            raw = self.outlook.tuned_gap(answers.scores, wanted, raw)
         if not self.outlook.tuned or (self.outlook.threshold is not None and self.margin > SLIGHT):
             hit &= gap >= self.margin * (1 - 1e-9)
-        return Verdict(hit, self._class_score(scores, wanted), self.outlook.as_progress(gap))
+        return Verdict(hit, self._class_score(scores, wanted), self.outlook.as_progress(raw))
 
     def _class_score(self, scores: Array, wanted: Array) -> Array:
         if self.outlook.probable:
@@ -234,7 +234,7 @@ class Goals:
         over = np.where(self.open_low[at], (raw > low) & (shown > low), (raw >= low))
         under = np.where(self.open_high[at], (raw < high) & (shown < high), (raw <= high))
         slack = np.minimum(shown - low, high - shown)  # how far inside the band, below 0 outside
-        return Verdict(over & under, shown, 0.5 + slack / self.outlook.spread)
+        return Verdict(over & under, shown, slack / self.outlook.spread)
 
 
 def resolve(want: object, count: int) -> list[Goal]:
@@ -307,6 +307,14 @@ def _fill_band(made: Goals, query: int, goal: Goal, own: Answers, outlook: Outlo
         made.low[query], made.high[query] = (bound, np.inf) if goal.by > 0 else (-np.inf, bound)
     else:
         raise GoalError("above_row(...) must be resolved by the explainer first")
+
+
+def _lead(scores: Array, wanted: Array) -> Array:
+    """By how much the best wanted class leads the best other one, (n,)."""
+    inside = np.where(wanted, scores, -np.inf).max(axis=1, initial=-np.inf)
+    outside = np.where(wanted, -np.inf, scores).max(axis=1, initial=-np.inf)
+    inside, outside = (np.where(np.isneginf(s), -1.0, s) for s in (inside, outside))
+    return inside - outside
 
 
 def label_position(label: object, classes: Sequence[object]) -> int:

@@ -90,7 +90,7 @@ def answer(fitted: Fitted, asked: Asked) -> Outcome:
     task = _task(fitted, asked, space.closed(there | np.isneginf(verdict.progress)), judge, verdict)
 
     found, method = search(fitted, task, goals)
-    ranked = refine(fitted, task, goals, found.pool)
+    ranked = refine(fitted, task, goals, found)
     checked = check(options.selection, task, judge, ranked)
     differing = _second_opinion(task, judge, own, checked)
     if differing is not None:

@@ -13,7 +13,7 @@ from macex.schema import Array
 from macex.stages.arrays import distinct
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.selection import PLAUSIBLE, ranking, shortlist
-from macex.stages.shapes import Pool, Task
+from macex.stages.shapes import Found, Pool, Task
 
 if TYPE_CHECKING:
     from macex.ask.goals import Goals
@@ -23,12 +23,44 @@ if TYPE_CHECKING:
 WAVES = (3, 12)  # how many of the nearest examples are looked at first, and then
 
 
-def refine(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
+def refine(fitted: Fitted, task: Task, goals: Goals, found: Found) -> Ranked:
     """Refine and rank; with the printed rule selection comes before fine-tuning."""
-    options = fitted.options
-    pool = pool.take(distinct(pool.at, pool.codes))
-    if options.selection.printed:
+    pool = found.pool.take(distinct(found.pool.at, found.pool.codes))
+    if fitted.options.selection.printed:
         return _refine_chosen(fitted, replace(task, prefer="nearest"), goals, pool)
+    ranked = _refine_nearest(fitted, task, goals, pool)
+    if not isinstance(fitted.options.method, Exhaustive) or task.prefer != "fewest":
+        return ranked
+    further = _second_look(task, found, ranked)
+    if not len(further):
+        return ranked
+    both = Pool.join([ranked.pool, further], task.space.width)
+    return rank(fitted, task, goals, both.take(distinct(both.at, both.codes)))
+
+
+def _second_look(task: Task, found: Found, ranked: Ranked) -> Pool:
+    """More single changes for queries whose best one is implausible: all other seen values."""
+    nothing = Pool.empty(task.space.width)
+    if task.count > 1 or not len(ranked.pool):
+        return nothing
+    at = ranked.pool.at[ranked.order]
+    lead = ranked.order[np.concatenate([[True], at[1:] != at[:-1]])]
+    best = ranked.pool.take(lead)
+    single = task.space.changed(best.codes, best.at).sum(axis=1) == 1
+    open_ = np.zeros(len(task.queries), bool)
+    open_[best.at[single & (ranked.plausibility[lead] < PLAUSIBLE)]] = True
+    rest, _ = task.rest(open_, found.candidates)
+    codes, at, _ = rest.rows(task.queries, rest.real)
+    if not len(at):
+        return nothing
+    verdict = task.judge(codes, at)
+    good = verdict.reached
+    return Pool(at[good], codes[good], verdict.progress[good])
+
+
+def _refine_nearest(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
+    """Fine-tune the nearest few examples of each set of changed units."""
+    options = fitted.options
     pool = pool.take(shortlist(task, pool, sets=task.count + 11, each=5))
     if options.finetune is None or task.prefer == "surest" or not len(pool):
         return rank(fitted, task, goals, pool)

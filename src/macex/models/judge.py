@@ -45,7 +45,7 @@ class Judge:
 
     @property
     def bounded(self) -> Array:
-        """Whether progress is a probability, so that gains add up as log odds, (Q,) bool."""
+        """Whether progress is the log odds of a probability, (Q,) bool."""
         return self.goals.by_class & self.goals.outlook.probable
 
     def __call__(self, codes: Array, at: Array, *, probe: bool = False) -> Verdict:

@@ -10,16 +10,6 @@ import numpy as np
 from macex.schema import Array, row_keys
 
 
-def log_odds(probability: Array) -> Array:
-    """The scale on which the gains of separate changes roughly add up; infinities stay.
-
-    >>> log_odds(np.array([0.5, -np.inf])).tolist()
-    [0.0, -inf]
-    """
-    inside = np.clip(probability, 1e-6, 1 - 1e-6)
-    return np.where(np.isfinite(probability), np.log(inside) - np.log1p(-inside), probability)
-
-
 def first_of_each(keys: Array) -> Array:
     """Where a key stands for the first time in its line.
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
+from scipy.special import expit
 
 from macex.schema import Array
 
@@ -81,7 +82,7 @@ class Task:
     measure: Callable[[Array, Array], Array]  # (codes, at) -> distance from the query, (n,)
     draws: Draws
     base: Array  # (Q,) progress of the queries themselves
-    bounded: Array  # (Q,) bool: progress is a probability
+    bounded: Array  # (Q,) bool: progress is the log odds of a probability
     count: int  # counterfactuals wanted for each query
     prefer: Prefer
     rest: Callable[
@@ -92,6 +93,10 @@ class Task:
     def queries(self) -> Array:
         """The queries by unit, (Q, U)."""
         return self.space.queries
+
+    def reward(self, progress: Array, at: Array) -> Array:
+        """Progress as the paper's reward: the probability of the goal, where there is one."""
+        return np.where(self.bounded[at], expit(progress), progress)
 
     @property
     def max_changes(self) -> Array:

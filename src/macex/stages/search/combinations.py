@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from macex.schema import Array, cell_keys
-from macex.stages.arrays import first_of_each, highest, log_odds, rank_within
+from macex.stages.arrays import first_of_each, highest, rank_within
 from macex.stages.shapes import Candidates, Task
 
 REPEATS = 4  # how often one combination may come from different parents
@@ -77,7 +77,7 @@ class _Parts(NamedTuple):
     """What combinations are built from, for some queries, padded."""
 
     codes: Array  # (q, P, U)
-    worth: Array  # (q, P) stretched progress, minus infinity where there is none
+    worth: Array  # (q, P) progress, minus infinity where there is none
     distance: Array  # (q, P)
 
 
@@ -96,16 +96,16 @@ def _parents(task: Task, before: Level, queries: Array, most: int) -> _Parts:
     position[queries] = np.arange(len(queries))
     usable = (position[before.at] >= 0) & ~before.reached & np.isfinite(before.progress)
     at, rows, progress = before.at[usable], before.codes[usable], before.progress[usable]
-    worth, distance = stretch(task, progress, at), _distance(task, rows, at)
-    start = stretch(task, task.base[at], at)
-    rank = rank_within(at, -_ranked(task, worth - start, distance), np.arange(len(at)))
+    distance = _distance(task, rows, at)
+    gain = progress - task.base[at]
+    rank = rank_within(at, -_ranked(task, gain, distance), np.arange(len(at)))
     keep = rank < most
     parts = _Parts(
         np.repeat(task.queries[queries][:, None], most, axis=1),
         np.full((len(queries), most), -np.inf),
         np.zeros((len(queries), most)),
     )
-    for table, values in zip(parts, (rows, worth, distance), strict=True):
+    for table, values in zip(parts, (rows, progress, distance), strict=True):
         table[position[at[keep]], rank[keep]] = values[keep]
     return parts
 
@@ -122,10 +122,7 @@ def _single_parts(task: Task, singles: Singles, queries: Array, most: int) -> tu
     codes = np.repeat(task.queries[queries][:, None], entry.shape[1], axis=1)
     line, place = np.indices(entry.shape)
     codes[line, place, unit[entry]] = value[queries[:, None], entry]
-    worth = (
-        np.take_along_axis(gain, entry, axis=1)
-        + stretch(task, task.base[queries], queries)[:, None]
-    )
+    worth = np.take_along_axis(gain, entry, axis=1) + task.base[queries][:, None]
     return entry, _Parts(codes, worth, np.take_along_axis(distance, entry, axis=1))
 
 
@@ -198,7 +195,7 @@ def brood(
     values = np.take_along_axis(singles.candidates.value[queries], entry, axis=1)
     changed = parents.codes != task.queries[queries][:, None]
     taken = np.take_along_axis(changed, units[:, None, :].repeat(changed.shape[1], axis=1), axis=2)
-    gain = parts.worth - stretch(task, task.base[queries], queries)[:, None]
+    gain = parts.worth - task.base[queries][:, None]
     guess = np.where(taken, -np.inf, parents.worth[:, :, None] + gain[:, None, :])
     if before is None:
         guess = np.where(np.tri(guess.shape[1], guess.shape[2], dtype=bool), -np.inf, guess)
@@ -231,8 +228,8 @@ def _promise(task: Task, guess: Array, distance: Array, queries: Array) -> Array
     """What to score first: the highest guess; or the nearest of those that should suffice."""
     if task.prefer != "nearest":
         return guess
-    suffices = np.where(task.bounded[queries], log_odds(np.array(0.5)) - 0.25, 0.5)
-    return np.where(guess >= suffices[:, None, None], -distance, guess - 1e6)
+    slack = np.where(task.bounded[queries], 0.25, 0.0)
+    return np.where(guess >= -slack[:, None, None], -distance, guess - 1e6)
 
 
 def greedy_path(task: Task, singles: Singles, queries: Array) -> tuple[Array, Array]:
@@ -260,8 +257,3 @@ def _sparse_steps(steps: Array) -> Array:
     grown = np.unique(np.round(16 * 1.25 ** np.arange(40)).astype(int))
     tried: Array = (steps <= 16) | np.isin(steps, grown)
     return tried
-
-
-def stretch(task: Task, progress: Array, at: Array) -> Array:
-    """Progress of rows of the queries `at` on the scale on which gains add up."""
-    return np.where(task.bounded[at], log_odds(progress), progress)

@@ -23,7 +23,6 @@ from macex.stages.search.combinations import (
     brood,
     combinations,
     greedy_path,
-    stretch,
 )
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
@@ -141,7 +140,7 @@ def _score_singles(task: Task, candidates: Candidates) -> tuple[Singles, list[Po
     if not len(at):
         return Singles(candidates, reached, reach), []
     verdict = task.judge(codes, at, probe=True)
-    reach[at, entry] = stretch(task, verdict.progress, at) - stretch(task, task.base[at], at)
+    reach[at, entry] = verdict.progress - task.base[at]
     reached[at, entry] = verdict.reached
     good = verdict.reached & candidates.allowed[at, entry]
     return Singles(candidates, reached, reach), [

@@ -103,7 +103,8 @@ class GradientlessSearch:
         codes, at, entry = candidates.rows(task.queries, candidates.real)
         if len(at):
             verdict = task.judge(codes, at, probe=True)
-            gain[at, entry] = np.maximum(verdict.progress - task.base[at], 0.0)
+            rise = task.reward(verdict.progress, at) - task.reward(task.base[at], at)
+            gain[at, entry] = np.maximum(rise, 0.0)
             flips[at, entry] = verdict.reached
         best = [
             gain[:, candidates.unit == u].max(axis=1, initial=0.0) for u in range(task.space.width)

@@ -94,13 +94,14 @@ class Reinforce:
     def _reward(self, task: Task, options: Options, mu: Array, nu: Array) -> Array:
         """The progress of every action; one that changes nothing is known without asking."""
         queries, batch, width = mu.shape
-        reward = np.repeat(task.base, batch)
+        base = task.reward(task.base, np.arange(queries))
+        reward = np.repeat(base, batch)
         flat = mu.reshape(-1, width)
         acting = np.flatnonzero(flat.any(axis=1))
         at = acting // batch
         rows = options.rows(task, at, flat[acting], nu.reshape(-1, width)[acting])
         progress = task.judge(rows, at).progress
-        reward[acting] = np.where(np.isfinite(progress), progress, task.base[at])
+        reward[acting] = np.where(np.isfinite(progress), task.reward(progress, at), base[at])
         return reward.reshape(queries, batch)
 
     def _follow(
@@ -175,7 +176,8 @@ def _add_reasons(task: Task, candidates: Candidates, weight: Array, flips: Array
     codes, at, entry = candidates.rows(task.queries, candidates.real & ~candidates.allowed)
     if len(at):
         verdict = task.judge(codes, at, probe=True)
-        weight[at, entry] = np.clip(verdict.progress - task.base[at], 0.0, 1.0)
+        gain = task.reward(verdict.progress, at) - task.reward(task.base[at], at)
+        weight[at, entry] = np.clip(gain, 0.0, 1.0)
         flips[at, entry] = verdict.reached
 
 
