@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -175,7 +176,7 @@ def _misses(fitted: Fitted, outcome: Outcome, wanted: list[bool]) -> list[Counte
     usual = np.full(len(at), np.nan)
     made = _made(fitted, outcome, pool, verdict.score, decision, usual, [{} for _ in at])
     for query, counterfactual in zip(at, made, strict=True):
-        found[query] = counterfactual
+        found[query] = replace(counterfactual, minimal=False)
     return found
 
 

@@ -41,6 +41,7 @@ def search(fitted: Fitted, task: Task, goals: Goals) -> tuple[Found, Array]:
     if found is None:
         raise TypeError("there is at least one search")
     if options.fallback and open_.any():
+        task.judge.renew(open_, Exhaustive().max_rows)
         part = replace(task, space=task.space.closed(~open_))
         pool = NearestRow()(part, near.values, near.real & open_[:, None])
         answered_by[pool.at] = "nearest row"

@@ -64,7 +64,6 @@ class Card:
     unchanged: tuple[tuple[str, str], ...]
     actions: tuple[tuple[str, str, int, bool], ...]
     sentences: tuple[str, ...]
-    diagnosis: tuple[str, ...]
 
 
 def cards(items: Sequence[Any], *, numbered: bool) -> list[Card]:
@@ -105,7 +104,6 @@ def card(explanation: Any, row: int | None) -> Card:
         ),
         actions=tuple(_action(explanation, action) for action in explanation.actions[:ACTIONS]),
         sentences=tuple(explanation.sentences()) if found else (),
-        diagnosis=tuple(explanation.diagnosis),
     )
 
 

@@ -24,8 +24,8 @@ def explanation_text(explanation: Any) -> str:
         why = f": {explanation.reason}" if explanation.reason else ""
         lines.append(f"no answer ({explanation.status}){why}")
         if explanation.miss is not None:
-            lines.append(f"nearest miss: {'   '.join(_found(explanation, explanation.miss))}")
-    lines += explanation.diagnosis
+            missed = _found(explanation, explanation.miss, "the row as it is")
+            lines.append(f"nearest miss: {'   '.join(missed)}")
     return "\n  ".join(lines)
 
 
@@ -34,9 +34,9 @@ def _decision(explanation: Any) -> str:
     return f"{label}score {score_text(explanation.score)}; wanted: {explanation.goal.text}"
 
 
-def _found(explanation: Any, found: Any) -> list[str]:
+def _found(explanation: Any, found: Any, unchanged: str = "no change needed") -> list[str]:
     _, score = scores(explanation.score, found.score)
-    changes = ", ".join(map(change_text, found.changes)) or "no change needed"
+    changes = ", ".join(map(change_text, found.changes)) or unchanged
     return [changes, score if found.label is None else f"{shown(found.label)} {score}"]
 
 

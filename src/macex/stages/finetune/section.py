@@ -44,9 +44,9 @@ class Section:
         codes, progress = pool.codes.copy(), pool.progress.copy()
         fence = task.queries[pool.at]  # (E, U) up to here the goal is not reached
         numbers = _numbers(task, pool)
-        active = np.ones(len(pool), bool)
-        for turn in range(self.rounds):
-            trials = self._trials(task, pool.at, codes, fence, numbers, active)
+        moved = np.ones(len(pool), bool)
+        for _ in range(self.rounds):
+            trials = self._trials(task, pool.at, codes, fence, numbers, moved)
             if not len(trials.example):
                 break
             at = pool.at[trials.example]
@@ -57,24 +57,22 @@ class Section:
             _raise_fences(trials, verdict.reached, fence, codes)
             codes[trials.example[best]] = trials.codes[best]
             progress[trials.example[best]] = verdict.progress[best]
-            active &= moved | (turn == 0)
         return Pool(pool.at, codes, progress)
 
     def _trials(
-        self, task: Task, at: Array, codes: Array, fence: Array, numbers: Array, active: Array
+        self, task: Task, at: Array, codes: Array, fence: Array, numbers: Array, moved: Array
     ) -> _Trials:
+        """Lines wherever a fence leaves room; joint moves for examples that just moved."""
         changed = codes != task.queries[at]
         lines = [
-            self._line(
-                task, at, codes, fence, int(place), np.flatnonzero(changed[:, place] & active)
-            )
+            self._line(task, at, codes, fence, int(place), np.flatnonzero(changed[:, place]))
             for place in np.flatnonzero(numbers.any(axis=0))
         ]
         lines = [line for line in lines if len(line.example)]
-        several = np.flatnonzero(((changed & numbers).sum(axis=1) > 1) & active)
+        several = np.flatnonzero(((changed & numbers).sum(axis=1) > 1) & moved)
         if len(several):
             lines.append(self._diagonal(task, at, codes, fence, changed & numbers, several))
-        lines.append(_taken_back(task, at, codes, changed, active))
+        lines.append(_taken_back(task, at, codes, changed, moved))
         return _Trials(*(np.concatenate(parts) for parts in zip(*lines, strict=True)))
 
     def _line(
@@ -128,9 +126,9 @@ def _numbers(task: Task, pool: Pool) -> Array:
     return movable & (pool.codes != own) & ~special(own) & ~special(pool.codes)
 
 
-def _taken_back(task: Task, at: Array, codes: Array, changed: Array, active: Array) -> _Trials:
+def _taken_back(task: Task, at: Array, codes: Array, changed: Array, moved: Array) -> _Trials:
     """One change undone at a time, where more than one was made."""
-    example, place = np.nonzero(changed & (active & (changed.sum(axis=1) > 1))[:, None])
+    example, place = np.nonzero(changed & (moved & (changed.sum(axis=1) > 1))[:, None])
     rows = codes[example]
     rows[np.arange(len(example)), place] = task.queries[at[example], place]
     return _Trials(rows, example, np.full(len(example), -1))

@@ -186,11 +186,19 @@ class Brood(NamedTuple):
 
 
 def brood(
-    task: Task, singles: Singles, before: Level | None, queries: Array, most: int, limit: int
+    task: Task,
+    singles: Singles,
+    before: Level | None,
+    queries: Array,
+    most: tuple[int, int],
+    limit: int,
 ) -> Brood:
-    """Extend the best combinations of the level before by the best single changes."""
-    entry, parts = _single_parts(task, singles, queries, most)
-    parents = parts if before is None else _parents(task, before, queries, most)
+    """Extend the best combinations of the level before by the best single changes.
+
+    `most` says how many combinations, and how many single changes.
+    """
+    entry, parts = _single_parts(task, singles, queries, most[1])
+    parents = parts if before is None else _parents(task, before, queries, most[0])
     units = singles.candidates.unit[entry]
     values = np.take_along_axis(singles.candidates.value[queries], entry, axis=1)
     changed = parents.codes != task.queries[queries][:, None]

@@ -35,8 +35,8 @@ class Exhaustive:
 
     `max_rows` bounds the rows a query may cost. A level that is larger than `beam` is cut to the
     `beam` most promising combinations, and to `more` further ones if none of those reaches the
-    goal; they extend the `parents` best combinations of the level before. Past `depth` changes only
-    the greedy path (the best value of each column, best column first) is followed.
+    goal; they extend the `parents` best combinations of the level before. Past `depth` changes the
+    two best combinations alone are extended, in `narrow` ways each time, up to `deepest` changes.
     """
 
     max_rows: int = 6000
@@ -44,9 +44,11 @@ class Exhaustive:
     more: int = 512
     parents: int = 40
     depth: int = 4
+    narrow: int = 320
+    deepest: int = 12
 
     def __post_init__(self) -> None:
-        require_counts(self, "max_rows", "beam", "more", "parents", "depth")
+        require_counts(self, "max_rows", "beam", "more", "parents", "depth", "narrow", "deepest")
 
     def __call__(self, task: Task, candidates: Candidates) -> Found:
         """Examples that reach their goals, and what was proved on the way."""
@@ -58,7 +60,7 @@ class Exhaustive:
         sets = _sets(task, pools, 1)
         proof.after(1, sets, np.ones(len(open_), bool))
         level: Level | None = None
-        for size in range(2, self.depth + 1):
+        for size in range(2, max(self.depth, self.deepest) + 1):
             open_ &= ~_enough(task, sets, size - 1) & (task.max_changes >= size)
             if not open_.any():
                 break
@@ -80,19 +82,21 @@ class Exhaustive:
         size: int,
     ) -> tuple[Level, Array]:
         """Score the combinations of `size` changes; also for whom these were all there are."""
-        room = self.max_rows if singles.candidates.exact else self.beam
+        beam_rows, more_rows = (self.beam, self.more) if size <= self.depth else (self.narrow, 0)
+        width = (self.parents, self.parents) if size <= self.depth else (2, self.narrow)
+        room = self.max_rows if singles.candidates.exact else beam_rows
         small = (
             combinations(singles.gain[open_], singles.candidates.unit, task.space.width, size)
             <= room
         )
         beam = open_[~small]
-        young = brood(task, singles, before, beam, self.parents, self.beam + self.more)
-        parts = [all_of(task, singles, open_[small], size), young.rows(young.rank < self.beam)]
+        young = brood(task, singles, before, beam, width, beam_rows + more_rows)
+        parts = [all_of(task, singles, open_[small], size), young.rows(young.rank < beam_rows)]
         if size == 2:
             parts.append(greedy_path(task, singles, open_))
         level = _score(task, *_fresh(task, pools, parts))
         helped = np.isin(beam, level.at[level.reached])
-        late = (young.rank >= self.beam) & ~helped[:, None]
+        late = (young.rank >= beam_rows) & ~helped[:, None]
         if late.any():
             extra = _score(task, *_fresh(task, pools, [young.rows(late)]))
             level = Level(*(np.concatenate(pair) for pair in zip(level, extra, strict=True)))

@@ -1,7 +1,8 @@
 """The last resort: the nearest training rows that meet the goal, made as sparse as possible.
 
-Each neighbour is laid over the query as far as the constraints allow. Of those that still reach the
-goal the one with the fewest changes is stripped, change by change, of what it does not need.
+Each neighbour is laid over the query as far as the constraints allow. From those that still reach
+the goal two ways lead to a sparse example: taking over one value after the other, the best first,
+until the goal is reached; and taking changes back from the whole neighbour. Both are tried.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class NearestRow:
         distance = task.measure(codes[good], at[good])
         best = good[rank_within(at[good], changes[good], distance) < 2]
         pool = Pool(at[best], codes[best], verdict.progress[best])
+        pool = Pool.join([pool, self._grown(task, pool)], task.space.width)
         pool = self._stripped(task, pool)
         few = task.space.changed(pool.codes, pool.at).sum(axis=1) <= task.max_changes[pool.at]
         return pool.take(np.flatnonzero(few))
@@ -44,6 +46,24 @@ class NearestRow:
             ok = task.space.admits_one(at, unit, rows[:, unit]) & task.space.changeable[at, unit]
             rows[:, unit] = np.where(ok, rows[:, unit], task.queries[at, unit])
         return rows, at
+
+    def _grown(self, task: Task, pool: Pool) -> Pool:
+        """Start from the query and take over the neighbour's best value, one a round."""
+        codes, progress = task.queries[pool.at], np.full(len(pool), -np.inf)
+        reached = np.zeros(len(pool), bool)
+        for _ in range(self.rounds):
+            missing = (codes != pool.codes) & ~reached[:, None]
+            example, unit = np.nonzero(missing)
+            if not len(example):
+                break
+            rows = codes[example]
+            rows[np.arange(len(example)), unit] = pool.codes[example, unit]
+            verdict = task.judge(rows, pool.at[example])
+            order = rank_within(example, ~verdict.reached, -verdict.progress, unit)
+            best = np.flatnonzero(order == 0)
+            codes[example[best]], progress[example[best]] = rows[best], verdict.progress[best]
+            reached[example[best]] = verdict.reached[best]
+        return Pool(pool.at, codes, progress).take(np.flatnonzero(reached))
 
     def _stripped(self, task: Task, pool: Pool) -> Pool:
         """Take changes back, in large blocks first: what stays is needed, change by change."""

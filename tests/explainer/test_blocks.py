@@ -1,0 +1,81 @@
+"""Blocks cover every row once, are bounded, and hold rows that can be answered together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from macex.ask.constraints import Constraints
+from macex.ask.goals import any_of
+from macex.explainer import blocks as cutting
+from macex.explainer.blocks import blocks
+from macex.explainer.pipeline import Asked
+from macex.schema import Schema
+
+PLAIN = Constraints()
+KINDS = [
+    PLAIN,
+    Constraints(fixed=["a"]),
+    Constraints(groups=[["a", "b"]]),
+    Constraints(derived={"c": "a + b"}),
+    Constraints(groups=[["a", "b"]], fixed=["c"]),
+    Constraints(derived={"c": "a - b"}),
+]
+ALIKE = [0, 0, 1, 2, 1, 3]  # which of them may share a block
+
+
+def asked_of(wished: list[Constraints], places=None) -> Asked:
+    count = len(wished)
+    data = pd.DataFrame({"a": np.arange(count + 2), "b": 1, "c": 2.5})
+    rows = Schema.infer(data).read(data.head(count))
+    goals = [any_of(f"label {i}") for i in range(count)]
+    return Asked(rows, goals, wished, 1, 1e-6, None, None, False, places)
+
+
+@given(kinds=st.lists(st.integers(0, 5), max_size=30), size=st.integers(1, 8))
+def test_every_row_is_in_one_block_with_what_is_asked_of_it(kinds, size):
+    asked = asked_of([KINDS[kind] for kind in kinds])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cutting, "MOST_QUERIES", size)
+        made = list(blocks(asked, 3))
+    assert sorted(int(p) for places, _ in made for p in places) == list(range(len(kinds)))
+    for places, part in made:
+        assert 1 <= len(places) <= size
+        assert part.rows.codes[:, 0].tolist() == places.tolist()
+        assert [g.labels for g in part.goals] == [(f"label {p}",) for p in places]
+        assert all(c is KINDS[kinds[p]] for c, p in zip(part.constraints, places, strict=True))
+        assert len({ALIKE[kinds[p]] for p in places}) == 1
+
+
+def test_a_small_call_is_one_block_as_it_was_asked():
+    asked = asked_of([PLAIN] * 5)
+    ((places, part),) = blocks(asked, 3)
+    assert part is asked
+    assert places.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_nothing_asked_no_blocks():
+    assert list(blocks(asked_of([]), 3)) == []
+
+
+def test_rows_know_their_place_in_the_caller_s_call():
+    asked = asked_of([PLAIN, KINDS[2], PLAIN, KINDS[2]], places=np.array([100, 101, 102, 103]))
+    assert [part.places.tolist() for _, part in blocks(asked, 3)] == [[100, 102], [101, 103]]
+    asked = asked_of([PLAIN, KINDS[2], PLAIN])
+    assert [part.places.tolist() for _, part in blocks(asked, 3)] == [[0, 2], [1]]
+
+
+@pytest.mark.parametrize(("columns", "most"), [(3, 2048), (100, 266), (1000, 8), (100_000, 1)])
+def test_blocks_shrink_with_the_width_of_rows(columns, most):
+    asked = asked_of([PLAIN] * 3000)
+    sizes = [len(places) for places, _ in blocks(asked, columns)]
+    assert sum(sizes) == 3000
+    assert max(sizes) == most
+
+
+def test_equal_constraints_that_are_not_the_same_object_share_a_block():
+    wished = [Constraints(groups=[["a", "b"]]) for _ in range(4)]
+    assert len(list(blocks(asked_of(wished), 3))) == 1
