@@ -216,13 +216,13 @@ def test_a_row_that_has_no_probabilities_is_named(row, words):
     bad[2] = row
     with pytest.raises(NotAScoreError, match=words) as fault:
         consult(model(classes=["no", "yes"], predict_proba=bad), FRAME, 4, None)
-    assert fault.value.row == 2
+    assert fault.value.rows.tolist() == [2]
 
 
 def test_a_label_that_is_no_class_is_refused_by_row():
     with pytest.raises(NotAScoreError, match="'maybe'") as fault:
         consult(model(classes=["no", "yes"], predict=["no", "yes", "no", "maybe"]), FRAME, 4, None)
-    assert fault.value.row == 3
+    assert fault.value.rows.tolist() == [3]
 
 
 def test_a_model_must_be_able_to_answer():

@@ -24,11 +24,6 @@ def test_no_answer_says_why_and_what_came_nearest():
     ]
 
 
-def test_a_diagnosis_ends_the_text():
-    text = repr(explanation(diagnosis=("without fixed=['age'] there is an answer",)))
-    assert text.endswith("\n  without fixed=['age'] there is an answer")
-
-
 def test_a_row_that_is_already_there_needs_no_change():
     assert "no change needed" in repr(batch()[2])
 

@@ -89,16 +89,6 @@ def test_nearest_rows_are_those_of_brute_force(seed, count, match, masked, wide)
     agree(index, queries, rows, np.array(match), count, among)
 
 
-@given(seed=st.integers(0, 10_000), count=st.integers(1, 20))
-def test_among_rows_equally_near_the_first_is_taken(seed, count):
-    index, queries = index_of(seed), queries_of(seed)
-    rows, match = np.arange(len(index.binned)), np.array([True, True, False, True])
-    found, real = index.nearest(queries, index.side(rows, match), count)
-    for place, query in enumerate(queries):
-        expected = [row for _, row in brute_force(index, query, rows, match, count)]
-        assert found[place][real[place]].tolist() == expected
-
-
 def test_few_distinct_rows_among_many_copies_are_all_found():
     binned = np.zeros((500, 4), np.int32)
     binned[[7, 77, 477], 1] = 1, 2, 3

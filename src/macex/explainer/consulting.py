@@ -54,7 +54,7 @@ def _asked(
             else:
                 answers = oracle(frame, len(at))
         except NotAScoreError as fault:
-            row = start + fault.row
+            row = start + int(fault.rows[0])
             raise ModelError(f"{fault}, for training row {row}", row=rows.row(row)) from fault
         except MacexError:
             raise
@@ -104,7 +104,7 @@ def blended(schema: Schema, codes: Array, answers: Answers) -> Array:
     a, b = codes[np.resize(here, count)], codes[np.resize(there, count)]
     made = np.repeat(a[:, None], len(SHARES), axis=1)  # (pair, share, d)
     for place, column in enumerate(schema.columns):
-        turn = (place + 1) / (len(schema.columns) + 1)
+        turn = (sorted(schema.names).index(column.name) + 1) / (len(schema.columns) + 1)
         x, y = a[:, place][:, None], b[:, place][:, None]
         plain = (x > -(2.0**99)) & (y > -(2.0**99)) & (not column.discrete)
         moved = column.snap(np.where(plain, x + SHARES * (y - x), 0.0))

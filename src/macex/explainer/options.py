@@ -82,9 +82,9 @@ def read_options(
     names: Any,
 ) -> Options:
     """Options from what a caller gave; a wrong one is an error that names the right ones."""
-    if prefer not in PREFERENCES:
+    if not isinstance(prefer, str) or prefer not in PREFERENCES:
         raise OptionError(f"prefer={prefer!r}{closest(prefer, PREFERENCES)}")
-    if not callable(distance) and distance not in KINDS:
+    if not callable(distance) and (not isinstance(distance, str) or distance not in KINDS):
         raise OptionError(
             f"distance={distance!r}{closest(distance, KINDS)}, or a function of two frames"
         )

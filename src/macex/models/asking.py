@@ -112,11 +112,10 @@ class Asker:
             try:
                 found = self._ask(*work.rows(part))
             except NotAScoreError as fault:
-                self._blame(fault, work, int(part[fault.row]))
-                pending.append(np.delete(part, fault.row))
+                self._blame_all(fault, work, part[fault.rows])
+                pending.append(np.delete(part, fault.rows))
             except ModelError as fault:  # the whole answer has the wrong form
-                for row in part:
-                    self._blame(fault, work, int(row))
+                self._blame_all(fault, work, part)
             except Exception as fault:  # noqa: BLE001 - the model's own, whatever it is
                 if len(part) == 1:
                     self._blame(fault, work, int(part[0]))
@@ -134,6 +133,10 @@ class Asker:
             self.cost.seconds += time.perf_counter() - began
             self.cost.calls += self.oracle.calls_per_ask
             self.cost.rows += len(full)
+
+    def _blame_all(self, fault: Exception, work: _Work, rows: Array) -> None:
+        for row in rows:
+            self._blame(fault, work, int(row))
 
     def _blame(self, fault: Exception, work: _Work, row: int) -> None:
         """Give up the queries that a row at fault belongs to, or raise."""

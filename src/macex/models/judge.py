@@ -55,7 +55,8 @@ class Judge:
         """
         full = self.space.columns(codes, at)
         lawful = self.space.holds(full, at) if self.space.bound_rows else np.ones(len(at), bool)
-        wanted = (self.space.tellable(full) if probe else lawful) & self._affordable(at)
+        wanted = (self.space.tellable(full) if probe else lawful).copy()
+        wanted[wanted] = self._affordable(at[wanted])
         verdict = self._ask(full, at, wanted)
         verdict = Verdict(verdict.reached & lawful, verdict.score, verdict.progress)
         self._remember(codes, at, verdict, lawful)

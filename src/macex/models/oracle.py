@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class NotAScoreError(Exception):
-    """A row's answer is not a score; `row` is its position in the frame that was asked."""
+    """Rows whose answers are no scores; `rows` are their positions in the frame that was asked."""
 
-    def __init__(self, message: str, row: int) -> None:
+    def __init__(self, message: str, bad: Array) -> None:
         super().__init__(message)
-        self.row = row
+        self.rows = np.flatnonzero(bad)
 
 
 @dataclass(frozen=True)
@@ -155,13 +155,13 @@ def _scale_of_predict(model: Any, frame: Any, known: Any) -> Scale:
         return "labels"
     if getattr(model, "_estimator_type", None) == "regressor":
         return "raw"
-    given = np.asarray(model.predict(frame))
+    given = np.asarray(_plain(model.predict(frame)))
     return "raw" if given.dtype.kind == "f" else "labels"
 
 
 def _label_outlook(given: Any, known: Any) -> Outlook:
     if known is None:
-        known = tuple(_item(value) for value in np.unique(np.asarray(given).reshape(-1)))
+        known = tuple(_item(value) for value in np.unique(np.asarray(_plain(given)).reshape(-1)))
     return Outlook(known, "labels", len(known))
 
 
@@ -173,6 +173,8 @@ def _outlook(table: Array, scale: Scale, known: Any) -> Outlook:
         scale = "probabilities" if _are_probable(table) else "margins"
     elif scale == "probabilities" and width > 1:
         _refuse_improbable(table)
+    if known is None and scale == "probabilities" and width == 1:
+        known = (0, 1)
     if known is not None and width == 1 and len(known) == 2:
         width = 2
     if known is not None and len(known) != width:
@@ -224,12 +226,12 @@ def _are_probable(table: Array) -> bool:
 
 
 def _refuse_unbounded(table: Array) -> None:
-    bad = ~np.isfinite(table).all(axis=1)
+    bad = np.asarray(~np.isfinite(table).all(axis=1))
     if bad.any():
         row = int(bad.argmax())
         number = table[row][~np.isfinite(table[row])][0]
         what = "NaN" if np.isnan(number) else f"an infinite score ({number})"
-        raise NotAScoreError(f"the model returned {what}", row)
+        raise NotAScoreError(f"the model returned {what}", bad)
 
 
 def _refuse_improbable(table: Array) -> None:
@@ -238,13 +240,13 @@ def _refuse_improbable(table: Array) -> None:
     if bad.any():
         row = int(bad.argmax())
         raise NotAScoreError(
-            f"the model returned {table[row].tolist()}, which are no probabilities", row
+            f"the model returned {table[row].tolist()}, which are no probabilities", bad
         )
 
 
 def _positions(given: Any, classes: Sequence[object], count: int) -> Array:
     """Labels as positions among the classes."""
-    labels = np.asarray(given).reshape(-1)
+    labels = np.asarray(_plain(given)).reshape(-1)
     if len(labels) != count:
         raise ModelError(f"the model returned {len(labels)} labels for {count} rows")
     known = {label: place for place, label in enumerate(classes)}
@@ -254,9 +256,13 @@ def _positions(given: Any, classes: Sequence[object], count: int) -> Array:
     if (found < 0).any():
         row = int((found < 0).argmax())
         raise NotAScoreError(
-            f"the model returned the label {labels[row]!r}, which is none of its classes", row
+            f"the model returned the label {labels[row]!r}, which is none of its classes", found < 0
         )
     return found
+
+
+def _plain(given: Any) -> Any:
+    return given.detach().cpu() if hasattr(given, "detach") else given
 
 
 def _item(value: Any) -> Any:

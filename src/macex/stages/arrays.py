@@ -66,12 +66,4 @@ def distinct(at: Array, codes: Array) -> Array:
 
 def set_keys(changed: Array) -> Array:
     """One 64-bit key per set of units, from (n, U) bool."""
-    packed = np.packbits(changed, axis=1)
-    filled = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), np.uint8)
-    filled[:, : packed.shape[1]] = packed
-    words = filled.view(np.uint64)
-    keys = np.zeros(len(changed), np.uint64)
-    for place in range(words.shape[1]):
-        keys = (keys ^ words[:, place]) * np.uint64(0x9E3779B97F4A7C15)
-        keys = keys ^ (keys >> np.uint64(29))
-    return keys
+    return row_keys(changed.astype(float))

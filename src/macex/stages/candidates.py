@@ -155,7 +155,8 @@ def _popular_values(choice: Neighbors, space: Space, near: Near) -> Candidates:
     usable = near.real[:, None, :] & (near.bins != near.own_bins[:, None, :]).transpose(0, 2, 1)
     usable &= _usable(space, near.values.transpose(0, 2, 1))
     picked, real, total = popular(bins, values, usable.reshape(-1, count), own, choice.values)
-    rank = np.argsort(np.argsort(-total.reshape(queries, width), axis=1, kind="stable"), axis=1)
+    first = np.where(space.changeable, total.reshape(queries, width) + count, 0)
+    rank = np.argsort(np.argsort(-first, axis=1, kind="stable"), axis=1)
     real = real.reshape(queries, width, choice.values) & (rank < choice.columns)[:, :, None]
     return Candidates(
         unit=np.repeat(np.arange(width), choice.values),

@@ -41,7 +41,7 @@ class Draws:
         counter = np.arange(start, start + count, dtype=np.uint64) * _GOLDEN + _text_key(stream)
         key = _mix(self.rows[:, None] ^ _mix(counter)[None, :])
         bits = _mix(key[:, :, None] ^ self.columns[None, None, :])
-        return ((bits >> np.uint64(11)).astype(float) + 0.5) * 2.0**-53
+        return ((bits >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52
 
     def normal(self, stream: str, start: int, count: int) -> Array:
         """Standard normal numbers, shape (Q, count, U)."""

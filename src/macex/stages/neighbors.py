@@ -49,8 +49,7 @@ def learn_bins(schema: Schema, codes: Array, bins: int) -> Bins:
             edges.append(None)
             continue
         known = codes[:, place][codes[:, place] != MISSING]
-        inner = np.quantile(known, np.linspace(0, 1, bins + 1)[1:-1]) if len(known) else np.zeros(0)
-        edges.append(np.unique(inner))
+        edges.append(_edges(column.seen, known, bins))
     return Bins(tuple(edges))
 
 
@@ -62,6 +61,18 @@ class Side(NamedTuple):
     features: Array  # (R, F) float32
     lengths: Array  # (R,) squared length of each row's features
     keys: Array  # (R,) equal for rows that agree in all compared columns
+
+
+def _edges(seen: Array, known: Array, bins: int) -> Array:
+    """Inner edges of bins: one bin a value where there are few, else by quantile.
+
+    Where most rows share a value, quantiles of the distinct values tell the others apart.
+    """
+    if len(seen) <= bins:
+        return seen[1:]
+    share = np.linspace(0, 1, bins + 1)[1:-1]
+    inner = np.unique(np.quantile(known, share))
+    return inner if len(inner) > bins // 2 else np.unique(np.quantile(seen, share))
 
 
 @dataclass
@@ -159,7 +170,7 @@ def _keep_distinct(
 
 
 def _smallest(gaps: Array, count: int) -> Array:
-    """Positions of the `count` smallest of each line, nearest first, ties by position."""
+    """Positions of the `count` smallest of each line, nearest first."""
     if count < gaps.shape[1]:
         near = np.sort(np.argpartition(gaps, count - 1, axis=1)[:, :count], axis=1)
     else:

@@ -101,4 +101,4 @@ def _nearest_mean(gaps: Array) -> Array:
 
 
 def _scaled(scales: Scales, column: int, codes: Array) -> Array:
-    return (codes / scales.scale[column]).astype(np.float32)
+    return (np.where(special(codes), 0.0, codes) / scales.scale[column]).astype(np.float32)
