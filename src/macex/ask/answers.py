@@ -15,6 +15,7 @@ from macex.ask.goals import label_position
 from macex.errors import GoalError, closest
 from macex.schema import Array
 
+TINY = 1e-15
 Scale = Literal["probabilities", "margins", "labels", "raw"]
 
 
@@ -55,25 +56,24 @@ class Outlook:
         digits = -int(np.floor(np.log10(self.unit) + 0.5))
         return np.round(np.asarray(scores, dtype=float), digits) + 0.0
 
-    def as_progress(self, gap: Array) -> Array:
+    def as_progress(self, inside: Array, outside: Array) -> Array:
         """The lead of the wanted classes on a scale on which gains roughly add up, 0 when even.
 
-        For probabilities that is the log odds, which for two classes are the model's own. They are
-        rounded, so that the last bits of a batched model change nothing, but they tell rows apart
+        For probabilities that is the log of their ratio, which for two classes is the log odds. It
+        is rounded, so that the last bits of a batched model change nothing, but it tells rows apart
         that a rounded probability of 0 would not.
         """
         if not self.probable:
-            return np.round(gap / (2 * self.spread), 6)
-        chance = np.clip((gap + 1) / 2, 1e-15, 1 - 1e-15)
-        return np.round(np.log(chance) - np.log1p(-chance), 6)
+            return np.round((inside - outside) / (2 * self.spread), 6)
+        return np.round(np.log(np.maximum(inside, TINY)) - np.log(np.maximum(outside, TINY)), 4)
 
-    def tuned_gap(self, scores: Array, wanted: Array, gap: Array) -> Array:
-        """The lead counted from a tuned threshold; only known for two classes."""
+    def tuned_lead(self, scores: Array, wanted: Array) -> tuple[Array, Array] | None:
+        """Score and threshold toward the wanted class, for two classes; None if not known."""
         if self.threshold is None or self.width != 2:
-            return gap
+            return None
         toward = np.where(wanted[:, 1], scores[:, 1], scores[:, 0])
         other = 1 - self.threshold if self.probable else -self.threshold
-        return 2 * (toward - np.where(wanted[:, 1], self.threshold, other))
+        return toward, np.where(wanted[:, 1], self.threshold, other)
 
     def position(self, label: object) -> int:
         """Where `label` stands among the classes."""

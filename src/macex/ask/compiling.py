@@ -198,10 +198,13 @@ def _menus(schema: Schema, own: Array, wished: Sequence[Constraints]) -> dict[in
         ]
         offered = [to for menu, _ in entries for _, to in menu]
         values = np.unique(np.concatenate([*offered, np.zeros(0)]))
-        menu = Menu(values, np.zeros((len(own), len(values)), bool), np.zeros(len(own), bool))
+        nobody = np.zeros(len(own), bool)
+        allowed = np.zeros((len(own), len(values)), bool)
+        menu = Menu(values, allowed, nobody.copy(), nobody.copy())
         for transitions, at in entries:
             menu.allowed[at] = _permitted(transitions, own[at, place], values)
             menu.bound[at] = True
+            menu.moves[at] = any(when is not None for when, _ in transitions)
         menus[place] = menu
     return menus
 

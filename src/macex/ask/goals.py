@@ -198,28 +198,32 @@ class Goals:
     def _judge_two(self, answers: Answers, at: Array) -> Verdict:
         """The same as `_judge_classes`, for the commonest case."""
         yes = self.wanted[at, 1]
-        raw = answers.scores[:, 1] - answers.scores[:, 0]
+        raw = answers.scores[np.arange(len(at)), np.stack([~yes, yes]).astype(int)]
         first = self.outlook.rounded(answers.scores[:, 0])
         second = self.outlook.rounded(answers.scores[:, 1])
         gap = np.where(yes, second - first, first - second)
-        hit = ((answers.decision == 1) == yes) & (gap >= self.margin * (1 - 1e-9))
-        progress = self.outlook.as_progress(np.where(yes, raw, -raw))
-        return Verdict(hit, np.where(yes, second, first), progress)
+        hit = ((answers.decision == 1) == yes) & self._leads(gap)
+        return Verdict(hit, np.where(yes, second, first), self.outlook.as_progress(raw[1], raw[0]))
 
     def _judge_classes(self, answers: Answers, at: Array) -> Verdict:
         if self._one_of_two:
             return self._judge_two(answers, at)
         wanted = self.wanted[at]
         scores = self.outlook.rounded(answers.scores)
-        gap, raw = _lead(scores, wanted), _lead(answers.scores, wanted)
-        rows = np.arange(len(at))
-        hit = wanted[rows, np.maximum(answers.decision, 0)] & (answers.decision >= 0)
-        if self.outlook.tuned:
-            gap = self.outlook.tuned_gap(scores, wanted, gap)
-            raw = self.outlook.tuned_gap(answers.scores, wanted, raw)
-        if not self.outlook.tuned or (self.outlook.threshold is not None and self.margin > SLIGHT):
-            hit &= gap >= self.margin * (1 - 1e-9)
-        return Verdict(hit, self._class_score(scores, wanted), self.outlook.as_progress(raw))
+        gap = np.subtract(*_sides(scores, wanted))
+        sides = _sides(answers.scores, wanted)
+        hit = wanted[np.arange(len(at)), np.maximum(answers.decision, 0)] & (answers.decision >= 0)
+        if not self.outlook.tuned:
+            hit &= self._leads(gap)
+        elif (lead := self.outlook.tuned_lead(answers.scores, wanted)) is not None:
+            sides = lead
+            if self.margin > SLIGHT:
+                hit &= 2 * (lead[0] - lead[1]) >= self.margin * (1 - 1e-9)
+        return Verdict(hit, self._class_score(scores, wanted), self.outlook.as_progress(*sides))
+
+    def _leads(self, gap: Array) -> Array:
+        """Whether a lead has the margin to spare; the smallest margin is any lead at all."""
+        return gap > 0 if 0 < self.margin <= SLIGHT else gap >= self.margin * (1 - 1e-9)
 
     def _class_score(self, scores: Array, wanted: Array) -> Array:
         if self.outlook.probable:
@@ -309,12 +313,13 @@ def _fill_band(made: Goals, query: int, goal: Goal, own: Answers, outlook: Outlo
         raise GoalError("above_row(...) must be resolved by the explainer first")
 
 
-def _lead(scores: Array, wanted: Array) -> Array:
-    """By how much the best wanted class leads the best other one, (n,)."""
+def _sides(scores: Array, wanted: Array) -> tuple[Array, Array]:
+    """The best score of a wanted class and of any other, (n,) each."""
     inside = np.where(wanted, scores, -np.inf).max(axis=1, initial=-np.inf)
     outside = np.where(wanted, -np.inf, scores).max(axis=1, initial=-np.inf)
-    inside, outside = (np.where(np.isneginf(s), -1.0, s) for s in (inside, outside))
-    return inside - outside
+    return np.where(np.isneginf(inside), -1.0, inside), np.where(
+        np.isneginf(outside), -1.0, outside
+    )
 
 
 def label_position(label: object, classes: Sequence[object]) -> int:

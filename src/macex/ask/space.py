@@ -26,6 +26,7 @@ class Menu:
     values: Array  # (v,) sorted
     allowed: Array  # (Q, v) bool
     bound: Array  # (Q,) bool
+    moves: Array  # (Q,) bool: given as transitions, which say nothing of a value that stays
 
     def offers(self, at: Array, values: Array) -> Array:
         """Whether each value is on the menu of query `at`, or that query is not bound by it."""
@@ -127,10 +128,8 @@ class Space:
 
     def _on_grid(self, column: int, values: Array) -> Array:
         """Computed values as the column can hold them; they may leave the training range."""
-        step = self.ground.schema.columns[column].step
-        if not step or self.ground.schema.columns[column].discrete:
-            return values
-        return np.where(special(values), values, np.round(values / step) * step)
+        kind = self.ground.schema.columns[column]
+        return values if kind.discrete else np.where(special(values), values, kind.held(values))
 
     def tellable(self, full: Array) -> Array:
         """Rows, by column, that a frame can hold at all: no missing value where none can be."""
@@ -193,5 +192,6 @@ class Space:
             low, high = bounds.floor[at, column], bounds.ceiling[at, column]
             ok &= ((values >= low) & (values <= high)) | special(values)
             if column in bounds.menus:
-                ok &= bounds.menus[column].offers(at, values) | special(values)
+                menu = bounds.menus[column]
+                ok &= menu.offers(at, values) | special(values) | menu.moves[at]
         return ok

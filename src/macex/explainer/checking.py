@@ -77,6 +77,9 @@ def check(selection: Selection, task: Task, judge: Judge, ranked: Ranked) -> Che
         verdict, decided = judge.confirm(codes, at)
         score[fresh], decision[fresh] = verdict.score[: len(fresh)], decided[: len(fresh)]
         barred[fresh] = ~verdict.reached[: len(fresh)]
+        agreed = judge.second_opinion(pool.codes[fresh], pool.at[fresh])
+        if agreed is not None:
+            barred[fresh] |= ~agreed
         spans.update({int(i): {} for i in fresh})
         for example, unit, span in probes.spans(verdict.reached[len(fresh) :]):
             spans[example][unit] = span

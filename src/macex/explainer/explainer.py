@@ -170,14 +170,16 @@ class Explainer:
     def _diagnosed(self, asked: Asked, items: list[Explanation]) -> list[Explanation]:
         """Name, for rows without an answer, each single constraint that stands in the way."""
         relief: dict[int, list[str]] = {
-            i: [] for i, item in enumerate(items) if item.status != "found"
+            i: []
+            for i, item in enumerate(items)
+            if item.status != "found" and item.miss is not None
         }
         cut = dict.fromkeys(relief, False)
-        tests: dict[str, dict[int, Constraints]] = {}
+        tests: dict[tuple[int, str], dict[int, Constraints]] = {}
         for place in relief:
-            for text, without in asked.constraints[place].parts():
-                tests.setdefault(text, {})[place] = without
-        for text, relaxed in tests.items():
+            for turn, (text, without) in enumerate(asked.constraints[place].parts()):
+                tests.setdefault((turn, text), {})[place] = without
+        for (_, text), relaxed in tests.items():
             places = np.array(list(relaxed))
             trial = replace(
                 asked,
@@ -228,7 +230,8 @@ class Explainer:
             )
         merged_by_value: dict[int, Constraints] = {}
         for one in per_row:
-            merged_by_value.setdefault(id(one), self._merged(one))
+            if id(one) not in merged_by_value:
+                merged_by_value[id(one)] = self._merged(one)
         return [merged_by_value[id(one)] for one in per_row]
 
     def _merged(self, given: Any) -> Constraints:

@@ -56,14 +56,6 @@ class Fitted:
         discrete = np.array([c.discrete for c in schema.columns], dtype=bool)
         self.index = NeighborIndex(self.binned, discrete, self.answers.decision)
 
-    def heed(self, scores: Array, decided: Array) -> None:
-        """Ask the model's own decision from now on: it was seen to differ from its best score."""
-        scores = np.concatenate([self.answers.scores, scores])
-        decided = np.concatenate([self.answers.decision, decided])
-        self.oracle = self.oracle.heeding(scores, decided)
-        for store in (self._meeting, self._reference, self._sides, self._lines):
-            store.clear()
-
     @property
     def outlook(self) -> Outlook:
         """What the model's numbers mean."""

@@ -92,10 +92,6 @@ def answer(fitted: Fitted, asked: Asked) -> Outcome:
     found, method = search(fitted, task, goals)
     ranked = refine(fitted, task, goals, found)
     checked = check(options.selection, task, judge, ranked)
-    differing = _second_opinion(task, judge, own, checked)
-    if differing is not None:
-        fitted.heed(*differing)
-        return answer(fitted, asked)
     return Outcome(asked, task, judge, goals, own, verdict, there, found, method, checked)
 
 
@@ -107,16 +103,6 @@ def _own(fitted: Fitted, asked: Asked, asker: Asker) -> tuple[Answers, Verdict, 
     verdict = goals.judge(own, at)
     progress = np.where(done, verdict.progress, -np.inf)
     return own, Verdict(verdict.reached & done, verdict.score, progress), goals
-
-
-def _second_opinion(
-    task: Task, judge: Judge, own: Answers, checked: Checked
-) -> tuple[Array, Array] | None:
-    """Ask the model itself what it decides for the queries and their answers."""
-    sound = np.array([q for q in range(len(task.queries)) if q not in judge.asker.failed], np.intp)
-    codes = np.concatenate([task.queries[sound], checked.pool.codes])
-    at = np.concatenate([sound, checked.pool.at])
-    return judge.second_opinion(codes, at, np.concatenate([own.decision[sound], checked.decision]))
 
 
 def _limits(asked: Asked, search: Search) -> Array:

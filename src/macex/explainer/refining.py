@@ -49,6 +49,8 @@ def _second_look(task: Task, found: Found, ranked: Ranked) -> Pool:
     single = task.space.changed(best.codes, best.at).sum(axis=1) == 1
     open_ = np.zeros(len(task.queries), bool)
     open_[best.at[single & (ranked.plausibility[lead] < PLAUSIBLE)]] = True
+    if not open_.any():
+        return nothing
     rest, _ = task.rest(open_, found.candidates)
     codes, at, _ = rest.rows(task.queries, rest.real)
     if not len(at):

@@ -79,17 +79,19 @@ class Judge:
         decision[sound] = answers.decision
         return Verdict(reached, score, progress), decision
 
-    def second_opinion(self, codes: Array, at: Array, said: Array) -> tuple[Array, Array] | None:
-        """Scores and own decisions, if the model's own decision is not what its scores `said`."""
+    def second_opinion(self, codes: Array, at: Array) -> Array | None:
+        """Whether the model's own decision is what each query wants; None if there is no other.
+
+        A model is known to decide by its scores only as far as the training rows show.
+        """
         oracle = self.asker.oracle
-        if oracle.decide is None or oracle.outlook.tuned or not len(at):
+        if oracle.decide is None or oracle.outlook.tuned or self.late or not len(at):
             return None
-        full = self.space.columns(codes, at)
-        decided = self.asker.decisions(full, at)
+        decided = self.asker.decisions(self.space.columns(codes, at), at)
         self.rounds += np.bincount(at, minlength=len(self.rounds)) > 0
-        if decided is None or np.array_equal(decided, said):
-            return None
-        return self.asker(full, at, always=True)[0].scores, decided
+        return (
+            None if decided is None else self.goals.wanted[at, decided] | ~self.goals.by_class[at]
+        )
 
     @property
     def late(self) -> bool:

@@ -91,10 +91,13 @@ class Column:
     def snap(self, values: Floats) -> Floats:
         """The nearest codes a frame can hold: on the grid, in the dtype, between low and high."""
         values = np.asarray(values, dtype=np.float64)
-        snapped = np.clip(self._held(on_grid(values, self.step)), self.low, self.high)
-        return np.where(values <= MISSING, values, snapped)
+        return np.where(values <= MISSING, values, np.clip(self.held(values), self.low, self.high))
 
-    def _held(self, values: Floats) -> Floats:
+    def held(self, values: Floats) -> Floats:
+        """Numbers as a frame would hold them: on the grid and in the dtype, in any range."""
+        return self._in_dtype(on_grid(values, self.step))
+
+    def _in_dtype(self, values: Floats) -> Floats:
         numbers = self.storage.numbers
         if numbers.kind == "f":
             return values.astype(numbers).astype(np.float64)
@@ -177,7 +180,7 @@ class Column:
             raise SchemaError(f"column {self.name!r} needs a finite number, not {value!r}")
         if self.integer and number != np.rint(number):
             raise SchemaError(f"column {self.name!r} holds whole numbers; {value!r} is none")
-        return float(self._held(np.array([number]))[0])
+        return float(self._in_dtype(np.array([number]))[0])
 
     def _time(self, value: object) -> float:
         duration = self.storage.numbers.kind == "m"

@@ -109,7 +109,7 @@ def _cells(series: pd.Series[Any], name: str) -> Cells:
 def _overwritten(array: Any, write: Write) -> Any:
     """A caller's column with the chosen cells written, in a wider dtype only where needed."""
     trained, chosen = write.trained, write.chosen
-    if trained is not None and trained.dtype == array.dtype:
+    if trained is not None and str(trained.dtype) == str(array.dtype):
         array[chosen] = trained[chosen]
         return array
     values = write.values()

@@ -118,7 +118,7 @@ def remaining(
     complete = np.ones(len(space), bool)
     for place, unit in enumerate(space.units):
         for values, whose in _domains(space, unit):
-            if len(values) > limit and not given.exact:
+            if _many(space, unit, values, whose, limit) and not given.exact:
                 complete &= ~(space.changeable[:, place] & whose)
                 continue
             taken = _taken(given, place, values)
@@ -132,6 +132,14 @@ def remaining(
     affordable = rest.real.sum(axis=1) <= MOST_REMAINING
     real = rest.real & affordable[:, None]
     return Candidates(rest.unit, rest.value, real, real), complete & affordable
+
+
+def _many(space: Space, unit: Unit, values: Array, whose: Array, limit: int) -> bool:
+    """Whether a unit has too many values to be completed; a menu counts for each query alone."""
+    if values is unit.seen or len(values) <= limit:
+        return len(values) > limit
+    allowed = space.bounds.menus[unit.members[0]].allowed
+    return bool((allowed.sum(axis=1)[whose] > limit).any())
 
 
 def _taken(given: Candidates, place: int, values: Array) -> Array:
@@ -250,10 +258,10 @@ def _domains(space: Space, unit: Unit) -> list[tuple[Array, Array]]:
 
 def _ladder(space: Space, unit: Unit, values: Array, most: Array | None) -> tuple[Array, Array]:
     """Values of a unit spread over what each query may set, (Q, v), and which are no repeats."""
-    width = len(values) if most is None else int(most.max(initial=0))
-    if most is None or len(values) <= most.min(initial=width) or values is not unit.seen:
+    if most is None or values is not unit.seen:
         wide = np.broadcast_to(values, (len(space), len(values)))
         return wide, np.ones(wide.shape, bool)
+    width = int(most.max(initial=0))
     if unit.discrete and not unit.ordered:
         frequent = np.lexsort((unit.seen, -unit.counts))[:width]
         wide = np.broadcast_to(unit.seen[frequent], (len(space), len(frequent)))

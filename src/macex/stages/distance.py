@@ -46,8 +46,7 @@ class Scales:
     def total(self, before: Array, after: Array, weights: Array | float = 1.0) -> Array:
         """The weighted distance of whole rows, (n,)."""
         steps = self.between(before, after) * weights
-        total: Array = steps[:, self.by_name].sum(axis=1)
-        return total
+        return _sums(steps[:, self.by_name])
 
     def proximity(self, before: Array, after: Array) -> Array:
         """The paper's proximity: minus changed categories, minus scaled changes of numbers.
@@ -57,8 +56,7 @@ class Scales:
         steps = np.where(self.discrete, after != before, np.abs(after - before) / self.median)
         odd = special(after) | special(before)
         steps = np.where(odd, after != before, steps)
-        total: Array = -steps[:, self.by_name].sum(axis=1) + 0.0
-        return total
+        return 0.0 - _sums(steps[:, self.by_name])
 
     def _percentiles(self, codes: Array) -> Array:
         found = np.zeros(codes.shape)
@@ -68,6 +66,11 @@ class Scales:
                     codes[:, column], self.seen[column], self.ranks[column]
                 )
         return found
+
+
+def _sums(steps: Array) -> Array:
+    """Sums of lines, the same for a line alone as among others."""
+    return np.round(np.ascontiguousarray(steps).sum(axis=1), 9)
 
 
 def learn_scales(schema: Schema, codes: Array, kind: Kind = "median") -> Scales:

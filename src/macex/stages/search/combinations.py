@@ -61,6 +61,8 @@ def all_of(task: Task, singles: Singles, queries: Array, size: int) -> tuple[Arr
     codes, at = [np.zeros((0, task.space.width))], [np.zeros(0, np.intp)]
     for query in queries:
         entries = np.flatnonzero(np.isfinite(gain[query]))
+        if len(np.unique(unit[entries])) < size:
+            continue
         chosen = entries[:, None]
         for _ in range(size - 1):
             later = unit[entries][None, :] > unit[chosen[:, -1]][:, None]
@@ -115,14 +117,17 @@ def _single_parts(task: Task, singles: Singles, queries: Array, most: int) -> tu
     unit, value = singles.candidates.unit, singles.candidates.value
     gain = singles.gain[queries]
     distance = _single_distances(task, singles, queries, np.isfinite(gain))
-    entry, _ = _best_entries(gain, unit, most)
+    entry, capped = _best_entries(gain, unit, most)
+    real = np.isfinite(capped)
     if task.prefer == "nearest":
-        frugal, _ = _best_entries(_ranked(task, gain, distance), unit, most)
+        frugal, capped = _best_entries(_ranked(task, gain, distance), unit, most)
         entry = np.concatenate([frugal, entry], axis=1)
+        real = np.concatenate([np.isfinite(capped), real], axis=1)
     codes = np.repeat(task.queries[queries][:, None], entry.shape[1], axis=1)
     line, place = np.indices(entry.shape)
     codes[line, place, unit[entry]] = value[queries[:, None], entry]
-    worth = np.take_along_axis(gain, entry, axis=1) + task.base[queries][:, None]
+    worth = np.where(real, np.take_along_axis(gain, entry, axis=1), -np.inf)
+    worth = worth + task.base[queries][:, None]
     return entry, _Parts(codes, worth, np.take_along_axis(distance, entry, axis=1))
 
 

@@ -24,7 +24,7 @@ class Options(NamedTuple):
 
     def rows(self, task: Task, at: Array, chosen: Array, option: Array) -> Array:
         """Rows (n, U): where `chosen` the option (n, U), elsewhere the query's own value."""
-        value = np.take_along_axis(self.value[at], option[:, :, None], axis=2)[:, :, 0]
+        value = self.value[at[:, None], np.arange(option.shape[1]), option]
         return np.where(chosen, value, task.queries[at])
 
     def spread(self, table: Array, fill: float, width: int) -> Array:
