@@ -135,10 +135,13 @@ def show(text: str) -> None:
 
 
 def narrow(table: str) -> str:
-    """The table with a first column of eleven characters instead of sixteen."""
+    """The table with a first column of nine characters instead of sixteen."""
     lines = [(line[:16], line[16:]) for line in table.split("\n")]
-    heads = [head.replace("Counterfactual", "Answer").strip() for head, _ in lines]
-    return "\n".join(f"{head:<11}{line[1]}" for head, line in zip(heads, lines, strict=True))
+    heads = [
+        head.replace("Counterfactual", "Answer").replace("Top actions", "Actions").strip()
+        for head, _ in lines
+    ]
+    return "\n".join(f"{head:<9}{line[1]}" for head, line in zip(heads, lines, strict=True))
 
 
 if __name__ == "__main__":

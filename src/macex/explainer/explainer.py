@@ -172,7 +172,7 @@ class Explainer:
         relief: dict[int, list[str]] = {
             i: []
             for i, item in enumerate(items)
-            if item.status != "found" and item.miss is not None
+            if item.status != "found" and np.isfinite(item.score)
         }
         cut = dict.fromkeys(relief, False)
         tests: dict[tuple[int, str], dict[int, Constraints]] = {}

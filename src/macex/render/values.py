@@ -33,6 +33,8 @@ def _number(value: float) -> str:
     size = abs(value)
     if not isfinite(value) or size >= 1e15 or 0 < size < 1e-4:
         return f"{value:g}"
+    if size < 1:
+        return f"{value + 0.0:.{DIGITS}g}"
     whole = len(str(int(size)))
     text = f"{value:.{max(0, DIGITS - whole)}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
