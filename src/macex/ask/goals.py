@@ -307,7 +307,7 @@ def _fill_band(made: Goals, query: int, goal: Goal, own: Answers, outlook: Outlo
         made.low[query], made.high[query] = goal.low, goal.high
         made.open_low[query], made.open_high[query] = goal.open_low, goal.open_high
     elif isinstance(goal, RiseBy):
-        bound = float(outlook.rounded(own.scores[query, output])) + goal.by
+        bound = float(own.scores[query, output]) + goal.by
         made.low[query], made.high[query] = (bound, np.inf) if goal.by > 0 else (-np.inf, bound)
     else:
         raise GoalError("above_row(...) must be resolved by the explainer first")

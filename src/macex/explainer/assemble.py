@@ -90,7 +90,9 @@ def _status(
         return "budget", None
     if min(most, changeable) == 0:
         return "none", "all values"
-    if outcome.found.proved[query] >= min(most, changeable):
+    offering = outcome.found.reachable(query)
+    proved, within = outcome.found.proved[query], min(most, changeable, offering)
+    if proved and proved >= within:
         return "none", "seen values"
     if judge.ran_out[query] or judge.finished[query]:
         return "budget", None
@@ -170,7 +172,7 @@ def _misses(fitted: Fitted, outcome: Outcome, wanted: list[bool]) -> list[Counte
     at = np.flatnonzero(np.array(wanted, dtype=bool) & np.isfinite(judge.miss_progress))
     pool = Pool(at, judge.miss_codes[at], judge.miss_progress[at])
     found: list[Counterfactual | None] = [None] * len(wanted)
-    if not len(at):
+    if not len(at) or judge.late:
         return found
     verdict, decision = judge.confirm(pool.codes, at)
     usual = np.full(len(at), np.nan)

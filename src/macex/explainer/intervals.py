@@ -81,7 +81,9 @@ class Probes(NamedTuple):
 
 
 def probe(task: Task, judge: Judge, pool: Pool, chosen: Array) -> Probes:
-    """The points to test for the examples at `chosen`."""
+    """The points to test for the examples at `chosen`; none once the time is over."""
+    if judge.late:
+        return Probes(np.zeros((0, task.space.width)), np.zeros(0, np.intp), [])
     number = np.array([not unit.discrete for unit in task.space.units])
     own = task.queries[pool.at[chosen]]
     moved = number & (pool.codes[chosen] != own) & ~special(own) & ~special(pool.codes[chosen])

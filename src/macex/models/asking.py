@@ -92,7 +92,7 @@ class Asker:
         """Rows per call: bounded in memory, and in time where there is a deadline."""
         most = max(1, min(CHUNK_ROWS, CHUNK_CELLS // max(1, columns)))
         if self.deadline is None or not self.cost.rows:
-            return most if self.deadline is None else min(most, 1000)
+            return most if self.deadline is None else min(most, 100)
         per_row = self.cost.seconds / self.cost.rows
         return max(1, min(most, int(0.5 / max(per_row, 1e-9))))
 

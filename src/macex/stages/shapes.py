@@ -151,3 +151,8 @@ class Found:
     candidates: Candidates
     weight: Array  # (Q, A) in [0, 1]
     flips: Array  # (Q, A) bool
+
+    def reachable(self, query: int) -> int:
+        """How many units of a query have anything to change to."""
+        offered = self.candidates.real[query] & self.candidates.allowed[query]
+        return len(np.unique(self.candidates.unit[offered]))

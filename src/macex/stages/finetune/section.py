@@ -17,6 +17,8 @@ from macex.schema import Array, special
 from macex.stages.arrays import rank_within
 from macex.stages.shapes import Pool, Task
 
+STRIPS = 12  # further rounds that only take changes back
+
 
 class _Trials(NamedTuple):
     """Rows to be tried: which example each belongs to and which unit it moves (-1 for several)."""
@@ -45,8 +47,12 @@ class Section:
         fence = task.queries[pool.at]  # (E, U) up to here the goal is not reached
         numbers = _numbers(task, pool)
         moved = np.ones(len(pool), bool)
-        for _ in range(self.rounds):
-            trials = self._trials(task, pool.at, codes, fence, numbers, moved)
+        for turn in range(self.rounds + STRIPS):
+            changed = codes != task.queries[pool.at]
+            if turn < self.rounds:
+                trials = self._trials(task, pool.at, codes, fence, numbers, moved)
+            else:  # changes that are still needless are taken back, one a round
+                trials = _taken_back(task, pool.at, codes, changed, moved)
             if not len(trials.example):
                 break
             at = pool.at[trials.example]
@@ -54,6 +60,9 @@ class Section:
             best = _best(task, trials, at, verdict.reached, codes, pool.at)
             moved = np.zeros(len(pool), bool)
             moved[trials.example[best]] = True
+            if turn >= self.rounds - 1:  # from now on only taking back counts as moving
+                fewer = (trials.codes[best] != task.queries[at[best]]).sum(axis=1)
+                moved[trials.example[best]] = fewer < changed[trials.example[best]].sum(axis=1)
             _raise_fences(trials, verdict.reached, fence, codes)
             codes[trials.example[best]] = trials.codes[best]
             progress[trials.example[best]] = verdict.progress[best]
