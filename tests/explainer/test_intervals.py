@@ -13,7 +13,7 @@ from macex.stages.shapes import Pool
 from stages.worlds import space_of, task_of
 
 DATA = pd.DataFrame({"c": list("ab") * 50, "x": range(100)})
-FREE = SimpleNamespace(capped=False)
+FREE = SimpleNamespace(late=False, capped=False)
 
 
 def probed(own: int, after: int, holds, judge=FREE, data=DATA, changes=("x",), **wish):
@@ -124,7 +124,9 @@ def test_categories_and_blanks_have_no_interval():
 
 @pytest.mark.parametrize(("left", "paid"), [(POINTS, False), (POINTS + 1, True)])
 def test_a_query_that_cannot_pay_has_no_interval(left, paid):
-    judge = SimpleNamespace(capped=True, limit=np.array([50]), spent=np.array([50 - left]))
+    judge = SimpleNamespace(
+        late=False, capped=True, limit=np.array([50]), spent=np.array([50 - left])
+    )
     assert bool(probed(10, 40, lambda x: x >= 40, judge=judge)[0]) == paid
 
 
