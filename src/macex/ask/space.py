@@ -165,6 +165,12 @@ class Space:
         """Values of one number put on its grid and into its range."""
         return self.ground.schema.columns[self.units[place].members[0]].snap(values)
 
+    def moved_numbers(self, codes: Array, at: Array) -> Array:
+        """Which changed units are numbers with a way back to the query's own, (n, U) bool."""
+        number = np.array([not unit.discrete for unit in self.units])
+        plain = ~special(self.queries[at]) & ~special(codes)
+        return number & self.changed(codes, at) & plain
+
     def changed(self, codes: Array, at: Array) -> Array:
         """Which units differ from the query, (n, U) bool."""
         differs: Array = codes != self.queries[at]

@@ -16,7 +16,7 @@ from macex.ask.answers import Answers
 from macex.errors import MacexError, ModelError
 from macex.models.asking import CHUNK_ROWS
 from macex.models.oracle import NotAScoreError, Oracle, consult
-from macex.schema import Array, Rows, Schema
+from macex.schema import Array, Rows, Schema, special
 
 PAIRS = 48
 SHARES = np.arange(1, 8) / 8
@@ -106,7 +106,7 @@ def blended(schema: Schema, codes: Array, answers: Answers) -> Array:
     for place, column in enumerate(schema.columns):
         turn = (sorted(schema.names).index(column.name) + 1) / (len(schema.columns) + 1)
         x, y = a[:, place][:, None], b[:, place][:, None]
-        plain = (x > -(2.0**99)) & (y > -(2.0**99)) & (not column.discrete)
+        plain = ~special(x) & ~special(y) & (not column.discrete)
         moved = column.snap(np.where(plain, x + SHARES * (y - x), 0.0))
         made[:, :, place] = np.where(plain, moved, np.where(turn <= SHARES, y, x))
     return made.reshape(-1, codes.shape[1])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from macex.schema import Array, special
+from macex.schema import Array
 
 if TYPE_CHECKING:
     from macex.models.judge import Judge
@@ -84,9 +84,7 @@ def probe(task: Task, judge: Judge, pool: Pool, chosen: Array) -> Probes:
     """The points to test for the examples at `chosen`; none once the time is over."""
     if judge.late:
         return Probes(np.zeros((0, task.space.width)), np.zeros(0, np.intp), [])
-    number = np.array([not unit.discrete for unit in task.space.units])
-    own = task.queries[pool.at[chosen]]
-    moved = number & (pool.codes[chosen] != own) & ~special(own) & ~special(pool.codes[chosen])
+    moved = task.space.moved_numbers(pool.codes[chosen], pool.at[chosen])
     moved &= ~_poor(judge, pool.at[chosen], moved)[:, None]
     codes, example = [np.zeros((0, task.space.width))], [np.zeros(0, np.intp)]
     lines = []

@@ -42,6 +42,13 @@ class Candidates:
         codes[np.arange(len(at)), self.unit[entry]] = self.value[at, entry]
         return codes, at, entry
 
+    def shares(self, gain: Array) -> Array:
+        """Gains (Q, A) of 0 or more as shares of the best gains of all units together."""
+        total = np.zeros(len(gain))
+        for place in np.unique(self.unit):
+            total += gain[:, self.unit == place].max(axis=1, initial=0.0)
+        return gain / np.where(total > 0, total, 1.0)[:, None]
+
     def join(self, other: Candidates) -> Candidates:
         """The entries of both."""
         return Candidates(

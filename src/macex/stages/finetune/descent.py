@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from macex.errors import OptionError, require_counts
-from macex.schema import Array, special
+from macex.schema import Array
 from macex.stages.arrays import rank_within
 from macex.stages.shapes import Pool, Task
 
@@ -49,7 +49,7 @@ class GradientlessDescent:
     def __call__(self, task: Task, pool: Pool) -> Pool:
         """The pool with every example moved toward its query."""
         codes, progress = pool.codes.copy(), pool.progress.copy()
-        moving = _moving(task, pool)
+        moving = task.space.moved_numbers(pool.codes, pool.at)  # C of Algorithm 4
         who = np.flatnonzero(moving.any(axis=1))
         if not len(who):
             return pool
@@ -94,13 +94,6 @@ class GradientlessDescent:
         best = rank_within(owner, distance, np.arange(len(good))) == 0
         codes[owner[best]] = rows[good[best]]
         progress[owner[best]] = verdict.progress[good[best]]
-
-
-def _moving(task: Task, pool: Pool) -> Array:
-    """C of Algorithm 4: the changed units that are numbers, (E, U) bool."""
-    number = np.array([not unit.discrete for unit in task.space.units])
-    own = task.queries[pool.at]
-    return number & (pool.codes != own) & ~special(own) & ~special(pool.codes)
 
 
 def _lawful(task: Task, rows: Array, at: Array, moving: Array) -> Array:

@@ -45,7 +45,7 @@ class Section:
         """The pool with every example as near to its query as it goes."""
         codes, progress = pool.codes.copy(), pool.progress.copy()
         fence = task.queries[pool.at]  # (E, U) up to here the goal is not reached
-        numbers = _numbers(task, pool)
+        numbers = task.space.moved_numbers(pool.codes, pool.at)
         moved = np.ones(len(pool), bool)
         for turn in range(self.rounds + STRIPS):
             changed = codes != task.queries[pool.at]
@@ -126,13 +126,6 @@ class Section:
         joined, owner = np.concatenate(rows), np.concatenate(example)
         fresh = (joined != codes[owner]).any(axis=1)
         return _Trials(joined[fresh], owner[fresh], np.full(int(fresh.sum()), -1))
-
-
-def _numbers(task: Task, pool: Pool) -> Array:
-    """Which changed units of each example are numbers that can be moved, (E, U) bool."""
-    movable = np.array([not unit.discrete for unit in task.space.units])
-    own = task.queries[pool.at]
-    return movable & (pool.codes != own) & ~special(own) & ~special(pool.codes)
 
 
 def _taken_back(task: Task, at: Array, codes: Array, changed: Array, moved: Array) -> _Trials:

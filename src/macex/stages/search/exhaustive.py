@@ -68,7 +68,7 @@ class Exhaustive:
             pools.append(_reached(level))
             sets = _sets(task, pools, size)
             proof.after(size, sets, whole)
-        weight = _weights(task, singles)
+        weight = _weights(singles)
         pool = Pool.join(pools, task.space.width)
         return Found(pool, proof.seen, proof.offered, singles.candidates, weight, singles.reached)
 
@@ -213,13 +213,7 @@ def _superfluous(task: Task, found: Pool, codes: Array, at: Array) -> Array:
     return worse
 
 
-def _weights(task: Task, singles: Singles) -> Array:
+def _weights(singles: Singles) -> Array:
     """The share of every single change in the gains of the best change of each unit."""
-    gain = np.where(
-        singles.candidates.real & np.isfinite(singles.reach), np.maximum(singles.reach, 0.0), 0.0
-    )
-    total = np.zeros(len(gain))
-    for place in range(task.space.width):
-        total += gain[:, singles.candidates.unit == place].max(axis=1, initial=0.0)
-    share: Array = gain / np.where(total > 0, total, 1.0)[:, None]
-    return share
+    known = singles.candidates.real & np.isfinite(singles.reach)
+    return singles.candidates.shares(np.where(known, np.maximum(singles.reach, 0.0), 0.0))

@@ -106,8 +106,4 @@ class GradientlessSearch:
             rise = task.reward(verdict.progress, at) - task.reward(task.base[at], at)
             gain[at, entry] = np.maximum(rise, 0.0)
             flips[at, entry] = verdict.reached
-        best = [
-            gain[:, candidates.unit == u].max(axis=1, initial=0.0) for u in range(task.space.width)
-        ]
-        total = np.sum(best, axis=0)
-        return gain / np.where(total > 0, total, 1.0)[:, None], flips
+        return candidates.shares(gain), flips
