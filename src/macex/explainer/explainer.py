@@ -154,7 +154,7 @@ class Explainer:
     def _explained(self, asked: Asked, report: Progress) -> list[Explanation]:
         """Block by block, so that memory stays flat at any number of rows."""
         done: dict[int, Explanation] = {}
-        for places, part in blocks(asked, len(self.schema.columns)):
+        for places, part in blocks(asked, len(self.schema.columns), self._fitted.singles):
             began = time.perf_counter()
             try:
                 outcome = answer(self._fitted, part)

@@ -64,6 +64,11 @@ class Options:
         return [self.method, *(others if self.fallback else [])]
 
 
+def most_rows(search: Search) -> int:
+    """How many rows a query may cost a search, unless the caller says."""
+    return search.max_rows if isinstance(search, Exhaustive) else Exhaustive().max_rows
+
+
 def search_name(search: Search) -> str:
     """The name of a search."""
     return next(name for name, known in SEARCHES.items() if type(known) is type(search))

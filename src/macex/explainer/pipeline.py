@@ -19,7 +19,7 @@ from macex.ask.compiling import build_space
 from macex.ask.goals import Goal, Goals, Verdict, compile_goals
 from macex.explainer.checking import Checked, check
 from macex.explainer.measuring import measure_of
-from macex.explainer.options import Search
+from macex.explainer.options import Search, most_rows
 from macex.explainer.refining import refine
 from macex.explainer.searching import search
 from macex.models.asking import Asker
@@ -27,7 +27,6 @@ from macex.models.judge import Judge
 from macex.schema import Array
 from macex.stages.candidates import remaining
 from macex.stages.draws import Draws, column_keys, row_keys
-from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.shapes import Found, Task
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ def _own(fitted: Fitted, asked: Asked, asker: Asker) -> tuple[Answers, Verdict, 
 
 def _limits(asked: Asked, search: Search) -> Array:
     """How many rows each query may cost, all but those of the final check."""
-    most = getattr(search, "max_rows", Exhaustive().max_rows)
+    most = most_rows(search)
     if asked.max_rows is not None:
         most = max(1, asked.max_rows - asked.count)
     return np.full(len(asked.rows), most)
