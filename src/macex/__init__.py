@@ -19,6 +19,7 @@ from macex.errors import (
     MacexError,
     ModelError,
     OptionError,
+    RenderError,
     SavedError,
     SchemaError,
 )
@@ -33,6 +34,8 @@ from macex.explanation import (
     Explanations,
     Interval,
 )
+from macex.render.names import Name
+from macex.render.plots import ChangesDisplay, DecisionDisplay, DiversityDisplay, PathDisplay
 from macex.schema import Categorical, Continuous, Datetime, Ordered, Schema
 from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.finetune.descent import GradientlessDescent
@@ -47,6 +50,7 @@ __all__ = [
     "Both",
     "Categorical",
     "Change",
+    "ChangesDisplay",
     "ConstraintError",
     "Constraints",
     "Continuous",
@@ -54,6 +58,8 @@ __all__ = [
     "Counterfactual",
     "DataError",
     "Datetime",
+    "DecisionDisplay",
+    "DiversityDisplay",
     "Domain",
     "Exhaustive",
     "Explainer",
@@ -66,10 +72,13 @@ __all__ = [
     "Interval",
     "MacexError",
     "ModelError",
+    "Name",
     "Neighbors",
     "OptionError",
     "Ordered",
+    "PathDisplay",
     "Reinforce",
+    "RenderError",
     "SavedError",
     "Schema",
     "SchemaError",

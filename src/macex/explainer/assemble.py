@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
-from macex.explanation.values import Actions, Over, Status
+from macex.explanation.values import Actions, Asking, Over, Status
 from macex.schema import Array
 from macex.stages.shapes import Pool
 
@@ -29,6 +29,7 @@ class _Parts(NamedTuple):
     misses: list[Counterfactual | None]
     actions: list[Actions]
     reasons: list[Actions]
+    asked: Asking
 
 
 def assemble(fitted: Fitted, outcome: Outcome, seconds: float) -> list[Explanation]:
@@ -42,6 +43,7 @@ def assemble(fitted: Fitted, outcome: Outcome, seconds: float) -> list[Explanati
         _misses(fitted, outcome, [not found for found in answers]),
         actions,
         _actions(outcome, candidates.real) if bound else actions,
+        Asking(outcome.asked.count, fitted.options.method_name, outcome.goals),
     )
     per_row = seconds / max(1, int(outcome.judge.spent.sum()))
     return [_explanation(fitted, outcome, query, parts, per_row) for query in range(len(answers))]
@@ -73,6 +75,7 @@ def _explanation(
         cost=Cost(int(judge.rounds[query]), spent, per_row * spent),
         source=Source(outcome.asked.rows, query, outcome.task.space.own[query]),
         names=fitted.options.names,
+        asked=parts.asked,
     )
 
 
@@ -213,6 +216,7 @@ def _made(
                 support=fitted.support(outcome.goals, int(query), binned[row], columns),
                 minimal=_minimal(outcome, int(query), int(sparsity[row]))[0],
                 source=Source(outcome.asked.rows, int(query), full[row]),
+                names=fitted.options.names,
             )
         )
     return made

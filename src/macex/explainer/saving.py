@@ -25,6 +25,7 @@ from macex.explainer.fitted import Fitted
 from macex.explainer.options import Options, read_options
 from macex.models.oracle import Oracle, consult
 from macex.render.files import write_whole
+from macex.render.names import Name
 from macex.schema import Schema
 from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.finetune.descent import GradientlessDescent
@@ -161,10 +162,13 @@ def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _written(options: Options) -> dict[str, Any]:
-    plain = {"prefer", "distance", "fallback", "random_state", "names"}
+    plain = {"prefer", "distance", "fallback", "random_state"}
+    names = {c: asdict(n) if isinstance(n, Name) else n for c, n in options.names.items()}
     return {
-        name: value if name in plain else _stage(value) for name, value in vars(options).items()
-    }
+        name: value if name in plain else _stage(value)
+        for name, value in vars(options).items()
+        if name != "names"
+    } | {"names": names}
 
 
 def _stage(stage: Any) -> Any:
