@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from macex.ask.compiling import check as check_constraints
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, Band, Goal, compile_goals, resolve
+from macex.audit import Audit
 from macex.errors import ConstraintError, GoalError, ModelError, OptionError
 from macex.explainer.assemble import assemble
 from macex.explainer.blocks import blocks
@@ -22,6 +24,7 @@ from macex.explainer.fitted import Fitted, fit
 from macex.explainer.options import read_options
 from macex.explainer.pipeline import Asked, answer
 from macex.explainer.progress import Progress, reporter
+from macex.explainer.recording import Recorder
 from macex.explanation import Explanation, Explanations
 from macex.models.asking import Asker
 from macex.render.names import Name
@@ -48,6 +51,8 @@ class Explainer:
     classes : names of the model's outputs where it does not say them itself.
     names : how columns are called in front of people, `{"hours_per_week": "hours per week"}`; with
         a unit or a format for the values, `{"income": Name("income", format="{:,.0f} €")}`.
+    audit : a file to which every explanation is recorded, or an `Audit` that names the files of
+        model and data, too; see `replay`.
     random_state : the seed; the same seed, row and question give the same answer, always.
 
     Examples
@@ -76,6 +81,7 @@ class Explainer:
         fallback: bool = True,
         classes: Sequence[object] | None = None,
         names: Mapping[str, str | Name] | None = None,
+        audit: Audit | str | Path | None = None,
         random_state: int = 0,
     ) -> None:
         options = read_options(
@@ -94,6 +100,7 @@ class Explainer:
         self.constraints = _constraints(constraints)
         self._fitted: Fitted = fit(model, self.schema.read(data), self.schema, classes, options)
         check_constraints(self.constraints, self._fitted.ground)
+        self._recorder = None if audit is None else Recorder(audit, self)
 
     @property
     def columns(self) -> list[str]:
@@ -147,10 +154,13 @@ class Explainer:
             deadline=None if timeout_s is None else time.monotonic() + timeout_s,
             keep=on_error == "keep",
         )
+        record = None if self._recorder is None else self._recorder.of(asked, diagnose=diagnose)
         with reporter(progress, len(read)) as report:
             items = self._explained(asked, report)
         if diagnose:
             items = self._diagnosed(asked, items)
+        if record is not None:
+            record(items)
         return self._explanations(items, asked)
 
     def _explained(self, asked: Asked, report: Progress) -> list[Explanation]:
