@@ -71,10 +71,9 @@ def test_a_format_that_hides_the_change_gives_way():
 
 def test_german_is_a_file():
     found = explanation(counterfactual(1, hours_per_week=45, rate=1.5), query=1)
-    assert found.sentences("de") == [
-        "Wäre hours per week 45 statt 40 und rate 1,5 statt 1,25, "
-        "hätte das Modell >50K entschieden (Wert 0,46 → 0,53)."
-    ]
+    changes = "hours per week 45 statt 40 und rate 1,5 statt 1,25"
+    decision = "hätte das Modell >50K entschieden (Wert 0,46 → 0,53)."
+    assert found.sentences("de") == [f"Wäre {changes}, {decision}"]
     miss = counterfactual(hours_per_week=60)
     said = explanation(miss=miss, diagnosis=("fixed 'age'",)).sentences("de")[0]
     assert said.startswith("Jede erlaubte Kombination wurde versucht")

@@ -29,8 +29,8 @@ class Scale:
         low, high = min(held, default=0.0), max(held, default=1.0)
         if low >= 0 and high <= 1:
             return Scale(0.0, 1.0)
-        room = ROOM * (high - low or 1.0)
-        return Scale(round(low - room, 9), round(high + room, 9))
+        room = max(ROOM * (high - low), 1e-9 * max(1.0, abs(low), abs(high)))
+        return Scale(low - room, high + room)
 
     def place(self, score: float) -> float:
         """Where a score lies, in percent of the stretch."""

@@ -11,7 +11,7 @@ from macex.ask.needed import Needed
 from macex.render.badges import Badge, badges
 from macex.render.bars import Bar, Scale, bar
 from macex.render.needs import goal_text, needs_text, score_line
-from macex.render.sentences import no_answer, sentences
+from macex.render.sentences import no_answer, sentence
 from macex.render.speech import Speech
 
 ACTIONS = 4
@@ -87,7 +87,7 @@ def card(explanation: Any, speech: Speech, row: int | None = None) -> Card:
         found=bool(found),
         why="" if found else no_answer(explanation, speech),
         helps=_helps(explanation, speech),
-        lead=sentences(explanation, speech.language)[0] if found else "",
+        lead=sentence(explanation, found[0], speech) if found else "",
         bounded=explanation.needed.bounded,
         answers=_answers(explanation, shown, speech),
         remarks=_remarks(explanation, speech),

@@ -19,7 +19,7 @@ def sentences(
     With a table of reason codes a last sentence names the main reasons.
     """
     speech = Speech(explanation.names, language)
-    said = [_sentence(explanation, found, speech) for found in explanation.counterfactuals]
+    said = [sentence(explanation, found, speech) for found in explanation.counterfactuals]
     reasons = [] if codes is None else [str(code) for code in reason_codes(explanation, codes)]
     last = [speech.say("sentence.reasons", {"reasons": "; ".join(reasons)})] if reasons else []
     return (said or [no_answer(explanation, speech)]) + last
@@ -39,7 +39,8 @@ def no_answer(explanation: Any, speech: Speech) -> str:
     return " ".join(said)
 
 
-def _sentence(explanation: Any, found: Any, speech: Speech) -> str:
+def sentence(explanation: Any, found: Any, speech: Speech) -> str:
+    """What a counterfactual says, as one sentence."""
     decided = isinstance(explanation.goal, AnyOf)
     if not found.changes:
         return _already(explanation, speech, decided=decided)
