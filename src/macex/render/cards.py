@@ -10,7 +10,7 @@ from typing import Any
 from macex.ask.needed import Needed
 from macex.render.badges import Badge, badges
 from macex.render.bars import Bar, Scale, bar
-from macex.render.needs import goal_text, needs_text, score_line
+from macex.render.needs import goal_text, needs_text, score_line, score_text
 from macex.render.sentences import no_answer, sentence
 from macex.render.speech import Speech
 
@@ -131,7 +131,7 @@ def _answers(explanation: Any, shown: Sequence[Any], speech: Speech) -> tuple[An
         Answer(
             heading=_heading(explanation, rank, len(shown), speech),
             label=_label(answer, speech),
-            score=speech.scores(explanation.score, answer.score)[1],
+            score=score_text(explanation, answer, speech),
             bar=_bar(explanation, answer, scale, speech),
             lines=_lines(answer, speech),
             badges=badges(answer, explanation.minimal_over, speech),
@@ -155,7 +155,7 @@ def _label(answer: Any, speech: Speech) -> str:
 
 
 def _bar(explanation: Any, answer: Any, scale: Scale, speech: Speech) -> Bar:
-    before, after = speech.scores(explanation.score, answer.score)
+    before, after = (score_text(explanation, row, speech) for row in (explanation, answer))
     text = speech.say("score.before_after", {"before": before, "after": after})
     needs = needs_text(explanation, speech)
     text = f"{text}{speech.say('value.comma')}{needs}" if needs else text

@@ -23,7 +23,7 @@ def goal_text(explanation: Any, speech: Speech) -> str:
 
 def score_line(explanation: Any, speech: Speech) -> str:
     """The score, whose it is, and what it needs."""
-    score, needs = speech.score(explanation.score), needs_text(explanation, speech)
+    score, needs = score_text(explanation, explanation, speech), needs_text(explanation, speech)
     decided = isinstance(explanation.goal, AnyOf)
     label = goal_text(explanation, speech) if decided else explanation.needed.label
     if label is None:
@@ -31,6 +31,15 @@ def score_line(explanation: Any, speech: Speech) -> str:
     else:
         said = speech.say("score.of", {"label": speech.plain(label), "score": score})
     return f"{said}{speech.say('value.comma')}{needs}" if needs else said
+
+
+def score_text(explanation: Any, found: Any, speech: Speech) -> str:
+    """The score of the row or of an answer, told from the row's and from what is needed."""
+    needed = explanation.needed
+    others = [
+        other for other in (explanation.score, needed.low, needed.high) if other != found.score
+    ]
+    return speech.score_apart(found.score, others)
 
 
 def needs_text(explanation: Any, speech: Speech) -> str:

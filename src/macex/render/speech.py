@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isfinite
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,16 @@ class Speech:
         """One score with two decimals."""
         text = score_text(score)
         return self.say("value.unknown") if text == "unknown" else self._decimal(text)
+
+    def score_apart(self, score: float, others: Sequence[float]) -> str:
+        """A score with as many decimals as it takes to tell it from others.
+
+        >>> Speech().score_apart(0.4983, [0.5, 0.1])
+        '0.498'
+        """
+        texts = [scores(score, other)[0] for other in others if isfinite(other)]
+        known = isfinite(score) and texts
+        return self._decimal(max(texts, key=len)) if known else self.score(score)
 
     def scores(self, before: float, after: float) -> tuple[str, str]:
         """Two scores, with as many decimals as it takes to tell them apart."""

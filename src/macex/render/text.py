@@ -11,7 +11,7 @@ from textwrap import wrap
 from typing import Any
 
 from macex.render.badges import badges
-from macex.render.needs import goal_text, score_line
+from macex.render.needs import goal_text, score_line, score_text
 from macex.render.overview import typical_texts
 from macex.render.speech import Speech
 from macex.render.values import shown
@@ -19,6 +19,7 @@ from macex.render.values import shown
 Table = list[list[str]]
 WIDTH = 100  # where nobody knows how wide the reader's window is
 NARROWEST = 40
+GLUE = "\N{NO-BREAK SPACE}"
 
 
 def explanation_text(explanation: Any) -> str:
@@ -68,8 +69,8 @@ def _decision(explanation: Any, speech: Speech) -> str:
 def _found(
     explanation: Any, found: Any, speech: Speech, unchanged: str = "no change needed"
 ) -> list[str]:
-    _, score = speech.scores(explanation.score, found.score)
-    changes = ", ".join(change_text(change, speech) for change in found.changes) or unchanged
+    score = score_text(explanation, found, speech)
+    changes = _joined([change_text(change, speech) for change in found.changes]) or unchanged
     return [changes, score if found.label is None else f"{shown(found.label)} {score}"]
 
 
@@ -98,6 +99,11 @@ def change_text(change: Any, speech: Speech) -> str:
     """
     before, after = speech.change(change)
     return f"{_plainly(change.column, speech)} {before} → {after}"
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """Parts in a row, to be wrapped between them rather than within."""
+    return ", ".join(part.replace(" ", GLUE) for part in parts)
 
 
 def _plainly(column: str, speech: Speech) -> str:
@@ -132,7 +138,7 @@ def summary_text(summary: Any) -> str:
             [
                 _plainly(entry.column, speech),
                 str(entry.times),
-                ", ".join(typical_texts(entry, speech)),
+                _joined(typical_texts(entry, speech)),
             ]
             for entry in summary.typical
         ]
@@ -185,7 +191,8 @@ def aligned(table: Table, room: int | None = None, flexible: int = 0) -> list[st
     if spare is not None and spare < 0:
         widths[flexible] = max(widths[flexible] + spare, 8)
         table = [line for cells in table for line in _wrapped_cells(cells, widths, flexible)]
-    return ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
+    lines = ("  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table)
+    return [line.replace(GLUE, " ") for line in lines]
 
 
 def _wrapped_cells(cells: list[str], widths: list[int], flexible: int) -> Table:
@@ -196,7 +203,8 @@ def _wrapped_cells(cells: list[str], widths: list[int], flexible: int) -> Table:
 
 def wrapped(text: str, room: int) -> list[str]:
     """A text cut to lines, all but the first indented."""
-    return wrap(text, room, subsequent_indent="  ", break_on_hyphens=False) or [""]
+    lines = wrap(text, room, subsequent_indent="  ", break_on_hyphens=False) or [""]
+    return [line.replace(GLUE, " ") for line in lines]
 
 
 def width() -> int:
