@@ -18,11 +18,13 @@ def goal_text(explanation: Any, speech: Speech) -> str:
     if goal.labels is None:
         label = explanation.needed.label
         return speech.say("goal.other") if label is None else speech.plain(label)
-    return speech.listed([speech.plain(label) for label in goal.labels])
+    return speech.listed([speech.plain(label) for label in goal.labels], "or")
 
 
 def score_line(explanation: Any, speech: Speech) -> str:
     """The score, whose it is, and what it needs."""
+    if not isfinite(explanation.score):
+        return speech.say("score.plain", {"score": speech.score(explanation.score)})
     score, needs = score_text(explanation, explanation, speech), needs_text(explanation, speech)
     decided = isinstance(explanation.goal, AnyOf)
     label = goal_text(explanation, speech) if decided else explanation.needed.label
@@ -49,7 +51,9 @@ def needs_text(explanation: Any, speech: Speech) -> str:
         values = {"low": speech.bound(needed.low), "high": speech.bound(needed.high)}
         return speech.say(f"needs.{_kind(needed)}", values)
     known = explanation.asked.goals is not None and isinstance(explanation.goal, AnyOf)
-    return speech.say("needs.lead") if known else ""
+    if not known:
+        return ""
+    return speech.say("needs.lead_any" if needed.label is None else "needs.lead")
 
 
 def _kind(needed: Needed) -> str:

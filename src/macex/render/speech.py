@@ -101,14 +101,18 @@ class Speech:
         """A bound of a score as it was set: all its digits."""
         return self._decimal(f"{bound:.6g}")
 
-    def listed(self, parts: Sequence[str]) -> str:
-        """Parts joined as a sentence joins them.
+    def listed(self, parts: Sequence[str], joint: str = "and") -> str:
+        """Parts joined as a sentence joins them, the last by "and" or "or".
 
         >>> Speech().listed(["a", "b", "c"])
         'a, b and c'
         """
         *first, last = parts
-        return self.say("value.comma").join(first) + self.say("value.and") + last if first else last
+        return (
+            self.say("value.comma").join(first) + self.say(f"value.{joint}") + last
+            if first
+            else last
+        )
 
     def _dressed(self, column: str, value: object, text: str) -> str:
         name = self.names.get(column)
