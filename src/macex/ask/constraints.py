@@ -92,6 +92,8 @@ class Constraints:
         return f"Constraints({', '.join(said)})"
 
     def _repr_html_(self) -> str:
+        if not self:
+            return "<p>no constraints</p>"
         said = {f.name: _worded(f.name, getattr(self, f.name)) for f in self._said()}
         lines = (
             f'<tr><th scope="row">{part}</th><td>{escape(text)}</td></tr>'
