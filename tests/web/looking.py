@@ -16,11 +16,12 @@ FAINT = """
   const behind = node => { for (; node; node = node.parentElement) {
     const c = parts(getComputedStyle(node).backgroundColor);
     if (c.length === 3 || c[3] > 0) return c.slice(0, 3); } return [255, 255, 255]; };
-  const walk = document.createTreeWalker(document.querySelector('.macex'), NodeFilter.SHOW_TEXT);
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const faint = [];
   for (let text = walk.nextNode(); text; text = walk.nextNode()) {
     const node = text.parentElement;
-    if (!text.data.trim() || ['STYLE', 'TITLE', 'title'].includes(node.tagName)) continue;
+    if (!text.data.trim() || !node.closest('.macex')) continue;
+    if (['STYLE', 'title'].includes(node.tagName)) continue;
     const [a, b] = [light(parts(getComputedStyle(node).color)), light(behind(node))];
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     if (ratio < 4.5) faint.push([text.data.trim(), ratio]);
@@ -31,9 +32,9 @@ FAINT = """
 
 
 @contextmanager
-def opened(browser, html: str, *, scheme="light", width=WIDE, media="screen"):
+def opened(browser, html: str, *, scheme="light", media="screen"):
     """A page of this HTML; every request it makes is refused and kept as `page.asked`."""
-    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 800})
+    context = browser.new_context(color_scheme=scheme, viewport={"width": WIDE, "height": 800})
     asked = []
 
     def refuse(route):
@@ -47,6 +48,15 @@ def opened(browser, html: str, *, scheme="light", width=WIDE, media="screen"):
     page.asked = asked
     yield page
     context.close()
+
+
+def looks(page):
+    """The name of each way to see a page, while it is seen so."""
+    for scheme in ("light", "dark"):
+        page.emulate_media(media="screen", color_scheme=scheme)
+        for width in (WIDE, PHONE):
+            page.set_viewport_size({"width": width, "height": 800})
+            yield f"{scheme}-{width}"
 
 
 def photographed(page, name: str, folder: Path) -> None:

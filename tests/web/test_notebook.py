@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from web.looking import FAINT, OVERFLOW, PHONE, WIDE, opened, photographed
+from web.looking import FAINT, OVERFLOW, looks, opened, photographed
 
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
@@ -70,12 +70,11 @@ def test_everything_shows_itself_as_html(outputs, source):
     assert html.count("<th") == html.count(' scope="') + html.count("<thead")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [WIDE, PHONE])
-def test_the_notebook_fits_and_can_be_read(browser, tmp_path, outputs, scheme, width):
-    with opened(browser, exported(outputs), scheme=scheme, width=width) as page:
-        photographed(page, f"notebook-{scheme}-{width}", tmp_path)
-        assert page.evaluate(OVERFLOW) <= 0
-        assert page.evaluate(FAINT) == []
+def test_the_notebook_fits_and_can_be_read(browser, tmp_path, outputs):
+    with opened(browser, exported(outputs)) as page:
+        for look in looks(page):
+            photographed(page, f"notebook-{look}", tmp_path)
+            assert page.evaluate(OVERFLOW) <= 0
+            assert page.evaluate(FAINT) == []
         assert page.asked == []
         assert page.locator(".mx-card").count() >= 9
