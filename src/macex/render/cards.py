@@ -91,7 +91,7 @@ def card(explanation: Any, speech: Speech, row: int | None = None) -> Card:
         bounded=explanation.needed.bounded,
         answers=_answers(explanation, shown, speech),
         remarks=_remarks(explanation, speech),
-        actions=tuple(_action(action, speech) for action in explanation.actions[:ACTIONS]),
+        actions=_actions(explanation, speech),
         unchanged=tuple(
             (speech.name(name), speech.value(name, value))
             for name, value in query.items()
@@ -184,9 +184,8 @@ def _line(change: Any, speech: Speech) -> Line:
 
 def _remarks(explanation: Any, speech: Speech) -> tuple[str, ...]:
     found, asked = len(explanation.counterfactuals), explanation.asked.n or 0
-    there = found and not explanation.counterfactuals[0].changes
     said = []
-    if found and not there and found < asked:
+    if found and not _there(explanation) and found < asked:
         said.append(speech.say("card.fewer", {"found": found, "asked": asked}))
     if found and explanation.fell_back:
         said.append(speech.say("card.fell_back", {"method": explanation.method}))
@@ -200,6 +199,20 @@ def _helps(explanation: Any, speech: Speech) -> str:
     return speech.say(f"no_answer.{explanation.status if known else 'failed'}")
 
 
-def _action(action: Any, speech: Speech) -> Action:
-    value = speech.value(action.column, action.value)
-    return Action(speech.name(action.column), value, round(100 * action.weight), action.flips)
+def _there(explanation: Any) -> bool:
+    """Whether the goal is reached as it is."""
+    return any(not found.changes for found in explanation.counterfactuals[:1])
+
+
+def _actions(explanation: Any, speech: Speech) -> tuple[Action, ...]:
+    """The strongest single changes, of a row that needs any."""
+    strongest = () if _there(explanation) else explanation.actions[:ACTIONS]
+    return tuple(
+        Action(
+            speech.name(action.column),
+            speech.value(action.column, action.value),
+            round(100 * action.weight),
+            action.flips,
+        )
+        for action in strongest
+    )
