@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from macex.ask.constraints import Constraints
 from macex.ask.goals import above, above_row, any_of, at_least, at_most, below, between, rise_by
+from macex.audit import Audit
 from macex.errors import (
     ConstraintError,
     DataError,
@@ -36,6 +37,8 @@ from macex.explanation import (
 )
 from macex.render.names import Name
 from macex.render.plots import ChangesDisplay, DecisionDisplay, DiversityDisplay, PathDisplay
+from macex.replaying import Replay, replay
+from macex.scale.files import FileRun, explain_file
 from macex.schema import Categorical, Continuous, Datetime, Ordered, Schema
 from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.finetune.descent import GradientlessDescent
@@ -47,6 +50,7 @@ from macex.stages.selection import Selection
 
 __all__ = [
     "Action",
+    "Audit",
     "Both",
     "Categorical",
     "Change",
@@ -66,6 +70,7 @@ __all__ = [
     "Explanation",
     "Explanations",
     "ExpressionError",
+    "FileRun",
     "GoalError",
     "GradientlessDescent",
     "GradientlessSearch",
@@ -79,6 +84,7 @@ __all__ = [
     "PathDisplay",
     "Reinforce",
     "RenderError",
+    "Replay",
     "SavedError",
     "Schema",
     "SchemaError",
@@ -91,6 +97,8 @@ __all__ = [
     "at_most",
     "below",
     "between",
+    "explain_file",
     "load",
+    "replay",
     "rise_by",
 ]

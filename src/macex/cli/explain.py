@@ -17,7 +17,15 @@ from macex.cli.goals import goal_typed
 from macex.cli.inputs import classes_named, model_for, training
 from macex.cli.toml import read_constraints
 from macex.explainer import Explainer
-from macex.scale.files import CHUNK, FileRun, Progress, explain_file, frames_of
+from macex.render.text import batch_text
+from macex.scale.files import (
+    CHUNK,
+    FileRun,
+    Progress,
+    explain_file,
+    frames_of,
+    refuse_existing,
+)
 
 SHOWN = 20
 
@@ -90,6 +98,8 @@ def explain(
     Without --out the first rows are shown. An interrupted run goes on with --resume and ends in
     the same bytes.
     """  # noqa: E501 - a command is one line
+    if out not in (None, "-"):
+        refuse_existing(Path(str(out)), resume=resume, force=force)
     learnt = training(data, label, drop, schema)
     explainer = Explainer(
         model_for(model, data, learnt.rows, allow_pickle=allow_pickle),
@@ -112,7 +122,7 @@ def explain(
     if out is None:
         frame = next(iter(frames_of(explainer, origin, SHOWN, learnt.dropped, id_)))
         found = explainer.explain(frame, on_error="keep", **call)
-        print(found.to_json() if as_json else found)
+        print(found.to_json() if as_json else batch_text(found, limit=SHOWN))
         return
     target: Any = sys.stdout.buffer if out == "-" else out
     form = form or ("csv" if out == "-" else None)

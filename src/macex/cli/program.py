@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
-import click
 import typer
 
 from macex.cli import bench, constraints, demo, doctor, explain, replay, schema, whatif
 from macex.errors import MacexError
 
 WRONG, INTERRUPTED = 2, 130
+WRONG_USE: Any = typer.BadParameter.__base__  # what all errors in the use of options derive from
 
 app = typer.Typer(
     name="macex",
@@ -42,11 +43,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         code = app(arguments, prog_name="macex", standalone_mode=False)
         sys.stdout.flush()
-    except click.exceptions.Exit as done:
+    except typer.Exit as done:
         return done.exit_code
-    except click.ClickException as error:
-        return _wrong(error.format_message())
-    except (KeyboardInterrupt, click.Abort):
+    except WRONG_USE as error:
+        return _wrong(f"{error.format_message()} (macex --help tells more)")
+    except (KeyboardInterrupt, typer.Abort):
         print("macex: interrupted; `macex explain --resume` goes on", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:

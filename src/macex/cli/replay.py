@@ -13,8 +13,8 @@ from macex.audit import read_records
 from macex.cli import options
 from macex.cli.models import open_model
 from macex.errors import OptionError
-from macex.replay import find_record
-from macex.replay import replay as replayed
+from macex.replaying import find_record
+from macex.replaying import replay as replayed
 from macex.scale.reading import read_table
 
 LISTED = 20

@@ -25,7 +25,8 @@ def read_constraints(path: Path, ground: Ground) -> Constraints:
         try:
             check(Constraints.from_dict({part: piece}), ground)
         except MacexError as error:
-            raise ConstraintError(f"{_place(path, text, part, words)}: {error}") from error
+            said = str(error).splitlines()[0]
+            raise ConstraintError(f"{_place(path, text, part, words)}: {said}") from error
     constraints = Constraints.from_dict(document)
     try:
         check(constraints, ground)

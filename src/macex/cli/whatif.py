@@ -13,11 +13,14 @@ import typer
 from macex.cli import options
 from macex.cli.inputs import classes_named, model_for, training
 from macex.errors import OptionError, SchemaError
-from macex.models.oracle import Oracle, consult
+from macex.explainer.consulting import consulted
+from macex.models.oracle import Oracle
 from macex.render.text import aligned
 from macex.render.values import score_text, shown
 from macex.scale.reading import read_table
 from macex.schema import Column, Rows, Schema
+
+SAMPLE = 1000  # training rows by which a model is known
 
 
 class Row:
@@ -108,10 +111,10 @@ def whatif(
         table = read_table(rows).drop(columns=list(learnt.dropped), errors="ignore")
     if not 0 <= row < len(table):
         raise OptionError(f"--row {row}: {rows or data} has rows 0 to {len(table) - 1}")
-    read = known.read(table.iloc[[row]])
-    frame = known.frame(read.codes, read)
-    oracle, _ = consult(opened, frame, 1, classes_named(classes))
-    asked = Row(read, 0, oracle)
+    sample = np.unique(np.linspace(0, len(learnt.rows) - 1, SAMPLE).astype(int))
+    trained = known.read(learnt.rows.iloc[sample])
+    oracle, _ = consulted(opened, trained, known, classes_named(classes))
+    asked = Row(known.read(table.iloc[[row]]), 0, oracle)
     for change in set_ or ():
         asked.set(change)
     if as_json:

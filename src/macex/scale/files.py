@@ -124,7 +124,7 @@ def explain_file(
     name = form or ("" if path is None else path.suffix.removeprefix("."))
     written = None if name == "html" else form_named(name)(changes, index)
     if path is not None:
-        _refuse_existing(path, resume=resume, force=force)
+        refuse_existing(path, resume=resume, force=force)
     run = _Run(explainer, call, progress or (lambda _done, _total: None), count_rows(source))
     size = _checked_chunk(chunk) if written else MOST_ON_A_PAGE + 1
     frames = frames_of(explainer, source, size, drop, index)
@@ -147,7 +147,10 @@ def _checked_chunk(chunk: Any) -> int:
     return chunk
 
 
-def _refuse_existing(path: Path, *, resume: bool, force: bool) -> None:
+def refuse_existing(path: Path, *, resume: bool, force: bool) -> None:
+    """Raise for an output that would be overwritten, or whose folder is not there."""
+    if not path.parent.is_dir():
+        raise OptionError(f"{path} cannot be written: there is no folder {path.parent}")
     unfinished = path.with_name(f"{path.name}.parts").exists()
     if path.exists() and not force and not (resume and unfinished):
         raise OptionError(f"{path} exists: pass --force (force=True) to replace it")

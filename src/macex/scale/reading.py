@@ -10,8 +10,8 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
@@ -36,11 +36,8 @@ def read_table(
 ) -> pd.DataFrame:
     """A whole table, each column as its cells look; `dates` are columns of points in time."""
     name = named(origin)
-    with _broken(name), _opened(origin) as (file, form):
-        if form in ("parquet", "arrow"):
-            return dropped(_whole_binary(file, form, name), drop, name)
-        texts = _csv(file, name, READ_WHOLE) if form == "csv" else _jsonl(file, name, READ_WHOLE)
-        table = dropped(pd.concat(list(texts), ignore_index=True), drop, name)
+    with _frames(origin, READ_WHOLE) as (frames, form):
+        table = dropped(pd.concat(list(frames), ignore_index=True), drop, name)
     for column in dates:
         if column in table:
             table[column] = parsed_times(table[column], column, lines_of(name, 0))
@@ -60,11 +57,7 @@ def read_chunks(
     The index counts the rows of the table from 0.
     """
     name = named(origin)
-    with _broken(name), _opened(origin) as (file, form):
-        if form in ("parquet", "arrow"):
-            frames: Iterable[pd.DataFrame] = _binary_chunks(file, form, name, size)
-        else:
-            frames = _csv(file, name, size) if form == "csv" else _jsonl(file, name, size)
+    with _frames(origin, size) as (frames, form):
         start = 0
         for frame in frames:
             kept = dropped(frame, drop, name)
@@ -79,9 +72,11 @@ def count_rows(origin: Origin) -> int | None:
     """About how many rows a file has, for a progress bar; None for a stream."""
     if not isinstance(origin, str | Path):
         return None
-    with _broken(named(origin)), _opened(origin) as (file, form):
+    name = named(origin)
+    with _broken(name), _opened(origin) as (file, form):
         if form == "parquet":
-            return int(_arrow("pyarrow.parquet").ParquetFile(file).metadata.num_rows)
+            with _whole(form, name):
+                return int(_arrow("pyarrow.parquet").ParquetFile(file).metadata.num_rows)
         if form == "arrow":
             return None
         breaks = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
@@ -110,6 +105,19 @@ def named(origin: Origin) -> str:
 def lines_of(name: str, start: int) -> Place:
     """Where row `at` of a chunk stands in its file."""
     return lambda at: f"{name} line {start + at + 2}"
+
+
+@contextmanager
+def _frames(origin: Origin, size: int) -> Iterator[tuple[Iterator[pd.DataFrame], Form]]:
+    """The rows of a table, `size` at a time, and the form they were in."""
+    name = named(origin)
+    with _broken(name), _opened(origin) as (file, form):
+        if form in ("parquet", "arrow"):
+            frames = _binary_chunks(file, form, name, size)
+        else:
+            frames = _csv(file, name, size) if form == "csv" else _jsonl(file, name, size)
+        with closing(frames):
+            yield frames, form
 
 
 @contextmanager
@@ -148,50 +156,63 @@ def _broken(name: str) -> Iterator[None]:
         raise DataError(f"{name} is not a whole gzip file: {error}") from error
 
 
-def _csv(file: IO[bytes], name: str, size: int) -> Iterator[pd.DataFrame]:
+@contextmanager
+def _text(file: IO[bytes]) -> Iterator[io.TextIOWrapper]:
+    """The bytes of a file as text; closing them stays with who opened them."""
     text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+    try:
+        yield text
+    finally:
+        text.detach()
+
+
+def _csv(file: IO[bytes], name: str, size: int) -> Generator[pd.DataFrame]:
+    with _text(file) as text:
+        yield from _csv_lines(text, name, size)
+
+
+def _csv_lines(text: io.TextIOWrapper, name: str, size: int) -> Iterator[pd.DataFrame]:
     first = text.readline()
     mark = max(",;\t", key=first.count)
-    head = next(csv.reader(chain([first], text), delimiter=mark), [])
+    records = csv.reader(chain([first], text), delimiter=mark, strict=True)
     try:
-        frames = pd.read_csv(
-            text, sep=mark, header=None, dtype=str, keep_default_na=False, chunksize=size
+        head = next(records)
+        rows = (
+            _as_wide(cells, head, f"{name} line {records.line_num}") for cells in records if cells
         )
-    except pd.errors.EmptyDataError:
-        yield pd.DataFrame({column: pd.Series(dtype=str) for column in head})
-        return
-    start = 0
-    while (frame := _next(frames, name)) is not None:
-        _refuse_short(frame, head, lines_of(name, start))
-        frame.columns = pd.Index(head)
-        yield frame
-        start += len(frame)
+        part = list(islice(rows, size))
+        yield _texts(part, head)
+        while part := list(islice(rows, size)):
+            yield _texts(part, head)
+    except csv.Error as error:
+        raise DataError(
+            f"{name} line {records.line_num}: the file was cut off, or a quote is open: {error}"
+        ) from error
 
 
-def _next(frames: Any, name: str) -> pd.DataFrame | None:
-    try:
-        return cast("pd.DataFrame | None", next(frames, None))
-    except pd.errors.ParserError as error:
-        what = str(error).removeprefix("Error tokenizing data. C error: ").strip()
-        raise DataError(f"{name} is not a whole CSV file: {what} (below the header)") from error
-
-
-def _refuse_short(frame: pd.DataFrame, head: list[str], place: Place) -> None:
+def _as_wide(cells: list[str], head: list[str], place: str) -> list[str]:
     """A line with too few cells is a file cut off, not a row of missing values."""
-    short = frame.iloc[:, -1].isna().to_numpy()
-    width = frame.shape[1]
-    if width == len(head) and not short.any():
-        return
-    at = 0 if width != len(head) else int(short.argmax())
-    cells = width if width != len(head) else int(frame.iloc[at].notna().sum())
-    raise DataError(
-        f"{place(at)} has {cells} cells, the header has {len(head)}: "
-        "the file was cut off, or the line is broken"
-    )
+    if len(cells) != len(head):
+        raise DataError(
+            f"{place} has {len(cells)} cells, the header has {len(head)}: "
+            "the file was cut off, or the line is broken"
+        )
+    return cells
 
 
-def _jsonl(file: IO[bytes], name: str, size: int) -> Iterator[pd.DataFrame]:
-    lines = enumerate(io.TextIOWrapper(file, encoding="utf-8-sig"), 1)
+def _texts(rows: list[list[str]], head: list[str]) -> pd.DataFrame:
+    columns = [pd.Series(cells, dtype=str) for cells in zip(*rows, strict=True)] if rows else []
+    columns = columns or [pd.Series(dtype=str) for _ in head]
+    return pd.concat(columns, axis=1, keys=head) if columns else pd.DataFrame()
+
+
+def _jsonl(file: IO[bytes], name: str, size: int) -> Generator[pd.DataFrame]:
+    with _text(file) as text:
+        yield from _json_lines(text, name, size)
+
+
+def _json_lines(text: io.TextIOWrapper, name: str, size: int) -> Iterator[pd.DataFrame]:
+    lines = enumerate(text, 1)
     records = (_record(line, f"{name} line {at}") for at, line in lines if line.strip())
     first = next(records)
     checked = (_same_keys(record, first[1], place) for place, record in records)
@@ -236,15 +257,9 @@ def _arrow(module: str) -> Any:
         raise DataError("Parquet and Arrow files need pyarrow: pip install macex[files]") from error
 
 
-def _whole_binary(file: IO[bytes], form: Form, name: str) -> pd.DataFrame:
-    frames = list(_binary_chunks(file, form, name, READ_WHOLE))
-    return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
-
-
-def _binary_chunks(file: IO[bytes], form: Form, name: str, size: int) -> Iterator[pd.DataFrame]:
+def _binary_chunks(file: IO[bytes], form: Form, name: str, size: int) -> Generator[pd.DataFrame]:
     source = file if file.seekable() else io.BytesIO(file.read())
-    arrow = _arrow("pyarrow")
-    try:
+    with _whole(form, name):
         batches, schema = _parquet(source, size) if form == "parquet" else _ipc(source)
         empty = True
         for batch in batches:
@@ -253,6 +268,14 @@ def _binary_chunks(file: IO[bytes], form: Form, name: str, size: int) -> Iterato
                 yield batch.slice(at, size).to_pandas()
         if empty:
             yield schema.empty_table().to_pandas()
+
+
+@contextmanager
+def _whole(form: Form, name: str) -> Iterator[None]:
+    """Says that a Parquet or Arrow file is broken."""
+    arrow = _arrow("pyarrow")
+    try:
+        yield
     except (arrow.ArrowException, OSError) as error:
         raise DataError(f"{name} is not a whole {form.title()} file: {error}") from error
 

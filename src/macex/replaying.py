@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+import macex
 from macex.ask.constraints import Constraints
 from macex.ask.stated import goal_read
 from macex.audit import file_hash, read_records
@@ -60,15 +61,11 @@ def replay(
     ----------
     id : the id of the record, or the beginning of it.
     audit : the audit file.
-    model : the model, which must be given: no code is loaded from the place a file names.
+    model : the model, where the record names no file of it that can be read without pickle.
     data : the training rows, where the record names no file of them.
     """
     record = find_record(id, audit)
-    if model is None:
-        raise OptionError(
-            f"record {record['id']} was made by {_said(record, 'model')}: pass model="
-        )
-    explainer, notes = _explainer(record, model, data)
+    explainer, notes = _explainer(record, _model(record, model), data)
     if fingerprint(explainer) != record["fingerprint"]:
         notes.append("the explainer is another one: its data, its options or the model's answers")
     call = {name: value for name, value in record["call"].items() if name != "timed"}
@@ -125,6 +122,18 @@ def first_difference(then: Any, now: Any, at: str = "") -> str | None:
     if type(then) is type(now) and then == now:
         return None
     return f"{at}: {then!r} then, {now!r} now"
+
+
+def _model(record: dict[str, Any], model: Any) -> Any:
+    """The model that was given, or the one in the file that the record names."""
+    path = record["files"]["model"]["path"]
+    loader = getattr(macex, "load_model", None)
+    if model is not None:
+        return model
+    if path is None or loader is None:
+        made = "a model without a file" if path is None else f"the model in {path}"
+        raise OptionError(f"record {record['id']} was made by {made}: pass model=")
+    return loader(path)
 
 
 def _explainer(record: dict[str, Any], model: Any, data: Any) -> tuple[Explainer, list[str]]:
@@ -185,8 +194,3 @@ def _value(column: Any, cell: Any) -> Any:
         timed = column.storage.numbers.kind == "m"
         return pd.Timedelta(cell) if timed else pd.Timestamp(cell)
     return float(cell) if cell in ("inf", "-inf") else cell
-
-
-def _said(record: dict[str, Any], what: str) -> str:
-    path = record["files"][what]["path"]
-    return f"a {what} without a file" if path is None else f"the {what} in {path}"
