@@ -96,7 +96,8 @@ class DecisionDisplay:
             self._line(ax)
         else:
             self._map(ax)
-        ax.legend(frameon=False, loc="best", fontsize="small")
+        above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 2}
+        ax.legend(frameon=False, fontsize="small", **above)
         self.figure_, self.ax_ = ax.figure, ax
         return self
 
@@ -127,12 +128,12 @@ class DecisionDisplay:
     def _marks(self, ax: Any, query: Any, found: Any) -> None:
         """A mark for the query and one for the counterfactual, where they lie on both axes."""
         first = self.along[0]
-        mark = {"ls": "", "ms": 8, "zorder": 4, "clip_on": False, "marker": "o", "mec": INK}
+        mark = {"ls": "", "ms": 8, "zorder": 4, "clip_on": False, "marker": "o"}
         if len(first.query) and len(query):
-            ax.plot(first.query, query, color="white", label="query", **mark)
+            ax.plot(first.query, query, color="white", mec=INK, label="query", **mark)
         if len(first.found) and len(found):
             label = "counterfactual" if self.alone else "counterfactual, with its other changes"
-            ax.plot(first.found, found, color=INK, label=label, **mark)
+            ax.plot(first.found, found, color=INK, mec="white", label=label, **mark)
 
 
 def _grid(explainer: Any, explanation: Any, names: list[str], along: tuple[Axis, ...]) -> Array:
