@@ -44,12 +44,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
         code = app(arguments, prog_name="macex", standalone_mode=False)
         sys.stdout.flush()
     except typer.Exit as done:
-        return done.exit_code
+        return _interrupted() if done.exit_code == INTERRUPTED else done.exit_code
     except WRONG_USE as error:
         return _wrong(f"{error.format_message()} (macex --help tells more)")
     except (KeyboardInterrupt, typer.Abort):
-        print("macex: interrupted; `macex explain --resume` goes on", file=sys.stderr)
-        return INTERRUPTED
+        return _interrupted()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -59,6 +58,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except MacexError as error:
         return _wrong(str(error))
     return code if isinstance(code, int) else 0
+
+
+def _interrupted() -> int:
+    print("macex: interrupted; `macex explain --resume` goes on", file=sys.stderr)
+    return INTERRUPTED
 
 
 def _wrong(message: str) -> int:

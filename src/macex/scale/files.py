@@ -234,6 +234,7 @@ def _job(run: _Run, source: Origin, chunk: int, layout: Any) -> dict[str, Any]:
         constraints = constraints.to_dict()
     return {
         "explainer": fingerprint(run.explainer),
+        "explainer's constraints": repr(run.explainer.constraints),
         "rows": file_hash(source),
         "goal": goal_stated(goals[0]),
         "constraints": plain(constraints),
