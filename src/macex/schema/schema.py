@@ -104,16 +104,18 @@ class Schema:
         return "\n  ".join([head, *lines])
 
     def _repr_html_(self) -> str:
-        heads = "".join(f"<th>{head}</th>" for head in HEADS)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _described(column)) + "</tr>"
-            for column in self.columns
-        )
+        heads = "".join(f'<th scope="col">{head}</th>' for head in HEADS)
+        body = "".join(_html_row(*_described(column)) for column in self.columns)
         return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 
 HEADS = ("column", "kind", "values", "step", "missing")
 SHOWN = 5
+
+
+def _html_row(name: str, *cells: str) -> str:
+    head = f'<th scope="row">{escape(name)}</th>'
+    return f"<tr>{head}{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
 
 def _described(column: Column) -> tuple[str, ...]:
