@@ -18,6 +18,7 @@ from macex.errors import (
     GoalError,
     MacexError,
     ModelError,
+    ModelFileError,
     OptionError,
     SavedError,
     SchemaError,
@@ -33,6 +34,10 @@ from macex.explanation import (
     Explanations,
     Interval,
 )
+from macex.models.accelerating import accelerate
+from macex.models.files.loading import ModelFile, load_model
+from macex.models.http import Endpoint
+from macex.models.kinds.networks import Network
 from macex.schema import Categorical, Continuous, Datetime, Ordered, Schema
 from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.finetune.descent import GradientlessDescent
@@ -55,6 +60,7 @@ __all__ = [
     "DataError",
     "Datetime",
     "Domain",
+    "Endpoint",
     "Exhaustive",
     "Explainer",
     "Explanation",
@@ -66,7 +72,10 @@ __all__ = [
     "Interval",
     "MacexError",
     "ModelError",
+    "ModelFile",
+    "ModelFileError",
     "Neighbors",
+    "Network",
     "OptionError",
     "Ordered",
     "Reinforce",
@@ -77,11 +86,13 @@ __all__ = [
     "Selection",
     "above",
     "above_row",
+    "accelerate",
     "any_of",
     "at_least",
     "at_most",
     "below",
     "between",
     "load",
+    "load_model",
     "rise_by",
 ]

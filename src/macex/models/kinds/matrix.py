@@ -104,14 +104,12 @@ def as_numbers(column: Any, name: str) -> Array:
 
 def _distinct(column: Any) -> tuple[list[object], Array]:
     """The values of a column, each once, and for each row which one it is, -1 where missing."""
-    if isinstance(column, pd.Series):
-        if isinstance(column.dtype, pd.CategoricalDtype):
-            seen = np.unique(column.array.codes[column.array.codes >= 0])
-            every = column.array.categories
-            place = np.full(len(every) + 1, -1)
-            place[seen] = np.arange(len(seen))
-            return every[seen].tolist(), place[column.array.codes]
-        places, values = pd.factorize(column)
-        return list(values), places
-    places, values = pd.factorize(np.asarray(column.to_numpy(), dtype=object))
-    return list(values), places
+    if isinstance(column, pd.Series) and isinstance(column.dtype, pd.CategoricalDtype):
+        held: Any = column.array
+        seen = np.unique(held.codes[held.codes >= 0])
+        place = np.full(len(held.categories) + 1, -1)
+        place[seen] = np.arange(len(seen))
+        return held.categories[seen].tolist(), place[held.codes]
+    values: Any = column if isinstance(column, pd.Series) else column.to_numpy().astype(object)
+    places, distinct = pd.factorize(values)
+    return list(distinct), places
