@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from macex.errors import ModelError
 from macex.models.kinds.matrix import Matrix
@@ -27,21 +28,43 @@ class Boosted:
     booster: Any
     classes_: tuple[object, ...] | None
     matrix: Matrix
+    stored: Sequence[Sequence[object]] = ()  # the categories of each categorical column
+    categorical: Sequence[str] = ()  # those columns, as far as the booster says
 
     def __call__(self, frame: Any) -> Array:
         """The scores of a frame."""
-        return self.booster.predict(self.matrix(frame))
+        return self.booster.predict(self._matrix(frame)(frame))
+
+    def _matrix(self, frame: Any) -> Matrix:
+        """The matrix for a frame, whose own categorical columns go before what the booster says."""
+        if not self.stored or isinstance(frame, np.ndarray):
+            return self.matrix
+        columns = [name for name in self.matrix.names or () if name in _categories_of(frame)]
+        columns = columns if len(columns) == len(self.stored) else list(self.categorical)
+        if len(columns) != len(self.stored):
+            raise ModelError(
+                f"the LightGBM model has {len(self.stored)} columns of categories and does not say "
+                "which: give them the dtype category in data"
+            )
+        return replace(self.matrix, categories=dict(zip(columns, self.stored, strict=True)))
+
+
+def _categories_of(frame: Any) -> set[str]:
+    if not isinstance(frame, pd.DataFrame):
+        return set()
+    dtypes = frame.dtypes.items()
+    return {_spelt(str(name)) for name, kind in dtypes if isinstance(kind, pd.CategoricalDtype)}
 
 
 def of_booster(booster: Any) -> Boosted:
     """A native booster."""
-    objective = _objective(booster)
+    objective = _header(booster, "objective").partition(" ")[0]
     classes: tuple[object, ...] | None = None
-    if objective[0] in {"binary", "cross_entropy"}:
+    if objective in {"binary", "cross_entropy"}:
         classes = (0, 1)
-    if objective[0] in {"multiclass", "multiclassova"}:
+    if objective in {"multiclass", "multiclassova"}:
         classes = tuple(range(booster.num_model_per_iteration()))
-    return Boosted(booster, classes, _matrix(booster))
+    return _boosted(booster, classes)
 
 
 def of_estimator(model: Any) -> Any:
@@ -51,7 +74,7 @@ def of_estimator(model: Any) -> Any:
     booster = model.booster_
     classes = getattr(model, "classes_", None)
     known = None if classes is None else tuple(np.asarray(classes).tolist())
-    return Boosted(booster, known, _matrix(booster))
+    return _boosted(booster, known)
 
 
 def _spelt(name: str) -> str:
@@ -59,37 +82,25 @@ def _spelt(name: str) -> str:
     return name.replace(" ", "_")
 
 
-def _objective(booster: Any) -> list[str]:
-    found = re.search(r"^objective=(.*)$", booster.model_to_string(num_iteration=1), re.MULTILINE)
-    return found[1].split() if found else [""]
-
-
-def _matrix(booster: Any) -> Matrix:
+def _boosted(booster: Any, classes: tuple[object, ...] | None) -> Boosted:
     names = booster.feature_name()
     if all(UNNAMED.fullmatch(name) for name in names):
-        return Matrix(width=len(names))
-    categories = dict(zip(_categorical(booster, names), _stored(booster), strict=True))
-    return Matrix(names, categories, spelt=_spelt)
-
-
-def _stored(booster: Any) -> Sequence[Sequence[object]]:
-    return booster.pandas_categorical or ()
+        return Boosted(booster, classes, Matrix(width=len(names)))
+    stored = booster.pandas_categorical or ()
+    return Boosted(
+        booster, classes, Matrix(names, spelt=_spelt), stored, _categorical(booster, names)
+    )
 
 
 def _categorical(booster: Any, names: Sequence[str]) -> list[str]:
-    """The columns whose categories are stored; the file tells them apart from numbers only."""
-    if not _stored(booster):
-        return []
-    infos = re.search(
-        r"^feature_infos=(.*)$", booster.model_to_string(num_iteration=1), re.MULTILINE
-    )
-    kinds = infos[1].split() if infos else []
-    found = [
-        n for n, kind in zip(names, kinds, strict=False) if re.fullmatch(r"-?\d+(:-?\d+)*", kind)
-    ]
-    if len(found) != len(_stored(booster)):
-        raise ModelError(
-            "the LightGBM model does not say which columns its categories belong to: "
-            "give it a function of a frame instead"
-        )
-    return found
+    """The columns that the trees split by category; an ordered one counts as a number."""
+    kinds = _header(booster, "feature_infos").split()
+    pairs = zip(names, kinds, strict=False)
+    return [name for name, kind in pairs if re.fullmatch(r"-?\d+(:-?\d+)*", kind)]
+
+
+def _header(booster: Any, key: str) -> str:
+    """A line of the head of the model's text."""
+    text = booster.model_to_string(num_iteration=1)
+    found = re.search(rf"^{key}=(.*)$", text, re.MULTILINE)
+    return found[1] if found else ""
