@@ -43,19 +43,33 @@ def accelerate(model: Any, data: Any, *, classes: Sequence[object] | None = None
     frame = schema.frame(rows.codes[sample], rows, sample)
     oracle, _ = consult(model, frame, len(sample), classes)
     try:
-        twin = onnx_twin(model, schema)
-        difference = _difference(oracle, twin, _mixed(schema, rows, sample))
+        twin, difference = _agreeing(model, schema, oracle, _mixed(schema, rows, sample))
     except ImportError:
         raise
     except Exception as error:  # noqa: BLE001 - converters fail in every way there is
-        return _fallback(model, f"it cannot be converted: {_first_line(error)}")
-    if difference > CLOSE * oracle.outlook.spread:
-        return _fallback(model, f"the scores of its ONNX form differ by {difference:.2g}")
+        return _fallback(model, _first_line(error))
     report = _timed(oracle, twin, frame, difference)
     if not any(map(report.pays, report.sizes)):
         return _fallback(model, "its ONNX form is not faster at any size")
     whole = frozenset(column.name for column in schema.columns if not column.missing)
     return Quick(model, twin, whole, report)
+
+
+def _agreeing(
+    model: Any, schema: Schema, oracle: Oracle, frames: list[Any]
+) -> tuple[Callable[[Any], Array], float]:
+    """A twin that agrees with the model, and how far they differ: of floats, or else of doubles.
+
+    Floats are faster. Numbers that were rounded to them may fall on the other side of a split.
+    """
+    twin = onnx_twin(model, schema, "float")
+    difference = _difference(oracle, twin, frames)
+    if difference > CLOSE * oracle.outlook.spread:
+        twin = onnx_twin(model, schema, "double")
+        difference = _difference(oracle, twin, frames)
+    if difference > CLOSE * oracle.outlook.spread:
+        raise ModelError(f"the scores of its ONNX form differ by up to {difference:.2g}")
+    return twin, difference
 
 
 def _fallback(model: Any, why: str) -> Any:

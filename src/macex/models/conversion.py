@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal
 
 from macex.errors import ModelError
 from macex.models.files.opening import opened
@@ -14,6 +14,7 @@ from macex.models.kinds.onnx import OnnxScore
 from macex.models.optional import needed
 from macex.schema import Array, Schema
 
+Numbers = Literal["float", "double"]
 TREES = (
     ("xgboost", "XGBoost", "convert_xgboost", "XGB"),
     ("lightgbm", "LightGbm", "convert_lightgbm", "LGBM"),
@@ -21,8 +22,8 @@ TREES = (
 OPSETS = {"": 18, "ai.onnx.ml": 3}
 
 
-def onnx_twin(model: Any, schema: Schema) -> Callable[[Any], Array]:
-    """A function of a frame that gives the scores of `model`, by ONNX."""
+def onnx_twin(model: Any, schema: Schema, numbers: Numbers) -> Callable[[Any], Array]:
+    """A function of a frame that gives the scores of `model`, by ONNX, with floats or doubles."""
     if not hasattr(model, "get_params"):
         raise ModelError("only scikit-learn estimators and pipelines have an ONNX form")
     _register()
@@ -30,14 +31,22 @@ def onnx_twin(model: Any, schema: Schema) -> Callable[[Any], Array]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about versions, not about the model
         made = needed("skl2onnx", "onnx").convert_sklearn(
-            model,
-            initial_types=_inputs(model, schema),
+            model if numbers == "float" else _narrowed(model),
+            initial_types=_inputs(model, schema, numbers),
             options=_options(model) if classifier else None,
             target_opset=OPSETS,
         )
     session = opened(made.SerializeToString(), "onnx")
     outputs = [output.name for output in session.get_outputs()]
     return OnnxScore(session, outputs[1] if classifier else outputs[0])
+
+
+def _narrowed(model: Any) -> Any:
+    """A pipeline that hands floats to its last step, as trees make of doubles themselves."""
+    if not hasattr(model, "steps"):
+        return model
+    narrow = needed("skl2onnx.sklapi", "onnx").CastTransformer()
+    return type(model)([*model.steps[:-1], ("narrow", narrow), model.steps[-1]])
 
 
 def _options(model: Any) -> dict[Any, Any]:
@@ -48,9 +57,10 @@ def _options(model: Any) -> dict[Any, Any]:
     return {id(last): {"raw_scores": True}}
 
 
-def _inputs(model: Any, schema: Schema) -> list[tuple[str, Any]]:
+def _inputs(model: Any, schema: Schema, numbers: Numbers) -> list[tuple[str, Any]]:
     """One input per column for pipelines of frames, one matrix for all else."""
     types = needed("skl2onnx.common.data_types", "onnx")
+    number = types.FloatTensorType if numbers == "float" else types.DoubleTensorType
     texts = [column.storage.numbers.kind == "O" for column in schema.columns]
     times = [column.name for column in schema.columns if column.kind == "datetime"]
     if times:
@@ -59,8 +69,8 @@ def _inputs(model: Any, schema: Schema) -> list[tuple[str, Any]]:
     if not by_name:
         if any(texts):
             raise ModelError(f"column {schema.names[texts.index(True)]!r} holds text")
-        return [("rows", types.FloatTensorType([None, len(schema.columns)]))]
-    kinds = {True: types.StringTensorType, False: types.FloatTensorType}
+        return [("rows", number([None, len(schema.columns)]))]
+    kinds = {True: types.StringTensorType, False: number}
     return [
         (column.name, kinds[text]([None, 1]))
         for column, text in zip(schema.columns, texts, strict=True)

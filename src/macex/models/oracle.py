@@ -177,7 +177,7 @@ def _way_of_asking(
 ) -> tuple[Any, Scale, Any]:
     """How to ask, what the numbers mean, and the classes as far as they are known."""
     known: Any = classes if classes is not None else getattr(model, "classes_", None)
-    if known is not None and np.ndim(known) == 1:
+    if known is not None and not any(np.ndim(label) for label in known):
         known = tuple(_item(c) for c in known)
     if hasattr(model, "predict_proba"):
         return model.predict_proba, "probabilities", known
