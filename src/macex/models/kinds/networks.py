@@ -84,6 +84,8 @@ def _moved(torch: Any, inputs: Any, device: Any) -> Any:
         return {name: _moved(torch, part, device) for name, part in inputs.items()}
     if isinstance(inputs, (tuple, list)):
         return [_moved(torch, part, device) for part in inputs]
+    if isinstance(inputs, np.ndarray):
+        inputs = np.require(inputs, requirements="W")  # frames hand out arrays that are read-only
     return torch.as_tensor(inputs, device=device)
 
 

@@ -144,10 +144,14 @@ def _classes(session: Any) -> list[object] | None:
     onnx = needed("onnx", "onnx")
     source = getattr(session, "_model_bytes", None)
     model = onnx.load(session._model_path) if source is None else onnx.load_from_string(source)  # noqa: SLF001
-    for node in model.graph.node:
+    constants = {constant.name: constant for constant in model.graph.initializer}
+    for node in reversed(model.graph.node):
         for attribute in node.attribute:
             if attribute.name.startswith("classlabels_str") and attribute.strings:
                 return [text.decode() for text in attribute.strings]
             if attribute.name.startswith("classlabels_int") and attribute.ints:
                 return list(attribute.ints)
+        if node.op_type == "ArrayFeatureExtractor" and node.input[0] in constants:
+            labels = onnx.numpy_helper.to_array(constants[node.input[0]]).reshape(-1).tolist()
+            return [label.decode() if isinstance(label, bytes) else label for label in labels]
     return None
