@@ -50,6 +50,7 @@ def test_every_format_is_known_by_its_content(content, form):
         (b"hello", "is no ONNX"),
         (b'{"tree": 1}', "is no ONNX"),
         (b"PK\x03\x04broken", "broken zip"),
+        (zipped("readme.txt").replace(b"PK\x01\x02", b"PK\x01\x02\xeb\xeb\xeb\xeb"), "broken zip"),
         (zipped("readme.txt"), r"holds \['readme.txt'\]"),
         (zipped("model/data.pkl"), "torch.load"),
         (zipped("config.json", "model.weights.h5"), "keras.saving"),

@@ -50,7 +50,7 @@ def _zipped(content: bytes) -> Format:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as box:
             inside = {name.rpartition("/")[2] for name in box.namelist()}
-    except zipfile.BadZipFile as error:
+    except Exception as error:  # zipfile fails on broken zips in many ways
         raise ModelFileError(f"the file is a broken zip: {error}") from error
     if "schema.json" in inside:
         return "skops"

@@ -75,11 +75,11 @@ def load_model(
     try:
         content = _content(path)
         form = format_of(content)
-        if form == "pickle":
-            model = _unpickled(content, allow_pickle)
-        else:
+        if form != "pickle":
             try_open(content, form, trusted, memory_mb, timeout_s)
-            model = opened(content, form, trusted)
+        elif not allow_pickle:
+            raise _running_code()
+        model = _opened(content, form, trusted)
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from error
     again = partial(
@@ -103,13 +103,17 @@ def _content(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _unpickled(content: bytes, allowed: bool) -> Any:
-    if not allowed:
-        raise ModelFileError(
-            "this looks like a pickle or joblib file, which can run code when opened; "
-            "allow_pickle=True opens it, if you trust whoever wrote it"
-        )
+def _running_code() -> ModelFileError:
+    return ModelFileError(
+        "this looks like a pickle or joblib file, which can run code when opened; "
+        "allow_pickle=True opens it, if you trust whoever wrote it"
+    )
+
+
+def _opened(content: bytes, form: Format, trusted: Sequence[str]) -> Any:
     try:
-        return opened(content, "pickle")
+        return opened(content, form, trusted)
+    except ModelFileError:
+        raise
     except Exception as error:
-        raise ModelFileError(f"the pickle cannot be opened: {error!r}") from error
+        raise ModelFileError(f"the {form} file cannot be opened: {error!r}") from error
