@@ -10,12 +10,17 @@ import pytest
 import macex
 
 SLOW_TO_IMPORT = (
+    "catboost",
     "fastapi",
+    "lightgbm",
     "matplotlib",
+    "onnxruntime",
     "polars",
     "sklearn",
     "sklearn.ensemble",
+    "skops",
     "torch",
+    "urllib.request",
     "xgboost",
 )
 

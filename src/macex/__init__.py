@@ -19,6 +19,7 @@ from macex.errors import (
     GoalError,
     MacexError,
     ModelError,
+    ModelFileError,
     OptionError,
     RenderError,
     SavedError,
@@ -35,6 +36,10 @@ from macex.explanation import (
     Explanations,
     Interval,
 )
+from macex.models.accelerating import accelerate
+from macex.models.files.loading import ModelFile, load_model
+from macex.models.http import Endpoint
+from macex.models.kinds.networks import Network
 from macex.render.names import Name
 from macex.render.plots import ChangesDisplay, DecisionDisplay, DiversityDisplay, PathDisplay
 from macex.replaying import Replay, replay
@@ -65,6 +70,7 @@ __all__ = [
     "DecisionDisplay",
     "DiversityDisplay",
     "Domain",
+    "Endpoint",
     "Exhaustive",
     "Explainer",
     "Explanation",
@@ -77,8 +83,11 @@ __all__ = [
     "Interval",
     "MacexError",
     "ModelError",
+    "ModelFile",
+    "ModelFileError",
     "Name",
     "Neighbors",
+    "Network",
     "OptionError",
     "Ordered",
     "PathDisplay",
@@ -92,6 +101,7 @@ __all__ = [
     "Selection",
     "above",
     "above_row",
+    "accelerate",
     "any_of",
     "at_least",
     "at_most",
@@ -99,6 +109,7 @@ __all__ = [
     "between",
     "explain_file",
     "load",
+    "load_model",
     "replay",
     "rise_by",
 ]

@@ -7,6 +7,7 @@
     │   └── ExpressionError     a rule or derived column that cannot be read; shows where
     ├── OptionError         an option of the explainer or of a stage
     ├── ModelError          the model raised, or answered what no model may answer
+    ├── ModelFileError      a model file that is broken, unknown, or may run code
     ├── DataError           a dataset that cannot be found or is not what it should be
     ├── SavedError          a saved explainer that cannot be read
     └── RenderError         a page or file that cannot be made
@@ -59,6 +60,10 @@ class ModelError(MacexError, RuntimeError):
         super().__init__(message)
         self.row = row
         self.partial = partial
+
+
+class ModelFileError(MacexError, ValueError):
+    """A model file cannot be opened, or not without running what it may hold."""
 
 
 class DataError(MacexError, LookupError):

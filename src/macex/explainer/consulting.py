@@ -16,6 +16,7 @@ from macex.ask.answers import Answers
 from macex.errors import MacexError, ModelError
 from macex.models.asking import CHUNK_ROWS
 from macex.models.oracle import NotAScoreError, Oracle, consult
+from macex.models.steady import SAMPLE, warn_if_fickle
 from macex.schema import Array, Rows, Schema, special
 
 PAIRS = 48
@@ -27,6 +28,8 @@ def consulted(
 ) -> tuple[Oracle, Answers]:
     """The oracle for a model, and its answers for the training rows."""
     oracle, answers = _asked(model, rows, schema, classes)
+    some = np.arange(min(SAMPLE, len(rows)))
+    warn_if_fickle(oracle, schema.frame(rows.codes[some], rows, some), answers.take(some))
     if oracle.decide is None or not len(rows):
         return oracle, answers
     blends = blended(schema, rows.codes, answers)

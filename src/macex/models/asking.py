@@ -7,7 +7,7 @@ calls to a bounded size, counts, watches the clock, and finds the row at fault w
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from macex.ask.answers import Answers
 from macex.errors import ModelError
 from macex.models.oracle import NotAScoreError, Oracle
+from macex.models.pace import Pace
 from macex.schema import Array, row_keys
 
 if TYPE_CHECKING:
@@ -49,7 +50,13 @@ class Asker:
     keep: bool = False
     places: Array | None = None  # where the rows stand in the caller's call
     cost: Cost = field(default_factory=Cost)
+    pace: Pace = field(default_factory=Pace)
     failed: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def own(self) -> Asker:
+        """The same asker, of nobody but the caller's own model."""
+        return self if self.oracle.quick is None else replace(self, oracle=self.oracle.own)
 
     @property
     def late(self) -> bool:
@@ -91,10 +98,9 @@ class Asker:
     def _chunk(self, columns: int) -> int:
         """Rows per call: bounded in memory, and in time where there is a deadline."""
         most = max(1, min(CHUNK_ROWS, CHUNK_CELLS // max(1, columns)))
-        if self.deadline is None or not self.cost.rows:
+        if self.deadline is None or not self.pace.calls:
             return most if self.deadline is None else min(most, 100)
-        per_row = self.cost.seconds / self.cost.rows
-        return max(1, min(most, int(0.5 / max(per_row, 1e-9))))
+        return max(1, min(most, self.pace.rows_in(0.5)))
 
     def _fill(self, work: _Work, chunk: Array) -> None:
         """Ask about distinct rows and write what comes back; on failure find the rows at fault.
@@ -130,9 +136,11 @@ class Asker:
         try:
             return self.oracle(frame, len(full))
         finally:
-            self.cost.seconds += time.perf_counter() - began
+            took = time.perf_counter() - began
+            self.cost.seconds += took
             self.cost.calls += self.oracle.calls_per_ask
             self.cost.rows += len(full)
+            self.pace.add(len(full), took)
 
     def _blame_all(self, fault: Exception, work: _Work, rows: Array) -> None:
         for row in rows:

@@ -68,11 +68,11 @@ class Judge:
     def confirm(self, codes: Array, at: Array) -> tuple[Verdict, Array]:
         """The final word on rows to be returned, and the model's decision for each.
 
-        It is asked even when rows or time are spent.
+        It is the caller's own model that is asked, even when rows or time are spent.
         """
         full = self.space.columns(codes, at)
         sound = np.flatnonzero(self.space.tellable(full))
-        answers, done = self.asker(full[sound], at[sound], always=True)
+        answers, done = self.asker.own(full[sound], at[sound], always=True)
         self.count(at[sound])
         verdict = self.goals.judge(answers, at[sound])
         reached, decision = np.zeros(len(at), bool), np.zeros(len(at), int)

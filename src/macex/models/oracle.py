@@ -8,12 +8,15 @@ after and refuses answers that no model may give.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from macex.ask.answers import Answers, Outlook, Scale
 from macex.errors import ModelError, OptionError
+from macex.models.kinds import adapted
+from macex.models.quick import Quick
 from macex.schema import Array
 
 if TYPE_CHECKING:
@@ -33,16 +36,23 @@ class Oracle:
     """A model that can be asked about frames.
 
     `ask` gives the numbers, `decide` the model's own decision where that is not simply the class
-    with the highest number.
+    with the highest number, `quick` the same numbers faster, as far as was checked.
     """
 
     ask: Callable[[Any], Any]
     outlook: Outlook
     decide: Callable[[Any], Any] | None = None
+    quick: Quick | None = None
+
+    @property
+    def own(self) -> Oracle:
+        """The oracle that asks nobody but the caller's own model."""
+        return self if self.quick is None else replace(self, quick=None)
 
     def __call__(self, frame: Any, count: int) -> Answers:
         """The answers for a frame of `count` rows."""
-        answers = self.read(self.ask(frame), count)
+        given = None if self.quick is None else self.quick(frame, count)
+        answers = self.read(self.ask(frame) if given is None else given, count)
         decided = self.decisions(frame, count) if self.outlook.tuned else None
         return answers if decided is None else Answers(answers.scores, decided)
 
@@ -100,23 +110,66 @@ def consult(
     model: Any, frame: Any, count: int, classes: Sequence[object] | None
 ) -> tuple[Oracle, Answers]:
     """The oracle for `model`, found by asking it about `count` training rows, and its answers."""
+    quick = model if isinstance(model, Quick) else None
+    model = adapted(model if quick is None else quick.original)
     ask, scale, known = _way_of_asking(model, frame, classes)
     given = ask(frame)
-    if scale == "labels":
+    if scale == "probabilities" and _many_labels(model, given, frame):
+        ask, outlook = partial(_each_label, model), Outlook(None, "raw", _width(given))
+        given = ask(frame)
+    elif scale == "labels":
         outlook = _label_outlook(given, known)
     else:
         table = _table(given, count)
         _refuse_unbounded(table)
         outlook = _outlook(table, scale, known)
-    decide = getattr(model, "predict", None) if _decides(model, outlook) else None
-    oracle = Oracle(ask, outlook, decide)
+    oracle = Oracle(ask, outlook, _decider(model, outlook), quick)
     return oracle, oracle.read(given, count)
 
 
-def _decides(model: Any, outlook: Outlook) -> bool:
-    """Whether the model has scores and, beside them, decisions of its own."""
+def _decider(model: Any, outlook: Outlook) -> Callable[[Any], Any] | None:
+    """What a model with scores has, beside them, for decisions of its own."""
+    if outlook.classes is None or outlook.scale == "labels":
+        return None
     scored = hasattr(model, "predict_proba") or hasattr(model, "decision_function")
-    return scored and outlook.classes is not None and outlook.scale != "labels"
+    return getattr(model, "predict" if scored else "decide", None)
+
+
+def _many_labels(model: Any, given: Any, frame: Any) -> bool:
+    """Whether probabilities are of several labels that do not exclude each other."""
+    if _are_tables(given):
+        return True
+    table = np.asarray(_plain(given))
+    if table.dtype.kind not in "fi" or table.ndim != 2 or table.shape[1] < 2:
+        return False
+    if np.allclose(table.sum(axis=1), 1, atol=1e-3):
+        return False
+    return hasattr(model, "predict") and np.shape(model.predict(frame)) == table.shape
+
+
+def _are_tables(given: Any) -> bool:
+    return isinstance(given, list) and len(given) > 0 and getattr(given[0], "ndim", 0) == 2
+
+
+def _width(given: Any) -> int:
+    return len(given) if _are_tables(given) else int(np.shape(given)[1])
+
+
+def _each_label(model: Any, frame: Any) -> Array:
+    """The probability of each of several labels: the second class of each output."""
+    given = model.predict_proba(frame)
+    if not _are_tables(given):
+        return np.asarray(given)
+    columns = []
+    for place, (part, classes) in enumerate(zip(given, model.classes_, strict=True)):
+        table = np.asarray(part)
+        if len(classes) > 2:
+            raise ModelError(
+                f"output {place} of the model has {len(classes)} classes; explain it alone: "
+                f"lambda rows: model.predict_proba(rows)[{place}]"
+            )
+        columns.append(table[:, 1] if len(classes) == 2 else table[:, 0] * float(classes[0]))
+    return np.stack(columns, axis=1)
 
 
 def _way_of_asking(
@@ -124,7 +177,7 @@ def _way_of_asking(
 ) -> tuple[Any, Scale, Any]:
     """How to ask, what the numbers mean, and the classes as far as they are known."""
     known: Any = classes if classes is not None else getattr(model, "classes_", None)
-    if known is not None and np.ndim(known) == 1:
+    if known is not None and not any(np.ndim(label) for label in known):
         known = tuple(_item(c) for c in known)
     if hasattr(model, "predict_proba"):
         return model.predict_proba, "probabilities", known
@@ -195,7 +248,7 @@ def _table(given: Any, count: int) -> Array:
     """Any answer as a float table (n, K)."""
     if hasattr(given, "detach"):
         given = given.detach().cpu()
-    if isinstance(given, list) and len(given) and getattr(given[0], "ndim", 0) == 2:
+    if _are_tables(given):
         given = np.stack([np.asarray(one)[:, -1] for one in given], axis=1)
     try:
         table = np.asarray(given)

@@ -1,0 +1,1 @@
+"""Models from files, opened without running what strangers wrote."""

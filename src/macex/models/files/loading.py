@@ -1,0 +1,119 @@
+"""`load_model`: a model from a file, whatever its format, and nothing run that it may hold."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from macex.errors import ModelFileError, OptionError
+from macex.models.files.formats import Format, format_of
+from macex.models.files.opening import opened
+from macex.models.files.trial import try_open
+from macex.models.kinds import adapted
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A model and the file it came from; `Explainer` takes it as any other model.
+
+    `live_model` is the object of the model's own library, `sha256` the digest of the file. Sent to
+    another process, it is read from `path` again.
+    """
+
+    path: Path
+    format: Format
+    sha256: str
+    live_model: Any = field(repr=False)
+    again: Callable[[str], ModelFile] = field(repr=False)
+
+    @cached_property
+    def scores(self) -> Any:
+        """The function of a frame that asks the model, or the model itself if it needs none."""
+        return adapted(self.live_model)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _read_again, (self.again, str(self.path), self.sha256)
+
+
+def _read_again(again: Callable[[str], ModelFile], path: str, sha256: str) -> ModelFile:
+    found = again(path)
+    if found.sha256 != sha256:
+        raise ModelFileError(f"{path} is another file than the one the model was read from")
+    return found
+
+
+def load_model(
+    path: str | PathLike[str],
+    *,
+    trusted: Sequence[str] = (),
+    allow_pickle: bool = False,
+    memory_mb: int = 4096,
+    timeout_s: float = 60.0,
+) -> ModelFile:
+    """The model in a file: ONNX, XGBoost (JSON, UBJ), LightGBM (text), CatBoost (cbm) or skops.
+
+    The format is decided by the content. The file is first opened in a child process that may use
+    `memory_mb` megabytes and `timeout_s` seconds, so that a broken or hostile file ends in a
+    `ModelFileError` there.
+
+    Parameters
+    ----------
+    path : the file.
+    trusted : names of types a skops file may hold beside those that skops knows.
+    allow_pickle : open pickle and joblib files as well. They run code of whoever wrote them.
+    memory_mb : the most memory opening the file may take.
+    timeout_s : the most seconds opening the file may take.
+    """
+    if isinstance(trusted, str):
+        raise OptionError(f"trusted= takes a list of names, not {trusted!r}")
+    path = Path(path).absolute()
+    try:
+        content = _content(path)
+        form = format_of(content)
+        if form != "pickle":
+            try_open(content, form, trusted, memory_mb, timeout_s)
+        elif not allow_pickle:
+            raise _running_code()
+        model = _opened(content, form, trusted)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from error
+    again = partial(
+        load_model,
+        trusted=trusted,
+        allow_pickle=allow_pickle,
+        memory_mb=memory_mb,
+        timeout_s=timeout_s,
+    )
+    return ModelFile(path, form, hashlib.sha256(content).hexdigest(), model, again)
+
+
+def _content(path: Path) -> bytes:
+    if path.is_dir():
+        raise ModelFileError(
+            "this is a folder; an MLflow model is opened with mlflow.pyfunc.load_model, which runs "
+            "its code: give the result to Explainer"
+        )
+    if path.exists() and not path.is_file():
+        raise ModelFileError("this is no plain file")
+    return path.read_bytes()
+
+
+def _running_code() -> ModelFileError:
+    return ModelFileError(
+        "this looks like a pickle or joblib file, which can run code when opened; "
+        "allow_pickle=True opens it, if you trust whoever wrote it"
+    )
+
+
+def _opened(content: bytes, form: Format, trusted: Sequence[str]) -> Any:
+    try:
+        return opened(content, form, trusted)
+    except ModelFileError:
+        raise
+    except Exception as error:
+        raise ModelFileError(f"the {form} file cannot be opened: {error!r}") from error

@@ -1,0 +1,48 @@
+"""CatBoost's plain model, as it comes out of a file: asked for probabilities where it has classes.
+
+`CatBoostClassifier` and `CatBoostRegressor` need nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from macex.errors import ModelError, closest
+from macex.schema import Array
+
+
+@dataclass(frozen=True)
+class Boosted:
+    """A CatBoost model as a function of a frame."""
+
+    model: Any
+    classes_: tuple[object, ...] | None
+
+    def __call__(self, frame: Any) -> Array:
+        """The scores of a frame."""
+        kind = "RawFormulaVal" if self.classes_ is None else "Probability"
+        return np.asarray(self.model.predict(self._ordered(frame), prediction_type=kind))
+
+    def _ordered(self, frame: Any) -> Any:
+        """The columns in the order of the model."""
+        if isinstance(frame, np.ndarray):
+            return frame
+        names = list(self.model.feature_names_)
+        if names == [str(place) for place in range(len(names))]:
+            return frame  # trained on an array
+        for name in names:
+            if name not in frame.columns:
+                raise ModelError(
+                    f"the model was trained on a column {name!r} that data does not have"
+                    f"{closest(name, frame.columns)}"
+                )
+        return frame[names]
+
+
+def of_catboost(model: Any) -> Boosted:
+    """A model of CatBoost's common class."""
+    classes = tuple(np.asarray(model.classes_).tolist())
+    return Boosted(model, classes or None)
