@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
 
 from macex.schema import Array
 
@@ -45,6 +44,8 @@ class Draws:
 
     def normal(self, stream: str, start: int, count: int) -> Array:
         """Standard normal numbers, shape (Q, count, U)."""
+        from scipy.special import ndtri  # slow to import, and seldom needed
+
         numbers: Array = ndtri(self.uniform(stream, start, count))
         return numbers
 

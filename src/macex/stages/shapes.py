@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
-from scipy.special import expit
 
 from macex.schema import Array
 from macex.stages.arrays import spread_turns
@@ -117,7 +116,8 @@ class Task:
 
     def reward(self, progress: Array, at: Array) -> Array:
         """Progress as the paper's reward: the probability of the goal, where there is one."""
-        return np.where(self.bounded[at], expit(progress), progress)
+        probability = 1 / (1 + np.exp(-np.clip(progress, -700.0, 700.0)))
+        return np.where(self.bounded[at], probability, progress)
 
     @property
     def max_changes(self) -> Array:
