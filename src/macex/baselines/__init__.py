@@ -10,5 +10,6 @@ from __future__ import annotations
 from macex.baselines.baseline import Baseline
 from macex.baselines.certifai import Certifai
 from macex.baselines.greedy import Greedy
+from macex.baselines.shap_based import ShapBased
 
-__all__ = ["Baseline", "Certifai", "Greedy"]
+__all__ = ["Baseline", "Certifai", "Greedy", "ShapBased"]
