@@ -1,6 +1,6 @@
 """What other tools, and the true optimum, reached on the same set-up.
 
-The figures in `reference.csv` were measured once on a 2-core machine with the same split, rows and
+The figures in `others.csv` were measured once on a 2-core machine with the same split, rows and
 settings, all tools explaining the same fitted models. Seconds are per query, one at a time. The
 models were fitted with other versions of the libraries than those installed here, so a cell's
 optimum may differ from the one measured by this run. For Credit the proximity is the median over
@@ -57,7 +57,7 @@ class Figure(NamedTuple):
 @cache
 def recorded() -> dict[tuple[str, str, str], Figure]:
     """All figures by tool, dataset and model."""
-    text = files("macex.bench").joinpath("reference.csv").read_text(encoding="utf-8")
+    text = files("macex.bench.record").joinpath("others.csv").read_text(encoding="utf-8")
     return {
         (line["tool"], line["dataset"], line["model"]): Figure(
             float(line["sparsity"]),

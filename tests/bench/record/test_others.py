@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from macex.bench.reference import FEWEST, MACE_RL, NEAREST, listed, nearest, recorded, sparsest
+from macex.bench.record.others import FEWEST, MACE_RL, NEAREST, listed, nearest, recorded, sparsest
 from macex.datasets import NAMES
 
 CELLS = [(name, kind) for kind in ("XGBoost", "MLP") for name in NAMES]

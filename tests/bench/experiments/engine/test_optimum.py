@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from macex.bench.optimum import NearestOptimum
+from macex.bench.experiments.engine.optimum import NearestOptimum
 from macex.datasets import Dataset
 
 FRAME = pd.DataFrame(
