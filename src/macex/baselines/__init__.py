@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from macex.baselines.baseline import Baseline
 from macex.baselines.certifai import Certifai
+from macex.baselines.dice import Dice
 from macex.baselines.greedy import Greedy
 from macex.baselines.shap_based import ShapBased
 
-__all__ = ["Baseline", "Certifai", "Greedy", "ShapBased"]
+__all__ = ["Baseline", "Certifai", "Dice", "Greedy", "ShapBased"]

@@ -43,7 +43,7 @@ class Greedy(Baseline):
         model: Any,
         data: Any,
         *,
-        distractors: int = 2,
+        distractors: int = 5,
         schema: Any = None,
         constraints: Constraints | Mapping[str, Any] | None = None,
         classes: Sequence[object] | None = None,
