@@ -23,6 +23,7 @@ from macex.stages.search.exhaustive import Exhaustive
 ENTRY_POINTS = "macex.methods"
 SLOW = 100
 SLOWEST = 20
+PATIENCE = 10.0  # seconds that dice-ml gets for a query
 OPTIMUM_ROWS = 70_000  # enough for all triples of Breast
 
 Build = Callable[[Any, Any, int], Any]
@@ -96,12 +97,12 @@ RIVALS = {
     **{
         f"DiCE {kind}": Method(
             f"DiCE {kind}",
-            baseline("Dice", {"method": kind}),
+            baseline("Dice", {"method": kind, "seconds": PATIENCE}),
             paper="DiCE",
             most=SLOWEST,
             outside=True,
         )
-        for kind in ("random", "genetic", "kdtree")
+        for kind in ("random", "genetic", "kdtree", "gradient")
     },
 }
 BUILT_IN = {**RIVALS, **OURS}

@@ -11,7 +11,7 @@ from macex.bench.experiments import diverse, importance
 from macex.bench.findings import Findings
 
 RL, GLD = "MACE-RL", "MACE-GLD"
-DICE = ("DiCE random", "DiCE genetic", "DiCE kdtree")
+DICE = ("DiCE random", "DiCE genetic", "DiCE kdtree", "DiCE gradient")
 BASELINES = ("Greedy", "SHAP-based", "CERTIFAI")
 XGBOOST, MLP = "XGBoost", "MLP"
 
