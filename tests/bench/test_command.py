@@ -145,6 +145,15 @@ def test_the_page_keeps_what_was_written_by_hand(tmp_path, plugin):
     assert "| default" in text
 
 
+def test_a_page_without_a_place_is_refused_before_anything_is_measured(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("by hand")
+    done = run("--tables", "4", "--markdown", page, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "no place" in done.output
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [

@@ -49,3 +49,17 @@ def test_what_failed_is_not_done_and_its_last_line_counts(tmp_path):
     results.add(Outcome(FIRST))
     assert results.done(FIRST)
     assert [o.error for o in Results(tmp_path, resume=True)] == [None]
+
+
+def test_a_folder_that_cannot_be_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="--out"):
+        Results(tmp_path / "file")
+
+
+def test_lines_of_another_version_are_refused_by_number(tmp_path):
+    Results(tmp_path).add(Outcome(FIRST))
+    with (tmp_path / "results.jsonl").open("a") as file:
+        file.write('{"task": {"kind": "answers", "colour": "red"}}\n')
+    with pytest.raises(DataError, match="line 2"):
+        Results(tmp_path, resume=True)

@@ -18,8 +18,8 @@ from macex.bench.methods import methods as all_methods
 from macex.bench.methods import read_plugin
 from macex.bench.plan import Plan
 from macex.bench.report.html import write_page
+from macex.bench.report.markdown import around, write_markdown
 from macex.bench.report.markdown import markdown as as_markdown
-from macex.bench.report.markdown import write_markdown
 from macex.bench.results import Results
 from macex.bench.runner import Job, run
 from macex.bench.tasks import Outcome, Task
@@ -43,7 +43,9 @@ def bench(  # noqa: PLR0917
     data: Annotated[
         Path | None, typer.Option(help="The folder of datasets' files; else MACEX_DATA.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where results and the report go.")] = Path("bench"),
+    out: Annotated[Path, typer.Option(help="Where results and the report go.")] = Path(
+        "bench-results"
+    ),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     plugin: Annotated[
         list[Path] | None, typer.Option(help="A file that registers methods or datasets.")
@@ -60,6 +62,8 @@ def bench(  # noqa: PLR0917
     try:
         for path in plugins:
             read_plugin(path)
+        if markdown is not None and markdown.exists():
+            around(markdown)
         plan = planned(tables, datasets, models, methods, queries, seeds, Cells(data))
         results = Results(out, resume=resume)
         tasks = [task for name in plan.tables for task in EXPERIMENTS[name].tasks(plan)]

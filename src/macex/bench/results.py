@@ -27,7 +27,7 @@ class Results:
         self._outcomes: dict[Task, Outcome] = {}
         if self.path is None:
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        _make(self.path.parent)
         if self.path.exists() and self.path.stat().st_size and not resume:
             raise DataError(
                 f"{str(self.path)!r} holds the results of a run: add --resume to go on with it, "
@@ -37,16 +37,25 @@ class Results:
             self._read(self.path)
 
     def _read(self, path: Path) -> None:
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
             try:
                 document = json.loads(line)
             except json.JSONDecodeError:
                 continue  # half a line, or none
-            if "machine" in document:
-                self.machines.append(document["machine"])
-            else:
-                outcome = Outcome.read(document)
-                self._outcomes[outcome.task] = outcome
+            try:
+                self._keep(document)
+            except (TypeError, KeyError) as error:
+                raise DataError(
+                    f"line {number} of {str(path)!r} was not written by this version of macex: "
+                    "name another folder with --out"
+                ) from error
+
+    def _keep(self, document: Any) -> None:
+        if "machine" in document:
+            self.machines.append(document["machine"])
+            return
+        outcome = Outcome.read(document)
+        self._outcomes[outcome.task] = outcome
 
     def start(self, machine: dict[str, Any]) -> None:
         """Note by which versions, on what machine, the lines that follow were made."""
@@ -81,3 +90,10 @@ class Results:
     def get(self, task: Task) -> Outcome | None:
         """The outcome of a task; None where it was not done."""
         return self._outcomes.get(task)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"--out {str(folder)!r} is no folder to write to: {error}") from error

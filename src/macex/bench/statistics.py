@@ -41,8 +41,8 @@ def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
     gaps = np.asarray(first, float) - np.asarray(second, float)
     if not len(gaps):
         return Difference(float("nan"), float("nan"), float("nan"), 0)
-    drawn = np.random.default_rng(0).integers(len(gaps), size=(RESAMPLES, len(gaps)))
-    means = gaps[drawn].mean(axis=1)
+    random = np.random.default_rng(0)
+    means = [gaps[random.integers(len(gaps), size=len(gaps))].mean() for _ in range(RESAMPLES)]
     low, high = np.quantile(means, [LOW, HIGH])
     return Difference(float(gaps.mean()), float(low), float(high), len(gaps))
 

@@ -18,19 +18,24 @@ def markdown(document: Document) -> str:
     return "\n\n".join([f"# {document.title}", *map(_section, document.sections)]) + "\n"
 
 
-def write_markdown(document: Document, path: Path) -> None:
-    """Write the report; in a page with the two marks, only what stands between them."""
-    if not path.exists():
-        write_whole(path, markdown(document).encode())
-        return
-    page = path.read_text(encoding="utf-8")
-    before, begin, rest = page.partition(BEGIN)
+def around(path: Path) -> tuple[str, str]:
+    """What a page has before and after the place for the tables."""
+    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise DataError(
             f"{str(path)!r} exists and has no place for the tables: it needs the lines {BEGIN!r} "
             f"and {END!r}, or name a new file"
         )
+    return before, after
+
+
+def write_markdown(document: Document, path: Path) -> None:
+    """Write the report; in a page that exists, only what stands between its two marks."""
+    if not path.exists():
+        write_whole(path, markdown(document).encode())
+        return
+    before, after = around(path)
     body = "\n\n".join(map(_section, document.sections))
     write_whole(path, f"{before}{BEGIN}\n\n{body}\n\n{END}{after}".encode())
 
