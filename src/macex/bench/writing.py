@@ -76,7 +76,7 @@ def _machine(facts: dict[str, Any]) -> str:
 
 
 def _claims(claims: Iterable[Claim]) -> Section:
-    table = Table("Held or not, with the number", ("claim", "verdict", "number"))
+    table = Table("Held or not, with the number", ("claim", "verdict", "number"), prose=True)
     for claim in claims:
         table.add(claim.sentence, claim.verdict, claim.number)
     return Section("Claims", [table])
@@ -91,7 +91,7 @@ def _troubles(findings: Findings) -> list[Section]:
         places[why].append(name)
     if not places:
         return []
-    table = Table("By reason", ("where", "what"))
+    table = Table("By reason", ("where", "what"), prose=True)
     for why, names in places.items():
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         table.add("; ".join(names[:NAMED]) + more, why)

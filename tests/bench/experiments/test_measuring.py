@@ -6,12 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bench.made import MadeCells
 from macex.bench import methods
-from macex.bench.experiments import ablations, answers, growth, times
+from macex.bench.cells import MODELS, Cells
+from macex.bench.experiments import ablations, answers, examples, growth, importance, times
 from macex.bench.experiments.engine import cost, quality
 from macex.bench.experiments.examples import nearest_row
 from macex.bench.plan import Plan
 from macex.bench.tasks import Task
+from macex.bench.workshop import Workshop
 from macex.errors import DataError
 
 
@@ -129,6 +132,26 @@ def test_a_printed_row_is_found_or_the_nearest_one():
     assert nearest_row(frame, {"age": 31, "job": "b"})[1] == ["age"]
     with pytest.raises(DataError, match="height"):
         nearest_row(frame, {"height": 3})
+
+
+def test_printed_rows_are_explained_without_fine_tuning(cells):
+    adult = Cells(None, cells.models)
+    outcome = examples.measure(Task("examples", "adult", "MLP", point="4"), Workshop(adult))
+    assert [record["differing"] for record in outcome.records] == [[], []]
+    for record in outcome.records:
+        assert len(record["changes"]) == 3
+        assert len(record["actions"]) == 4
+
+
+def test_importance_is_that_of_columns_not_of_their_parts():
+    pytest.importorskip("xgboost")
+    trees = Workshop(MadeCells())
+    trees.cells.models = MODELS
+    outcome = importance.measure(Task("importance", "loans", "XGBoost", stop=40), trees)
+    sizes = outcome.records[0]["importance"]
+    assert set(sizes) == {"income", "debt", "home", "job"}
+    assert min(sizes, key=sizes.get) == "job"
+    assert max(sizes, key=sizes.get) == "income"
 
 
 def test_a_plan_gives_slow_methods_their_sample():

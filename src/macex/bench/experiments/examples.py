@@ -108,7 +108,7 @@ def _example(
     model: str, number: int, example: Mapping[str, Any], record: Mapping[str, Any]
 ) -> Table:
     title = f"{model}, example {number}: printed as {example['label']}, here {record['label']}"
-    table = Table(title, ("", "paper", "measured", "ratio"))
+    table = Table(title, ("", "paper", "measured", "ratio"), prose=True)
     table.add("query", _listed(example["query"]), _listed(record["query"]))
     table.lines[-1] = (*table.lines[-1], "-")
     for at in range(SHOWN):

@@ -39,11 +39,15 @@ def beside(paper: float | None, measured: float | None, digits: int = 2) -> str:
 
 @dataclass
 class Table:
-    """A title, headings and lines; the first column is the label of a line."""
+    """A title, headings and lines; the first column is the label of a line.
+
+    Numbers stand to the right; `prose` to the left, in lines as long as they need.
+    """
 
     title: str
     headings: Sequence[str]
     lines: list[tuple[str, ...]] = field(default_factory=list)
+    prose: bool = False
 
     def add(self, label: str, *values: Value) -> None:
         """Add a line."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from macex.bench.report.document import Block, Document, Picture, Table
 from macex.render.files import write_whole
@@ -23,6 +23,7 @@ def page(document: Document) -> str:
     environment.tests["table"] = _is_table
     environment.tests["picture"] = _is_picture
     environment.filters["drawn"] = _drawn
+    environment.filters["coded"] = _coded
     return environment.get_template("report.html.j2").render(document=document)
 
 
@@ -42,3 +43,10 @@ def _is_picture(block: Block) -> bool:
 def _drawn(picture: Picture) -> Markup:
     """The drawing itself: `svg.py` escapes every text in it."""
     return Markup(picture.svg)  # noqa: S704
+
+
+def _coded(text: str) -> Markup:
+    """What stands between backticks as code; all of it escaped."""
+    parts = [escape(part) for part in text.split("`")]
+    coded = [Markup("<code>{}</code>").format(p) if at % 2 else p for at, p in enumerate(parts)]
+    return Markup("").join(coded)

@@ -53,6 +53,10 @@ def _block(block: Block) -> str:
 
 def _table(table: Table) -> str:
     lines = [tuple(map(_escaped, line)) for line in (tuple(table.headings), *table.lines)]
+    if table.prose:
+        rule = ["---"] * len(table.headings)
+        heading, *rest = [list(line) for line in lines]
+        return "\n".join([f"### {table.title}", "", *map(_bar, [heading, rule, *rest])])
     widths = [max(4, *(len(line[at]) for line in lines)) for at in range(len(table.headings))]
     rule = ["-" * width if at == 0 else "-" * (width - 1) + ":" for at, width in enumerate(widths)]
     heading, *rest = [_padded(line, widths) for line in lines]
