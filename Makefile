@@ -1,6 +1,7 @@
 # Every target works in a fresh clone: what it needs is installed into .venv once.
 PYTHON ?= python3
 JOBS ?= 2
+SEEDS ?= 5
 TORCH ?= torch==2.13.0
 
 VENV := .venv
@@ -38,7 +39,7 @@ check: $(VENV)/.installed-dev  ## format, lint, types and layers, changing nothi
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.installed-bench $(PEERS)/.installed  ## rerun the paper's tables into bench-results; an interrupted run goes on
-	$(BIN)/python -m macex.bench --tables all --jobs $(JOBS) --out bench-results --resume
+	$(BIN)/python -m macex.bench --tables all --seeds $(SEEDS) --jobs $(JOBS) --out bench-results --resume
 
 peers: $(PEERS)/.installed  ## make .venv-peers with dice-ml and aeon, which need versions of their own
 

@@ -1,24 +1,13 @@
-"""Who leads: methods held against each other on the queries that all of them solved."""
+"""Who leads: methods held against each other, pair by pair, on the queries that both solved."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from macex.bench.findings import Findings
 from macex.bench.statistics import Difference, paired
 
 SIGN = {"sparsity": 1, "proximity": -1, "distance": 1}  # times the metric: lower is better
-
-
-def shared(findings: Findings, cell: tuple[str, str], names: Iterable[str], n: int = 1) -> set[int]:
-    """The queries of a cell that every method solved."""
-    solved = [set(findings.values("sparsity", *cell, name, n=n)) for name in names]
-    return set.intersection(*solved) if solved else set()
-
-
-def asked(findings: Findings, cell: tuple[str, str], names: Iterable[str], n: int = 1) -> list[str]:
-    """Those of the methods that solved any query of a cell."""
-    return [name for name in names if findings.values("sparsity", *cell, name, n=n)]
 
 
 def behind(
@@ -31,42 +20,32 @@ def behind(
 ) -> list[tuple[str, float]]:
     """For each cell by how much a method is behind its best rival; 0 where first or tied.
 
-    All are compared on the queries that all of them solved. The rival is named beside the cell.
+    Two methods are compared on the queries that both solved. The rival is named beside the cell.
     """
     found = []
     for cell in findings.cells(models):
-        there = asked(findings, cell, [name, *rivals], n)
-        if name not in there or len(there) < 2:
-            continue
-        queries = shared(findings, cell, there, n)
-        gaps = {
-            rival: _gap(findings, metric, cell, name, rival, queries, n)
-            for rival in there
-            if rival != name
-        }
-        ahead = {rival: gap.mean for rival, gap in gaps.items() if gap.pairs and gap.low > 0}
-        worst = max(ahead, key=lambda rival: ahead[rival], default=None)
         label = " / ".join(cell)
-        found.append((label, 0.0) if worst is None else (f"{label} by {worst}", ahead[worst]))
+        gaps = {rival: _gap(findings, metric, cell, (name, rival), n) for rival in rivals}
+        compared = {rival: gap for rival, gap in gaps.items() if gap.pairs and rival != name}
+        ahead = {rival: gap.mean for rival, gap in compared.items() if gap.low > 0}
+        worst = max(ahead, key=lambda rival: ahead[rival], default=None)
+        if worst is not None:
+            found.append((f"{label} by {worst}", ahead[worst]))
+        elif compared:
+            found.append((label, 0.0))
     return found
 
 
 def _gap(
-    findings: Findings,
-    metric: str,
-    cell: tuple[str, str],
-    name: str,
-    rival: str,
-    queries: set[int],
-    n: int,
+    findings: Findings, metric: str, cell: tuple[str, str], pair: tuple[str, str], n: int
 ) -> Difference:
-    """By how much a method is worse than its rival."""
+    """By how much the first method of a pair is worse than the second."""
     sign = SIGN[metric]
-    mine, theirs = (
-        {q: sign * v for q, v in findings.values(metric, *cell, one, n=n).items() if q in queries}
-        for one in (name, rival)
+    first, second = (
+        {query: sign * value for query, value in findings.values(metric, *cell, one, n=n).items()}
+        for one in pair
     )
-    return paired(mine, theirs)
+    return paired(first, second)
 
 
 def overtaken(

@@ -23,7 +23,7 @@ def one_counterfactual(findings: Findings) -> list[Claim]:
     models = findings.plan.models
     return [
         everywhere(
-            "default: fewest changes or tied, on the queries all methods solved",
+            "default: fewest changes or tied against every method, on the queries both solved",
             behind(findings, "sparsity", DEFAULT, names, models),
         ),
         everywhere(
