@@ -44,7 +44,7 @@ class Dice(Baseline):
         data: Any,
         *,
         method: str = "random",
-        seconds: float = 30.0,
+        seconds: float = 60.0,
         python: str | None = None,
         schema: Any = None,
         constraints: Constraints | Mapping[str, Any] | None = None,
@@ -70,6 +70,7 @@ class Dice(Baseline):
         self._network = network_of(model) if method == "gradient" else None
         self._process = Process(self.python)
         finalize(self, self._process.close)
+        self._process.warm(method)
 
     def offer(self, opened: Opened) -> Pool:
         """What dice-ml offers, query by query, goal by goal."""

@@ -9,8 +9,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
+
+import numpy as np
 
 from macex.baselines import dice_worker
 from macex.baselines.dice_worker import Head, receive, send
@@ -63,20 +66,33 @@ class Process:
         answer: Callable[[Array], Array],
         seconds: float | None,
     ) -> list[Array]:
-        """What the worker returns; the rows it wants scored on the way are given to `answer`."""
+        """What the worker returns; the rows it wants scored on the way are given to `answer`.
+
+        Where `answer` raises, the worker, which still waits for it, is ended.
+        """
         until = None if seconds is None else time.monotonic() + seconds
         try:
             self._send(head, *arrays)
-            while True:
+            reply, found = self._next(until)
+            while reply["is"] == "rows":
+                self._send({}, answer(found[0]))
                 reply, found = self._next(until)
-                if reply["is"] == "rows":
-                    self._send({}, answer(found[0]))
-                elif reply["is"] == "error":
-                    raise Refused(reply["said"])
-                else:
-                    return found
         except BrokenPipeError as error:
             raise self._death() from error
+        except BaseException:
+            self.end()
+            raise
+        if reply["is"] == "error":
+            raise Refused(reply["said"])
+        return found
+
+    def warm(self, method: str) -> None:
+        """Start the worker and have it import what `method` needs; an error if it cannot."""
+        try:
+            self.request({"do": "warm", "method": method}, answer=np.asarray, seconds=None)
+        except Refused as error:
+            self.close()
+            raise OptionError(f"{self.python!r} cannot run dice-ml: {error}") from error
 
     def end(self) -> None:
         """End the worker, if there is one."""
@@ -85,8 +101,8 @@ class Process:
         if child is not None:
             child.kill()
             child.wait()
-            for pipe in (child.stdin, child.stdout):
-                if pipe is not None:
+            for pipe in filter(None, (child.stdin, child.stdout)):
+                with suppress(OSError):  # bytes that nobody will read
                     pipe.close()
 
     def close(self) -> None:
@@ -113,6 +129,8 @@ class Process:
 
     def _start(self) -> None:
         script = str(Path(dice_worker.__file__))
+        self._said.seek(0)
+        self._said.truncate()
         self._child = subprocess.Popen(  # noqa: S603 - the interpreter that the caller named
             [self.python, "-I", script],
             stdin=subprocess.PIPE,

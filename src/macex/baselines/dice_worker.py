@@ -6,6 +6,7 @@ arrays as `.npy` bytes. Nothing is pickled, and the caller's model never leaves 
 dice-ml wants predictions, the worker sends rows of numbers and waits for their scores.
 
     parent                                       worker
+    {"do": "warm", ...}                     ->
     {"do": "open", ...}  training rows      ->
     {"do": "goal", ...}  which of them meet ->
                                             <-   {"is": "rows"}   rows to be scored
@@ -95,6 +96,13 @@ class Worker:
         send(self.stdout, {"is": "rows"}, codes)
         _, (score,) = receive(self.stdin)
         return score
+
+    def warm(self, head: Head, arrays: list[Any]) -> None:  # noqa: ARG002 - like the others
+        """Import what is slow to import, and fail now if it is not there."""
+        import dice_ml  # noqa: F401
+
+        if head["method"] == "gradient":
+            import torch  # noqa: F401
 
     def open(self, head: Head, arrays: list[Any]) -> None:
         """Take the training rows."""
