@@ -73,6 +73,7 @@ class Judge:
         changed = after != before[at]
         proximity = self.scales.proximity(before[at], after)
         distance = self.scales.total(before[at], after)
+        usual = self._plausibility(own[at], after)
         names = np.array(self.schema.names, dtype=object)
         return [
             {
@@ -80,20 +81,23 @@ class Judge:
                 "sparsity": int(changed[place].sum()),
                 "proximity": float(proximity[place]),
                 "distance": float(distance[place]),
-                "plausibility": self._plausibility(own[query], after[place]),
+                "plausibility": None if np.isnan(usual[place]) else float(usual[place]),
                 "columns": sorted(names[changed[place]].tolist()),
                 "codes": after[place],
             }
             for place, query in enumerate(at)
         ]
 
-    def _plausibility(self, own: Any, codes: Array) -> float | None:
-        """How usual the row is among the training rows of other classes than the query's."""
-        if own not in self._references:
-            goal = self.codes[self._decisions != own]
-            self._references[own] = reference(self.scales, goal)
-        share = float(self._references[own].share(codes[None])[0])
-        return None if np.isnan(share) else share
+    def _plausibility(self, own: Array, codes: Array) -> Array:
+        """How usual each row is among the training rows of other classes than its query's."""
+        shares = np.full(len(codes), np.nan)
+        for label in np.unique(own):
+            if label not in self._references:
+                goal = self.codes[self._decisions != label]
+                self._references[label] = reference(self.scales, goal)
+            mine = own == label
+            shares[mine] = self._references[label].share(codes[mine])
+        return shares
 
     def _diversity(self, query: Array, valid: Sequence[Record], wanted: int) -> list[float]:
         """The three readings; what is missing counts 0."""
