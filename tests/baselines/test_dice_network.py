@@ -22,12 +22,12 @@ from macex.errors import OptionError
 CATEGORIES, NUMBERS = ["job", "town"], ["hours", "rate"]
 
 
-def pipeline(numbers):
+def pipeline(numbers, alpha=1e-4):
     columns = make_column_transformer(
         (OneHotEncoder(sparse_output=False, handle_unknown="ignore"), CATEGORIES),
         (numbers, NUMBERS),
     )
-    network = MLPClassifier((8, 5), solver="lbfgs", random_state=0, max_iter=300)
+    network = MLPClassifier((8, 5), solver="lbfgs", alpha=alpha, random_state=0, max_iter=300)
     return make_pipeline(columns, network).fit(DATA, pay(DATA) > 200)
 
 
