@@ -58,4 +58,5 @@ def everywhere(
     number = f"{len(cells) - len(broken)} of {len(cells)} cells"
     if broken:
         number += f"; not in {', '.join(broken)}"
-    return Claim(sentence, len(broken) <= spare, number)
+    held = not broken or len(broken) <= spare < len(cells)
+    return Claim(sentence, held, number)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from statistics import mean
 
 from macex.bench.cells import FAVOURABLE
-from macex.bench.figures import Figures, figures
+from macex.bench.figures import BY_MEDIAN, Figures, figures
 from macex.bench.findings import Findings
 from macex.bench.methods import DEFAULT
 from macex.bench.plan import Plan
@@ -141,7 +141,8 @@ def _plots(findings: Findings, model: str, names: list[str]) -> list[Picture]:
         for name in names:
             found = findings.figures(dataset, model, name)
             if found is not None and found.validity:
-                points[name] = (found.sparsity, -abs(found.middle_proximity))
-        title = f"{dataset} / {model}: changes and proximity (median of queries)"
+                points[name] = (found.sparsity, found.proximity_of(dataset))
+        middle = "median" if dataset in BY_MEDIAN else "mean"
+        title = f"{dataset} / {model}: changes and {middle} proximity"
         pictures.append(Picture(title, scatter(points, "changed columns", "proximity")))
     return pictures

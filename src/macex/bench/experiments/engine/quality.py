@@ -7,7 +7,7 @@ from statistics import mean
 
 from macex.bench.claims import Claim, at_least, at_most, everywhere
 from macex.bench.experiments.engine.optimum import NearestOptimum
-from macex.bench.figures import Figures
+from macex.bench.figures import BY_MEDIAN, Figures
 from macex.bench.findings import Findings
 from macex.bench.methods import DEFAULT, NEAREST, method
 from macex.bench.plan import Plan
@@ -17,7 +17,6 @@ from macex.bench.report.document import Section, Table
 from macex.bench.tasks import Outcome, Task
 from macex.bench.workshop import Workshop
 
-BY_MEDIAN = {"credit"}  # one column's tail makes a mean of proximities meaningless there
 ASKED = (DEFAULT, NEAREST, "reinforce", "optimum")
 MOST_ROWS = 600
 MOST_CALLS = 8
@@ -78,10 +77,6 @@ _NOTE = (
 )
 
 
-def _proximity(dataset: str, found: Figures) -> float:
-    return found.middle_proximity if dataset in BY_MEDIAN else found.proximity
-
-
 def _all(findings: Findings, name: str) -> dict[Cell, Figures]:
     found = {cell: findings.figures(*cell, name) for cell in findings.cells()}
     return {cell: one for cell, one in found.items() if one is not None}
@@ -106,7 +101,7 @@ def _default(findings: Findings) -> Table:
         batch = findings.per_query("answers", *cell, DEFAULT)
         table.add(
             _named(cell),
-            *(found.own, found.validity, found.sparsity, _proximity(cell[0], found)),
+            *(found.own, found.validity, found.sparsity, found.proximity_of(cell[0])),
             *(found.implausible, _proved(findings, cell)),
             *(round(alone.get("rows", 0)), f"{alone.get('calls', 0):.1f}"),
             *(f"{1000 * alone.get(name, 0):.1f}" for name in ("seconds", "cpu")),
@@ -161,7 +156,7 @@ def _nearest(findings: Findings) -> Table:
         record, rival = listed(others.NEAREST, *cell), others.nearest(*cell)
         table.add(
             _named(cell),
-            *(found.sparsity, _proximity(cell[0], found)),
+            *(found.sparsity, found.proximity_of(cell[0])),
             *((-against[1], against[2]) if against else (None, None)),
             against and f"{against[0] / against[1] - 1:.1%}",
             record and record.proximity,
@@ -182,7 +177,7 @@ def _reinforce(findings: Findings) -> Table:
             _named(cell),
             *(defaults[cell].implausible, found.implausible, IMPLAUSIBLE.get(cell)),
             *(found.sparsity, record and record.sparsity),
-            *(_proximity(cell[0], found), record and record.proximity),
+            *(found.proximity_of(cell[0]), record and record.proximity),
         )
     return table
 
@@ -270,7 +265,7 @@ def _reinforce_claims(findings: Findings, defaults: dict[Cell, Figures]) -> list
         "record than our reinforce"
     )
     pairs: list[tuple[float, float, Figure]] = [
-        (one.sparsity, -_proximity(cell[0], one), record)
+        (one.sparsity, -one.proximity_of(cell[0]), record)
         for cell, one in found.items()
         if (record := listed(MACE_RL, *cell))
     ]
