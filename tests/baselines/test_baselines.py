@@ -151,6 +151,19 @@ def test_three_classes_and_missing_values_are_no_trouble(method):
         assert tiers(item.counterfactuals[0].row).argmax() == 2
 
 
+def test_a_column_that_is_always_missing_and_an_unknown_category_are_no_trouble(method):
+    data = DATA.assign(empty=np.nan)
+    maker, own = method
+    explainer = maker(chance, data, classes=CLASSES, **own)
+    rows = data.loc[POOR.index[:3]].assign(town="north")
+    assert [item.status for item in explainer.explain(rows)] == ["found"] * 3
+
+
+def test_time_that_runs_out_is_said(method):
+    found = made(method).explain(POOR, timeout_s=1e-6)
+    assert {item.status for item in found} == {"budget"}
+
+
 def test_an_empty_frame_has_no_answers(method):
     assert len(made(method).explain(DATA.head(0))) == 0
 

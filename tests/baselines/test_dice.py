@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+
+import pandas as pd
 import pytest
 from sklearn.preprocessing import StandardScaler
 
@@ -61,6 +64,18 @@ def test_a_query_that_takes_too_long_is_counted_and_the_next_one_is_asked():
     assert [item.reason for item in found] == ["dice-ml took longer than 0.001 s"] * 2
     dice.seconds = 60.0
     assert dice.explain(POOR.head(1))[0].status == "found"
+
+
+def test_the_time_of_the_call_ends_a_query_as_well():
+    slow = pd.Series([0.0])
+
+    def patient(frame):
+        time.sleep(slow[0])
+        return chance(frame)
+
+    dice = Dice(patient, DATA, classes=CLASSES)
+    slow[0] = 0.4
+    assert dice.explain(POOR.head(1), timeout_s=1.0)[0].status == "budget"
 
 
 def test_a_model_that_raises_leaves_dice_ml_usable():

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +14,9 @@ import pytest
 from macex.datasets import SERIES_NAMES, load_series
 from macex.datasets.series import SERIES, read_series
 from macex.errors import DataError
+
+ROOT = Path(__file__).parents[2]
+PEERS = ROOT / ".venv-peers" / "bin" / "python"
 
 
 def packed(**changes) -> bytes:
@@ -65,3 +72,24 @@ def test_an_unknown_name_gets_the_nearest_one():
     with pytest.raises(DataError, match="did you mean 'natops'"):
         load_series("natop")
     assert set(SERIES_NAMES) == set(SERIES)
+
+
+def test_without_aeon_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "aeon", None)
+    with pytest.raises(DataError, match=r"'aeon/BasicMotions' needs aeon.*pip install aeon"):
+        load_series("aeon/BasicMotions")
+
+
+@pytest.mark.slow
+def test_aeons_own_sets_are_read_where_aeon_is_installed():
+    if not PEERS.exists():
+        pytest.skip("there is no environment with aeon: make peers")
+    script = "from macex.datasets import load_series; print(load_series('aeon/BasicMotions'))"
+    done = subprocess.run(
+        [PEERS, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    assert done.stdout == "SeriesDataset('aeon/BasicMotions', 80 samples, 6 channels x 100)\n"

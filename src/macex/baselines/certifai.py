@@ -19,7 +19,7 @@ from macex.ask.ground import unit_codes
 from macex.baselines.baseline import Baseline, lawful, open_queries
 from macex.errors import require_counts
 from macex.explainer.pipeline import Opened
-from macex.schema import Array, row_keys, special
+from macex.schema import MISSING, Array, row_keys, special
 from macex.stages.arrays import first_of_each, rank_within, set_keys
 from macex.stages.shapes import Pool, Task
 
@@ -177,7 +177,7 @@ def _values(task: Task, luck: Array) -> Array:
     for place, unit in enumerate(task.space.units):
         share = np.cumsum(unit.counts) / max(1, unit.counts.sum())
         index = np.minimum(np.searchsorted(share, luck[:, :, place]), len(unit.seen) - 1)
-        found[:, :, place] = unit.seen[index]
+        found[:, :, place] = unit.seen[index] if len(unit.seen) else MISSING
     return found
 
 

@@ -7,6 +7,7 @@ own again.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -51,14 +52,21 @@ class Talk:
                 {"do": "explain", **head, **self._wish(query)},
                 _filled(self.units, task.queries[query][None])[0],
                 answer=lambda rows: self._scored(rows, query),
-                seconds=seconds,
+                seconds=self._left(seconds),
             )
         except TookTooLong:
+            if self.opened.judge.late:
+                return Pool.empty(len(self.units))
             return self._failed(query, f"dice-ml took longer than {seconds:g} s")
         except Refused as error:
             return self._failed(query, f"dice-ml gave up: {error}")
         codes = self._codes(rows, query)
         return Pool(np.full(len(codes), query), codes, np.zeros(len(codes)))
+
+    def _left(self, seconds: float) -> float:
+        """The time a query has, within that of the call."""
+        deadline = self.opened.judge.asker.deadline
+        return seconds if deadline is None else min(seconds, deadline - time.monotonic())
 
     def _prepared(self) -> str:
         """Tell the process of the training rows and of the goal, unless it knows them.
