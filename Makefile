@@ -1,8 +1,11 @@
 # Every target works in a fresh clone: what it needs is installed into .venv once.
 PYTHON ?= python3
 JOBS ?= 2
+SEEDS ?= 5
+TORCH ?= torch==2.13.0
 
 VENV := .venv
+PEERS := .venv-peers
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest -n $(JOBS)
 
@@ -12,7 +15,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/cache/bytecode
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-all check bench format clean
+.PHONY: help demo test test-slow test-all check bench peers format clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -35,8 +38,10 @@ check: $(VENV)/.installed-dev  ## format, lint, types and layers, changing nothi
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.installed-bench  ## print the benchmark tables
-	$(BIN)/python -m macex.bench
+bench: $(VENV)/.installed-bench $(PEERS)/.installed  ## rerun the paper's tables into bench-results; an interrupted run goes on
+	$(BIN)/python -m macex.bench --tables all --seeds $(SEEDS) --jobs $(JOBS) --out bench-results --resume
+
+peers: $(PEERS)/.installed  ## make .venv-peers with dice-ml and aeon, which need versions of their own
 
 format: $(VENV)/.installed-dev  ## format the code and fix what can be fixed safely
 	$(BIN)/ruff format .
@@ -56,4 +61,9 @@ $(VENV)/.installed-core: pyproject.toml | $(BIN)/python
 
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	@touch $@
+
+$(PEERS)/.installed:
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet dice-ml==0.12 aeon==1.6.0 $(TORCH)
 	@touch $@

@@ -9,6 +9,7 @@ from hypothesis import settings
 
 STRICT = os.environ.get("MACEX_STRICT") == "1"
 FUZZ = os.environ.get("MACEX_FUZZ") == "1"
+os.environ["MACEX_OPENML"] = "off"  # no test depends on the internet
 
 settings.register_profile(
     "macex",

@@ -1,23 +1,18 @@
-"""Cells that are quick to fit: the embedded data, and a linear model."""
+"""A made cell for every test, and a workshop around it."""
 
 from __future__ import annotations
 
 import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
 
-from macex.bench.cells import Cells, pipeline
-
-
-def linear(dataset):
-    return pipeline(dataset, StandardScaler(), LogisticRegression(max_iter=300))
+from bench.made import MadeCells
+from macex.bench.workshop import Workshop
 
 
 @pytest.fixture(scope="session")
-def breast():
-    return Cells(names=("breast",), models={"linear": linear})
+def cells():
+    return MadeCells()
 
 
-@pytest.fixture(scope="session")
-def adult():
-    return Cells(names=("adult",), models={"linear": linear})
+@pytest.fixture
+def workshop(cells):
+    return Workshop(cells)

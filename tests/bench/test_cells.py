@@ -1,4 +1,4 @@
-"""The cells: the same rows and models as the figures on record, and nothing lost by a gap."""
+"""Cells: data and models, made when first asked for."""
 
 from __future__ import annotations
 
@@ -9,22 +9,7 @@ import pytest
 
 from macex.bench.cells import MODELS, Cells, mlp, xgboost
 from macex.datasets import load
-
-
-def unfit(dataset):
-    raise ImportError("such is not installed")
-
-
-def test_a_missing_dataset_is_reported_and_the_rest_goes_on(tmp_path, breast):
-    cells = Cells(folder=tmp_path, names=("titanic", "breast"), models=breast.models)
-    assert [cell.name for cell in cells] == ["breast / linear"]
-    assert "titanic.csv" in cells.skipped["titanic"]
-
-
-def test_a_missing_library_is_reported_and_the_rest_goes_on(breast):
-    cells = Cells(names=("breast",), models={"gone": unfit, **breast.models})
-    assert [cell.name for cell in cells] == ["breast / linear"]
-    assert cells.skipped == {"gone": "such is not installed"}
+from macex.errors import DataError, OptionError
 
 
 def test_without_xgboost_the_extra_is_named(monkeypatch):
@@ -33,22 +18,38 @@ def test_without_xgboost_the_extra_is_named(monkeypatch):
         xgboost(load("breast"))
 
 
-def test_a_cell_is_fitted_once(breast):
-    assert breast.get("breast", "linear") is breast.get("breast", "linear")
+def test_a_cell_is_fitted_once(cells):
+    assert cells.get("loans", "MLP") is cells.get("loans", "MLP")
+    assert cells.get("loans", "MLP") is not cells.get("loans", "MLP", seed=1)
 
 
-def test_an_unknown_cell_is_none(breast):
-    assert breast.get("breast", "XGBoost") is None
-    assert breast.get("adult", "linear") is None
+def test_a_seed_draws_another_split(cells):
+    first, second = cells.get("loans", "MLP"), cells.get("loans", "MLP", seed=1)
+    assert set(first.train.index) != set(second.train.index)
 
 
-def test_queries_are_test_rows_and_never_more_than_there_are(breast):
-    cell = breast.get("breast", "linear")
-    assert len(cell.queries(10_000)) == len(cell.dataset.frame) - len(cell.train)
-    assert not set(cell.queries(50).index) & set(cell.train.index)
+def test_an_unknown_model_or_dataset_is_an_error(cells):
+    with pytest.raises(OptionError, match="XGBoost"):
+        cells.get("loans", "XGBoots")
+    with pytest.raises(DataError, match="lones"):
+        cells.get("lones", "MLP")
 
 
-def test_the_models_are_those_of_the_record():
+def test_a_file_that_is_not_the_dataset_is_an_error(tmp_path):
+    (tmp_path / "titanic.csv").write_text("nothing of the kind")
+    with pytest.raises(DataError, match=r"titanic\.csv"):
+        Cells(tmp_path).dataset("titanic")
+
+
+def test_queries_are_test_rows_in_an_order_that_longer_runs_keep(cells):
+    cell = cells.get("loans", "MLP")
+    every = cell.queries(10_000)
+    assert len(every) == len(cell.dataset.frame) - len(cell.train)
+    assert not set(every.index) & set(cell.train.index)
+    assert list(cell.queries(20, 5).index) == list(every.index[5:20])
+
+
+def test_the_models_are_the_papers():
     dataset = load("breast")
     assert tuple(MODELS) == ("XGBoost", "MLP")
     network = mlp(dataset)[-1]
@@ -58,7 +59,12 @@ def test_the_models_are_those_of_the_record():
     assert (trees.n_estimators, trees.max_depth, trees.random_state) == (100, 6, 0)
 
 
-def test_a_fitted_cell_answers_on_the_raw_frame(adult):
-    cell = adult.get("adult", "linear")
-    proba = cell.model.predict_proba(cell.queries(5))
+def test_the_meter_counts_what_the_model_is_asked(cells):
+    cell = cells.get("loans", "MLP")
+    rows = cell.queries(5)
+    cell.meter.reset()
+    proba = cell.model.predict_proba(rows)
+    cell.model.predict(rows)
     assert np.allclose(proba.sum(axis=1), 1)
+    assert (cell.meter.calls, cell.meter.rows) == (2, 10)
+    assert cell.meter.seconds > 0

@@ -27,5 +27,12 @@ def test_one_cell_breaks_a_claim_about_all_of_them():
     assert "adult" not in broken.number
 
 
+def test_a_claim_may_spare_a_cell():
+    cells = [("adult", 0.2), ("breast", 0.2), ("compas", 0.0)]
+    assert everywhere("nearer", cells[1:], spare=1).held
+    assert not everywhere("nearer", cells, spare=1).held
+
+
 def test_nothing_measured_claims_nothing():
     assert everywhere("nearer", []).held is None
+    assert everywhere("nearer", []).verdict == "not measured"

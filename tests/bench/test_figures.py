@@ -1,54 +1,34 @@
-"""Figures of a batch, and the cost of a query alone as the model itself counts it."""
+"""Figures are means over queries; what is missing is said, not guessed."""
 
 from __future__ import annotations
 
-from statistics import mean, median
+import math
 
-import numpy as np
-import pytest
-
-from macex.bench.figures import alone, figures
-from macex.bench.metered import Metered
-from macex.explainer import Explainer
+from bench.found import findings, record
+from macex.bench.figures import figures
 
 
-@pytest.fixture(scope="module")
-def found(breast):
-    cell = breast.get("breast", "linear")
-    return Explainer(cell.model, cell.train).explain(cell.queries(6))
-
-
-def test_figures_are_the_means_of_the_batch(found):
-    reached, means = figures(found, "breast"), found.metrics()
-    for name in ("validity", "sparsity", "proximity", "implausible", "rows", "calls"):
-        assert getattr(reached, name) == pytest.approx(means[name])
-
-
-def test_credit_takes_the_median_of_proximities(found):
-    distances = [item.counterfactuals[0].proximity for item in found]
-    assert figures(found, "credit").proximity == median(distances)
-    assert figures(found, "breast").proximity == pytest.approx(mean(distances))
+def test_figures_are_means_over_the_queries():
+    found = figures([record(("a",)), record(("a", "b")), record(), record(("a",), own=False)])
+    assert found.queries == 4
+    assert found.validity == 0.75
+    assert found.own == 0.5
+    assert found.sparsity == 4 / 3
+    assert found.middle_proximity == -1
 
 
 def test_nothing_has_no_figures():
-    assert np.isnan(figures([], "breast")).all()
+    assert math.isnan(figures([]).sparsity)
+    assert math.isnan(figures([record()]).sparsity)
+    assert figures([record()]).validity == 0
 
 
-def test_a_query_alone_costs_no_more_than_its_explanation_says(breast):
-    cell = breast.get("breast", "linear")
-    rows = cell.queries(3)
-    explainer = Explainer(cell.model, cell.train)
-    said = [explainer.explain(rows.iloc[[place]])[0].cost for place in range(3)]
-    cost = alone(cell.model, cell.train, rows)
-    assert cost.calls == pytest.approx(mean(one.calls for one in said))
-    assert 1 < cost.rows <= mean(one.rows for one in said)
-
-
-def test_a_metered_model_answers_like_the_model(breast):
-    cell = breast.get("breast", "linear")
-    rows = cell.queries(4)
-    metered = Metered(cell.model)
-    assert (metered.predict_proba(rows) == cell.model.predict_proba(rows)).all()
-    assert (metered.predict(rows) == cell.model.predict(rows)).all()
-    assert (metered.calls, metered.rows) == (2, 8)
-    assert metered.cpu > 0
+def test_records_go_by_query_and_troubles_by_cell():
+    broken = {**record(), "error": "ValueError: no"}
+    found = findings({"default": [record(("a",)), broken, broken], "Greedy": "not installed"})
+    assert list(found.values("sparsity", "loans", "MLP", "default")) == [0]
+    assert found.troubles() == {
+        "loans / MLP / default": "2 times, first: ValueError: no",
+        "loans / MLP / Greedy": "not run: not installed",
+    }
+    assert found.methods() == ["default"]

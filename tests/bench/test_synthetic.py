@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from macex.bench.synthetic import model, table
+from macex.bench.synthetic import model, model_of, table
 
 
 def test_a_table_has_the_shape_asked_for():
@@ -22,3 +22,9 @@ def test_more_categories_leave_the_rest_of_the_problem_alike():
     few, many = table(20_000), table(20_000, categories=1000)
     share = [(model(made) > 0.5).mean() for made in (few, many)]
     assert np.isclose(*share, atol=0.02)
+
+
+def test_every_class_occurs():
+    scores = model_of(20)(table(5000))
+    assert np.allclose(scores.sum(axis=1), 1)
+    assert set(scores.argmax(axis=1)) == set(range(20))

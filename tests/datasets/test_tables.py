@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from macex.datasets import NAMES, load
+from macex.datasets.sources import Raw
 from macex.datasets.tables import TABLES, assemble
 from macex.errors import DataError
 
@@ -43,7 +44,7 @@ def test_compas_keeps_the_sample_of_the_source_and_groups_rare_races():
             "is_recid": [1, 0, 1],
         }
     )
-    data = assemble("compas", TABLES["compas"], raw)
+    data = assemble("compas", TABLES["compas"], Raw(raw, "nobody"))
     assert data.frame["race"].tolist() == ["Other", "Hispanic"]
     assert data.categorical == ("charge_degree", "sex", "race")
     assert data.label.tolist() == [1, 0]
@@ -51,37 +52,47 @@ def test_compas_keeps_the_sample_of_the_source_and_groups_rare_races():
 
 def test_credit_reads_its_codes_as_categories():
     columns = {f"A{number}": [number, number + 1] for number in range(1, 15)}
-    data = assemble("credit", TABLES["credit"], pd.DataFrame({**columns, "class": [0, 1]}))
+    raw = Raw(pd.DataFrame({**columns, "class": [0, 1]}), "nobody")
+    data = assemble("credit", TABLES["credit"], raw)
     assert data.frame["A1"].tolist() == ["1", "2"]
     assert data.frame["A14"].tolist() == [14, 15]
     assert data.categorical == ("A1", "A4", "A5", "A6", "A8", "A9", "A11", "A12")
 
 
+PASSENGERS = pd.DataFrame(
+    {
+        "passenger_id": [1, 2, 3],
+        "survived": [0, 1, 1],
+        "pclass": [3, 1, 2],
+        "sex": ["male", "female", "female"],
+        "age": [20.0, np.nan, 40.0],
+        "sibsp": [1, 0, 0],
+        "parch": [0, 0, 2],
+        "fare": [0.0, 53.1, 26.0],
+        "embarked": ["S", np.nan, "C"],
+    }
+)
+
+
 def test_titanic_fills_its_gaps_and_takes_the_logarithm_of_the_fare():
-    raw = pd.DataFrame(
-        {
-            "passenger_id": [1, 2, 3],
-            "survived": [0, 1, 1],
-            "pclass": [3, 1, 2],
-            "sex": ["male", "female", "female"],
-            "age": [20.0, np.nan, 40.0],
-            "sibsp": [1, 0, 0],
-            "parch": [0, 0, 2],
-            "fare": [0.0, 53.1, 26.0],
-            "embarked": ["S", np.nan, "C"],
-        }
-    )
-    data = assemble("titanic", TABLES["titanic"], raw)
+    data = assemble("titanic", TABLES["titanic"], Raw(PASSENGERS, "nobody"))
     assert data.frame["age"].tolist() == [20.0, 30.0, 40.0]
     assert data.frame["fare"].tolist() == [0.0, 3.9722, 3.2581]
     assert data.frame["embarked"].tolist() == ["S", "S", "C"]
     assert data.frame["ticket_class"].tolist() == ["3", "1", "2"]
-    assert raw["age"].isna().sum() == 1
+    assert PASSENGERS["age"].isna().sum() == 1
 
 
-def test_an_unknown_name_gets_the_nearest_one():
-    with pytest.raises(DataError, match="did you mean 'titanic'"):
-        load("titanik")
+def test_the_variant_of_the_paper_has_the_fares_it_prints():
+    raw = PASSENGERS.assign(fare=[53.1, 26.0, 27.0])
+    data = assemble("titanic", TABLES["titanic"], Raw(raw, "nobody"), "paper")
+    assert data.frame["fare"].tolist() == [3.9722, 3.2581, 3.2959]
+    free = assemble("titanic", TABLES["titanic"], Raw(PASSENGERS, "nobody"), "paper")
+    assert free.frame["fare"].tolist()[0] == -6.9078
+
+
+def test_where_the_paper_prints_the_same_its_variant_is_the_same():
+    assert load("breast", variant="paper").frame.equals(load("breast").frame)
 
 
 def test_a_variant_that_does_not_exist_is_an_error():

@@ -21,7 +21,19 @@ def test_figures_are_means_over_rows_and_counterfactuals():
     assert figures["plausibility"] == pytest.approx(0.62)
     assert figures["minimal"] == 1.0
     assert figures["returned"] == 1.0
-    assert (figures["rows"], figures["calls"]) == (120, 3)
+    assert (figures["rows"], figures["calls"], figures["seconds"]) == (120, 3, 0.01)
+
+
+def test_answers_of_a_search_that_stepped_in_are_not_the_methods_own():
+    items = [
+        explanation(counterfactual(age=38)),
+        explanation(counterfactual(age=38), method="nearest row"),
+        explanation(),
+    ]
+    figures = Explanations(items, meta={"method": "exhaustive"}).metrics()
+    assert figures["validity"] == pytest.approx(2 / 3)
+    assert figures["validity_own"] == pytest.approx(1 / 3)
+    assert Explanations(items).metrics()["validity_own"] == figures["validity"]
 
 
 def test_diversity_counts_missing_answers_as_nothing():

@@ -1,1 +1,19 @@
-"""What `python -m macex.bench` prints: how good the answers are, and what they cost."""
+"""The paper's experiments, rerun by one command, with every method it compares.
+
+    plan        which tables, datasets, models, methods, queries, seeds
+    experiments which tasks each table needs, how one is measured, what they show
+    runner      does the tasks, in one process or several
+    results     a line of JSON for every finished task; an interrupted run goes on
+    judge       measures anybody's counterfactuals
+    findings    what was found, by cell and method
+    record      the paper's printed numbers, and other tools'
+    report      Markdown and one page of HTML
+
+`register` lets a method of your own take part.
+"""
+
+from __future__ import annotations
+
+from macex.bench.methods import register
+
+__all__ = ["register"]

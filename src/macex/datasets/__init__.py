@@ -1,8 +1,21 @@
-"""The paper's datasets, prepared the way its tables use them: two embedded, three from a folder."""
+"""The paper's datasets, prepared the way its tables use them, and a door for other people's."""
 
 from __future__ import annotations
 
 from macex.datasets.dataset import Dataset
-from macex.datasets.tables import NAMES, load
+from macex.datasets.registry import load, names, register
+from macex.datasets.series import SERIES, SeriesDataset, load_series
+from macex.datasets.tables import NAMES
 
-__all__ = ["NAMES", "Dataset", "load"]
+SERIES_NAMES = tuple(SERIES)
+
+__all__ = [
+    "NAMES",
+    "SERIES_NAMES",
+    "Dataset",
+    "SeriesDataset",
+    "load",
+    "load_series",
+    "names",
+    "register",
+]

@@ -1,6 +1,7 @@
-"""Where the raw files come from: embedded in the package, or in a folder of the caller's.
+"""Where the raw tables come from: the package itself, a folder of the caller's, or OpenML.
 
-Every file is known by its sha256, so that a figure always speaks of the same rows.
+Every file is known by its sha256, so that a figure always speaks of the same rows. OpenML has its
+own versions of three tables; a dataset made of one says so in its `source`.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
+from macex.datasets import openml
+from macex.datasets.openml import OpenML
 from macex.errors import DataError
 
 FOLDER_VARIABLE = "MACEX_DATA"
@@ -22,12 +26,20 @@ FOLDER_VARIABLE = "MACEX_DATA"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One raw file: its name, its checksum, whom to thank, and whether macex carries it."""
+    """One raw file: its name, its checksum, whom to thank, and where else it can be had."""
 
     file: str
     sha256: str
     citation: str
     embedded: bool = False
+    openml: OpenML | None = None
+
+
+class Raw(NamedTuple):
+    """A raw table, and whom to thank for it."""
+
+    table: pd.DataFrame
+    citation: str
 
 
 ADULT = Source(
@@ -46,45 +58,66 @@ COMPAS = Source(
     "compas.csv",
     "9a72d8310a081b85bf88030c7eaf27bf3dfaa5f549171965bfeed0007b50756f",
     "ProPublica, compas-scores-two-years (2016)",
+    openml=OpenML(42193, openml.compas, "5278 people of two races instead of 6172"),
 )
 CREDIT = Source(
     "australian_credit.csv",
     "3cf9352264431617bdfb4d1f59636d213f85a273ddc75c831938b5124ff354e6",
     "UCI Statlog, Australian Credit Approval (Quinlan), CC BY 4.0",
+    openml=OpenML(40981, openml.credit, "690 applicants, values as OpenML stores them"),
 )
 TITANIC = Source(
     "titanic.csv",
     "54a0390845d4bf509414b1e46a64c5fb42b62e85b0c82f05028f459278bc3a24",
     "Kaggle Titanic, train.csv",
+    openml=OpenML(
+        40945,
+        openml.titanic,
+        "1309 passengers instead of 891",
+        "c56e3785c96cd8aceac85f11bff21c2bf72841426f50903a6f27be8f334a7d03",
+    ),
 )
 
 
-def read(source: Source, folder: str | Path | None = None) -> pd.DataFrame:
-    """The raw table of a source, once its checksum is right; embedded files need no folder."""
-    content = _embedded(source) if source.embedded else _from_folder(source, folder)
-    found = hashlib.sha256(content).hexdigest()
-    if found != source.sha256:
-        message = (
-            f"{source.file!r} is not the file this dataset is defined by: its sha256 begins with "
-            f"{found[:12]}, expected {source.sha256[:12]}; use an unchanged copy"
-        )
-        raise DataError(message)
-    return pd.read_csv(BytesIO(content))
+def read(source: Source, folder: str | Path | None = None, *, download: bool = True) -> Raw:
+    """The raw table of a source: embedded, or from the folder, or else from OpenML.
 
-
-def _embedded(source: Source) -> bytes:
-    packed = files("macex.datasets").joinpath("files", f"{source.file}.gz").read_bytes()
-    return gzip.decompress(packed)
-
-
-def _from_folder(source: Source, folder: str | Path | None) -> bytes:
+    A folder that is passed must hold the file; the one of the environment may lack it.
+    """
+    if source.embedded:
+        packed = files("macex.datasets").joinpath("files", f"{source.file}.gz").read_bytes()
+        return _table(source, gzip.decompress(packed))
     place = folder or os.environ.get(FOLDER_VARIABLE)
+    path = Path(place) / source.file if place else None
+    if path is not None and path.is_file():
+        return _table(source, path.read_bytes())
     remedy = f"set {FOLDER_VARIABLE} to a folder that holds {source.file!r}, or pass folder="
-    if not place:
-        message = f"{source.file!r} does not come with macex and no folder was given; {remedy}"
-        raise DataError(message)
-    path = Path(place) / source.file
-    if not path.is_file():
-        message = f"{source.file!r} is missing from the folder '{place}'; {remedy}"
-        raise DataError(message)
-    return path.read_bytes()
+    if path is None:
+        lacking = f"{source.file!r} does not come with macex and no folder was given"
+    else:
+        lacking = f"{source.file!r} is missing from the folder '{place}'"
+    if folder or not download or source.openml is None:
+        raise DataError(f"{lacking}; {remedy}")
+    try:
+        table = openml.table(source.openml, progress=True)
+    except DataError as error:
+        raise DataError(
+            f"{lacking}, and from OpenML it could not be had: {error}; {remedy}"
+        ) from error
+    number, note = source.openml.data_id, source.openml.note
+    return Raw(table, f"{source.citation}; OpenML dataset {number}: {note}")
+
+
+def _table(source: Source, content: bytes) -> Raw:
+    check_sha256(source.file, content, source.sha256)
+    return Raw(pd.read_csv(BytesIO(content)), source.citation)
+
+
+def check_sha256(file: str, content: bytes, expected: str) -> None:
+    """Refuse content that is not what the dataset was defined by."""
+    found = hashlib.sha256(content).hexdigest()
+    if found != expected:
+        raise DataError(
+            f"{file!r} is not the file this dataset is defined by: its sha256 begins with "
+            f"{found[:12]}, expected {expected[:12]}; use an unchanged copy"
+        )

@@ -14,7 +14,7 @@ import pandas as pd
 
 from macex.datasets import sources
 from macex.datasets.dataset import Dataset
-from macex.datasets.sources import Source
+from macex.datasets.sources import Raw, Source
 from macex.errors import DataError, closest
 
 RACES = ("African-American", "Caucasian", "Hispanic")
@@ -54,22 +54,39 @@ def credit(raw: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[bool]]:
 
 def titanic(raw: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[bool]]:
     """Seven columns, gaps filled, `fare` as a logarithm of at least 1; 1 survived."""
+    frame, survived = _passengers(raw)
+    return frame.assign(fare=np.log(frame["fare"].clip(lower=1.0)).round(4)), survived
+
+
+def titanic_as_printed(raw: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[bool]]:
+    """The same with `fare` as ln(fare + 0.001), which gives the fares that the paper prints."""
+    frame, survived = _passengers(raw)
+    return frame.assign(fare=np.log(frame["fare"] + 0.001).round(4)), survived
+
+
+def _passengers(raw: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[bool]]:
     columns = ["pclass", "sex", "age", "sibsp", "parch", "fare", "embarked"]
     frame = raw[columns].rename(columns={"pclass": "ticket_class"})
     frame["age"] = frame["age"].fillna(frame["age"].median())
-    frame["fare"] = np.log(frame["fare"].clip(lower=1.0)).round(4)
     frame["embarked"] = frame["embarked"].fillna("S")
     return frame, raw["survived"] == 1
 
 
+Prepare = Callable[[pd.DataFrame], tuple[pd.DataFrame, "pd.Series[bool]"]]
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One dataset: its raw file, its preparation, what 0 and 1 mean, the columns of numbers."""
+    """One dataset: its raw file, its preparation, what 0 and 1 mean, the columns of numbers.
+
+    `printed` is the preparation of the variant "paper", where that is another one.
+    """
 
     source: Source
-    prepare: Callable[[pd.DataFrame], tuple[pd.DataFrame, pd.Series[bool]]]
+    prepare: Prepare
     labels: tuple[str, str]
     continuous: tuple[str, ...] = ()
+    printed: Prepare | None = None
 
 
 TABLES = {
@@ -81,35 +98,32 @@ TABLES = {
     "credit": Table(
         sources.CREDIT, credit, ("refused", "approved"), ("A2", "A3", "A7", "A10", "A13", "A14")
     ),
-    "titanic": Table(sources.TITANIC, titanic, ("died", "survived"), ("age", "fare")),
+    "titanic": Table(
+        sources.TITANIC, titanic, ("died", "survived"), ("age", "fare"), titanic_as_printed
+    ),
 }
 NAMES = tuple(TABLES)
+VARIANTS = ("paper",)
 
 
-def load(name: str, *, variant: str | None = None, folder: str | Path | None = None) -> Dataset:
-    """Load one of the paper's datasets.
-
-    "adult" and "breast" come with macex. "compas", "credit" and "titanic" are read from `folder`
-    or from the folder named by the environment variable MACEX_DATA.
-
-    >>> load("adult")
-    Dataset('adult', 48842 rows, 8 columns)
-    >>> int(load("breast").label.sum())
-    239
-    """
-    if name not in TABLES:
-        message = f"no dataset is called {name!r}{closest(name, NAMES)}"
-        raise DataError(message)
-    if variant is not None:
-        message = f"dataset {name!r} has no variant {variant!r}; leave variant=None"
-        raise DataError(message)
+def load_table(
+    name: str, variant: str | None, folder: str | Path | None, *, download: bool
+) -> Dataset:
+    """One of the paper's datasets."""
+    if variant is not None and variant not in VARIANTS:
+        raise DataError(
+            f"dataset {name!r} has no variant {variant!r}{closest(variant, VARIANTS)}; "
+            "or leave variant=None"
+        )
     table = TABLES[name]
-    return assemble(name, table, sources.read(table.source, folder))
+    raw = sources.read(table.source, folder, download=download)
+    return assemble(name, table, raw, variant)
 
 
-def assemble(name: str, table: Table, raw: pd.DataFrame) -> Dataset:
+def assemble(name: str, table: Table, raw: Raw, variant: str | None = None) -> Dataset:
     """The dataset that a raw table makes."""
-    frame, positive = table.prepare(raw)
+    prepare = table.printed if variant == "paper" and table.printed else table.prepare
+    frame, positive = prepare(raw.table)
     categorical = tuple(column for column in frame.columns if column not in table.continuous)
     return Dataset(
         name=name,
@@ -118,5 +132,5 @@ def assemble(name: str, table: Table, raw: pd.DataFrame) -> Dataset:
         labels=table.labels,
         categorical=categorical,
         continuous=table.continuous,
-        source=table.source.citation,
+        source=raw.citation,
     )

@@ -22,7 +22,7 @@ from macex.explainer.assemble import assemble
 from macex.explainer.blocks import blocks
 from macex.explainer.fitted import Fitted, fit
 from macex.explainer.options import read_options
-from macex.explainer.pipeline import Asked, answer
+from macex.explainer.pipeline import Asked, Outcome, answer
 from macex.explainer.progress import Progress, reporter
 from macex.explainer.recording import Recorder
 from macex.explanation import Explanation, Explanations
@@ -112,6 +112,11 @@ class Explainer:
         """The labels the model decides between; None for a bare score."""
         return self._fitted.outlook.classes
 
+    @property
+    def method(self) -> str:
+        """The name of the search."""
+        return self._fitted.options.method_name
+
     def explain(
         self,
         rows: Any,
@@ -169,7 +174,7 @@ class Explainer:
         for places, part in blocks(asked, len(self.schema.columns), self._fitted.singles):
             began = time.perf_counter()
             try:
-                outcome = answer(self._fitted, part)
+                outcome = self._answered(part)
             except ModelError as error:
                 whole = next(place for place in range(len(asked.rows)) if place not in done)
                 error.partial = self._explanations([done[place] for place in range(whole)], asked)
@@ -178,6 +183,10 @@ class Explainer:
             done.update(zip(places.tolist(), made, strict=True))
             report(len(done))
         return [done[place] for place in range(len(asked.rows))]
+
+    def _answered(self, asked: Asked) -> Outcome:
+        """The batch answered, as arrays."""
+        return answer(self._fitted, asked)
 
     def _diagnosed(self, asked: Asked, items: list[Explanation]) -> list[Explanation]:
         """Name, for rows without an answer, each single constraint that stands in the way."""
@@ -221,7 +230,7 @@ class Explainer:
         options = self._fitted.options
         meta = {
             "version": _version(),
-            "method": options.method_name,
+            "method": self.method,
             "prefer": options.prefer,
             "seed": options.random_state,
             "n": asked.count,
@@ -286,10 +295,9 @@ class Explainer:
         save(self, path)
 
     def __repr__(self) -> str:
-        options = self._fitted.options
         what = "a score" if self.classes is None else f"classes {', '.join(map(str, self.classes))}"
         rows = f"{len(self.columns)} columns, {len(self._fitted.ground.codes)} training rows"
-        return f"Explainer({rows}, {what}, method={options.method_name!r})"
+        return f"Explainer({rows}, {what}, method={self.method!r})"
 
     def _repr_html_(self) -> str:
         from macex.render.html import facts_fragment

@@ -70,9 +70,32 @@ class Outcome:
     checked: Checked  # the answers, by query, best first
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A batch whose queries have been scored: what every search starts from."""
+
+    task: Task
+    judge: Judge
+    goals: Goals
+    own: Answers
+    verdict: Verdict  # on the queries themselves
+    there: Array  # (Q,) bool: the goal is reached without a change
+
+
 def answer(fitted: Fitted, asked: Asked) -> Outcome:
     """From rows to checked answers."""
-    options = fitted.options
+    opened = open_batch(fitted, asked)
+    task, judge, goals = opened.task, opened.judge, opened.goals
+    found, method = search(fitted, task, goals)
+    ranked = refine(fitted, task, goals, found)
+    checked = check(fitted.options.selection, task, judge, ranked)
+    return Outcome(
+        asked, task, judge, goals, opened.own, opened.verdict, opened.there, found, method, checked
+    )
+
+
+def open_batch(fitted: Fitted, asked: Asked) -> Opened:
+    """Score the queries themselves and lay out what may change in each."""
     asker = Asker(
         fitted.oracle,
         fitted.ground.schema,
@@ -83,15 +106,12 @@ def answer(fitted: Fitted, asked: Asked) -> Outcome:
     )
     space = build_space(fitted.ground, asked.rows, asked.constraints)
     own, verdict, goals = _own(fitted, asked, asker)
-    judge = Judge(asker, goals, space, _limits(asked, options.method), asked.max_rows is not None)
+    limits = _limits(asked, fitted.options.method)
+    judge = Judge(asker, goals, space, limits, asked.max_rows is not None)
     judge.count(np.arange(len(space)))
     there = verdict.reached & space.holds(space.own, np.arange(len(space)))
     task = _task(fitted, asked, space.closed(there | np.isneginf(verdict.progress)), judge, verdict)
-
-    found, method = search(fitted, task, goals)
-    ranked = refine(fitted, task, goals, found)
-    checked = check(options.selection, task, judge, ranked)
-    return Outcome(asked, task, judge, goals, own, verdict, there, found, method, checked)
+    return Opened(task, judge, goals, own, verdict, there)
 
 
 def _own(fitted: Fitted, asked: Asked, asker: Asker) -> tuple[Answers, Verdict, Goals]:

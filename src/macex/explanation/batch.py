@@ -101,8 +101,12 @@ class Explanations(Sequence[Explanation]):
         write_whole(Path(path), parquet_bytes(frame))
 
     def metrics(self) -> dict[str, float]:
-        """Validity, sparsity, proximity, plausibility, diversity and cost, as means."""
-        return quality(self._items, self.meta.get("n"))
+        """Validity, sparsity, proximity, plausibility, diversity and cost, as means.
+
+        `validity_own` leaves out the answers of searches that stepped in for the one asked for;
+        `implausible` is the share of plausibilities under 0.05.
+        """
+        return quality(self._items, self.meta.get("n"), self.meta.get("method"))
 
     def summary(self, shap: Any = None) -> Summary:
         """What the answers have in common: which columns change, and how.

@@ -11,18 +11,24 @@ from macex.metrics import Diversity, diversity
 from macex.stages.selection import PLAUSIBLE
 
 
-def quality(items: Sequence[Explanation], wanted: int | None = None) -> dict[str, float]:
+def quality(
+    items: Sequence[Explanation], wanted: int | None = None, method: str | None = None
+) -> dict[str, float]:
     """Means over a batch; NaN where there is nothing to take a mean of.
 
     Sparsity to plausibility are over all counterfactuals, `minimal` over the rows with an answer,
     the rest over all rows. `wanted` is how many counterfactuals were asked for; unless it is
-    given, as many as the fullest answer has.
+    given, as many as the fullest answer has. `validity_own` counts the answers of `method` alone,
+    without those of searches that stepped in for it; unless it is given, of any method.
     """
     found = [counterfactual for item in items for counterfactual in item.counterfactuals]
     known = [cf.plausibility for cf in found if cf.plausibility is not None]
     answered = [item for item in items if item.status == "found"]
     return {
         "validity": _mean(item.status == "found" for item in items),
+        "validity_own": _mean(
+            item.status == "found" and method in (None, item.method) for item in items
+        ),
         "sparsity": _mean(cf.sparsity for cf in found),
         "proximity": _mean(cf.proximity for cf in found),
         "distance": _mean(cf.distance for cf in found),
@@ -33,6 +39,7 @@ def quality(items: Sequence[Explanation], wanted: int | None = None) -> dict[str
         **_diversity(items, wanted),
         "rows": _mean(item.cost.rows for item in items),
         "calls": _mean(item.cost.calls for item in items),
+        "seconds": _mean(item.cost.seconds for item in items),
     }
 
 

@@ -1,0 +1,118 @@
+"""What all baselines share: the explainer's door and its results around a search of their own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from macex.ask.constraints import Constraints
+from macex.errors import OptionError
+from macex.explainer import Explainer
+from macex.explainer.checking import Checked
+from macex.explainer.pipeline import Asked, Opened, Outcome, open_batch
+from macex.explainer.refining import rank
+from macex.schema import Array
+from macex.stages.arrays import distinct, rank_within
+from macex.stages.shapes import Candidates, Found, Pool, Task
+
+
+class Baseline(Explainer, ABC):
+    """A method of your own: give it a `name`, a bound on rows, and the verb `offer`.
+
+    Everything else is the explainer's: what a row is, goals, constraints, counting, the final
+    check by the caller's model, statuses and results. Rows that fail the check are not returned.
+    """
+
+    name: str
+    max_rows: int  # the most rows a query may cost, unless the call says otherwise
+
+    def __init__(
+        self,
+        model: Any,
+        data: Any,
+        *,
+        schema: Any = None,
+        constraints: Constraints | Mapping[str, Any] | None = None,
+        distance: str = "median",
+        classes: Sequence[object] | None = None,
+        names: Mapping[str, str] | None = None,
+        random_state: int = 0,
+    ) -> None:
+        super().__init__(
+            model,
+            data,
+            schema=schema,
+            constraints=constraints,
+            distance=distance,
+            fallback=False,
+            classes=classes,
+            names=names,
+            random_state=random_state,
+        )
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        return self.name
+
+    @abstractmethod
+    def offer(self, opened: Opened) -> Pool:
+        """Rows that should reach their goals, best first within each query."""
+
+    def save(self, path: Any) -> NoReturn:
+        """A baseline cannot be saved."""
+        raise OptionError(f"{type(self).__name__} cannot be saved to {path}: only Explainer can")
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace("Explainer", type(self).__name__, 1)
+
+    def _answered(self, asked: Asked) -> Outcome:
+        opened = open_batch(self._fitted, asked)
+        opened.judge.renew(np.ones(len(asked.rows), bool), self.max_rows)
+        checked = self._checked(opened, self.offer(opened))
+        return Outcome(
+            asked,
+            *(opened.task, opened.judge, opened.goals, opened.own, opened.verdict, opened.there),
+            _nothing_proved(opened.task),
+            np.full(len(asked.rows), self.name, dtype=object),
+            checked,
+        )
+
+    def _checked(self, opened: Opened, pool: Pool) -> Checked:
+        """The first answers of every query that the model itself confirms."""
+        task, judge = opened.task, opened.judge
+        pool = pool.take(distinct(pool.at, pool.codes))
+        pool = pool.take(np.flatnonzero(rank_within(pool.at) < task.count))
+        pool = pool.take(np.argsort(pool.at, kind="stable"))
+        verdict, decision = judge.confirm(pool.codes, pool.at)
+        agreed = judge.second_opinion(pool.codes, pool.at)
+        kept = np.flatnonzero(verdict.reached if agreed is None else verdict.reached & agreed)
+        pool = pool.take(kept)
+        usual = rank(self._fitted, task, opened.goals, pool).plausibility
+        return Checked(pool, usual, verdict.score[kept], decision[kept], [{} for _ in kept])
+
+
+def open_queries(opened: Opened) -> Array:
+    """The queries that still need an answer and may change, (Q,) bool."""
+    changeable = np.asarray(opened.task.space.changeable.any(axis=1))
+    return changeable & ~opened.judge.finished
+
+
+def lawful(task: Task, codes: Array, at: Array) -> Array:
+    """Rows by unit with every value that may not be set put back to the query's own."""
+    kept = codes.copy()
+    for unit in range(task.space.width):
+        ok = task.space.admits_one(at, unit, codes[:, unit]) & task.space.changeable[at, unit]
+        kept[:, unit] = np.where(ok, codes[:, unit], task.queries[at, unit])
+    return kept
+
+
+def _nothing_proved(task: Task) -> Found:
+    """A baseline knows of no actions and proves nothing."""
+    count = len(task.queries)
+    none, table = np.zeros(count, int), np.zeros((count, 0))
+    candidates = Candidates(np.zeros(0, int), table, table.astype(bool), table.astype(bool))
+    return Found(Pool.empty(task.space.width), none, none, candidates, table, table.astype(bool))

@@ -1,0 +1,105 @@
+"""Ablations: MACE-RL as printed, with one thing changed at a time, without fallback."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import mean
+from typing import Any
+
+from macex.bench.experiments import answers
+from macex.bench.figures import figures
+from macex.bench.findings import Findings
+from macex.bench.methods import REINFORCE, ours
+from macex.bench.plan import Plan
+from macex.bench.report.document import Section, Table
+from macex.bench.statistics import difference
+from macex.bench.tasks import Outcome, Task
+from macex.bench.workshop import Workshop
+from macex.stages.candidates import Neighbors
+from macex.stages.search.reinforce import Reinforce
+
+PRINTED = "MACE-RL"
+MOST = 50
+
+VARIANTS: dict[str, Mapping[str, Any]] = {
+    PRINTED: {},
+    "K = 10 neighbours (30)": {"candidates": Neighbors(k=10)},
+    "K = 100 neighbours (30)": {"candidates": Neighbors(k=100)},
+    "s = 3 columns (10)": {"candidates": Neighbors(columns=3)},
+    "s = 5 columns (10)": {"candidates": Neighbors(columns=5)},
+    "m = 1 value (3)": {"candidates": Neighbors(values=1)},
+    "m = 10 values (3)": {"candidates": Neighbors(values=10)},
+    "w = 2 columns (8)": {"method": Reinforce(max_columns=2)},
+    "w = 4 columns (8)": {"method": Reinforce(max_columns=4)},
+    "lambda against the batch (per column)": {"method": Reinforce(weigh="batch")},
+    "lambda against the mean (per column)": {"method": Reinforce(weigh="mean")},
+    "5 epochs (15)": {"method": Reinforce(epochs=5)},
+    "45 epochs (15)": {"method": Reinforce(epochs=45)},
+    "batch of 10 (40)": {"method": Reinforce(batch=10)},
+    "batch of 160 (40)": {"method": Reinforce(batch=160)},
+    "no fine-tuning": {"finetune": None},
+    "fine-tuning by sections (ours)": {"finetune": "section"},
+    "candidates of the domain": {"candidates": "domain"},
+    "candidates of both (ours)": {"candidates": "both"},
+    "refine first, then select (ours)": {"selection": "diverse"},
+}
+
+
+def tasks(plan: Plan) -> list[Task]:
+    """Every variant on up to fifty queries of every cell."""
+    return [
+        Task("ablation", dataset, model, name, stop=plan.count(dataset, most=MOST))
+        for dataset in plan.here
+        for model in plan.models
+        for name in VARIANTS
+    ]
+
+
+def measure(task: Task, workshop: Workshop) -> Outcome:
+    """The answers of a variant."""
+    options = {**REINFORCE, "fallback": False, **VARIANTS[task.method]}
+    return answers.measure_with(task, workshop, ours(options))
+
+
+def show(findings: Findings) -> Section:
+    """Each variant beside the printed settings, on the queries that both solved."""
+    headings = ("variant", "validity", "changes", "proximity", "under .05", "rows", "ms")
+    table = Table("Means over cells", (*headings, "changes - MACE-RL", "distance - MACE-RL"))
+    for name in VARIANTS:
+        cells = [
+            (cell, records)
+            for cell in findings.cells()
+            if (records := findings.records(*cell, name, kind="ablation"))
+        ]
+        if not cells:
+            continue
+        found = [figures(records.values()) for _, records in cells]
+        cost = [findings.per_query("ablation", *cell, name) for cell, _ in cells]
+        table.add(
+            name,
+            mean(one.validity for one in found),
+            mean(one.sparsity for one in found),
+            mean(one.middle_proximity for one in found),
+            mean(one.implausible for one in found),
+            round(mean(one["rows"] for one in cost)),
+            1000 * mean(one["cpu"] for one in cost),
+            *(_gap(findings, name, metric) for metric in ("sparsity", "distance")),
+        )
+    note = (
+        "In brackets what MACE-RL uses. Proximity is the median over a cell's queries; rows and "
+        "milliseconds of CPU are per query in batches. The last two columns pair queries that both "
+        "solved, over all cells, with 95 % intervals."
+    )
+    return Section("Ablations of MACE-RL", [table, note])
+
+
+def _gap(findings: Findings, name: str, metric: str) -> str:
+    first, second = [], []
+    for cell in findings.cells():
+        mine = findings.records(*cell, name, kind="ablation")
+        printed = findings.records(*cell, PRINTED, kind="ablation")
+        for query in mine.keys() & printed.keys():
+            if mine[query]["found"] and printed[query]["found"]:
+                first.append(mine[query]["counterfactuals"][0][metric])
+                second.append(printed[query]["counterfactuals"][0][metric])
+    return "" if name == PRINTED else str(difference(first, second))

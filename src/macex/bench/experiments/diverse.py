@@ -1,0 +1,84 @@
+"""Table 6: three diverse counterfactuals for each query, with the MLP."""
+
+from __future__ import annotations
+
+from macex.bench.figures import Figures
+from macex.bench.findings import Findings
+from macex.bench.plan import Plan
+from macex.bench.record.paper import printed
+from macex.bench.report.document import Section, Table, beside
+from macex.bench.tasks import Task
+
+MODEL = "MLP"
+WANTED = 3
+NOTE = (
+    "A counterfactual that is missing counts 0 in diversity. The paper's values only make sense as "
+    "shares of the columns that either of two counterfactuals changes; that reading rewards "
+    "near-duplicates, so two others stand beside it: shares of all columns, and the Jaccard "
+    "distance of the two sets of changed columns."
+)
+
+
+def tasks(plan: Plan) -> list[Task]:
+    """The methods that can give several."""
+    return plan.answers([MODEL], [one for one in plan.chosen() if one.several], n=WANTED)
+
+
+def show(findings: Findings) -> Section:
+    """Sparsity, diversity and time beside the paper's, then the other readings of diversity."""
+    section = Section("Table 6: three diverse counterfactuals, MLP")
+    section.blocks += [
+        _beside_paper(findings, "sparsity", "Sparsity of the set"),
+        _beside_paper(findings, "diversity", "Diversity over columns changed by either of two"),
+        _seconds(findings),
+        _readings(findings),
+        NOTE,
+    ]
+    return section
+
+
+def _found(findings: Findings, dataset: str, name: str) -> Figures | None:
+    return findings.figures(dataset, MODEL, name, n=WANTED)
+
+
+def _beside_paper(findings: Findings, metric: str, title: str) -> Table:
+    table = Table(f"{title}: paper / measured / ratio", ("method", *findings.plan.here))
+    field = "diversity_changed" if metric == "diversity" else metric
+    asked = findings.methods(n=WANTED)
+    for one in findings.plan.chosen():
+        if one.name in asked:
+            line = []
+            for dataset in findings.plan.here:
+                found = _found(findings, dataset, one.name)
+                paper = printed("6", metric, one.paper, dataset)
+                line.append(beside(paper, None if found is None else getattr(found, field)))
+            table.add(one.name, *line)
+    return table
+
+
+def _seconds(findings: Findings) -> Table:
+    title = "Seconds per query in batches of 100: paper / measured / ratio"
+    table = Table(title, ("method", *findings.plan.here))
+    asked = findings.methods(n=WANTED)
+    for one in findings.plan.chosen():
+        if one.name in asked:
+            line = []
+            for dataset in findings.plan.here:
+                cost = findings.per_query("answers", dataset, MODEL, one.name, WANTED)
+                paper = printed("6", "seconds", one.paper, dataset)
+                line.append(beside(paper, cost.get("time"), digits=4))
+            table.add(one.name, *line)
+    return table
+
+
+def _readings(findings: Findings) -> Table:
+    title = "Diversity over all columns / of column sets / counterfactuals returned"
+    table = Table(title, ("method", *findings.plan.here))
+    for name in findings.methods(n=WANTED):
+        line = []
+        for dataset in findings.plan.here:
+            found = _found(findings, dataset, name)
+            parts = found and (found.diversity_all, found.diversity_sets, found.returned)
+            line.append(" / ".join(f"{part:.2f}" for part in parts) if parts else "-")
+        table.add(name, *line)
+    return table

@@ -1,0 +1,114 @@
+"""What answers cost: many Adult rows at once, and one at a time with a model that costs nothing."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pandas as pd
+
+from macex.bench.claims import Claim, at_most
+from macex.bench.findings import Findings
+from macex.bench.methods import DEFAULT
+from macex.bench.plan import Plan
+from macex.bench.report.document import Section, Table
+from macex.bench.tasks import Outcome, Task
+from macex.bench.workshop import Clock, Workshop
+from macex.explainer import Explainer
+from macex.schema import Array
+
+DATASET = "adult"
+CHEAP = "cheap"
+BATCH = 1000
+SINGLES = 200
+MOST_CALLS = 60
+MOST_MILLISECONDS = 10
+
+
+def tasks(plan: Plan) -> list[Task]:
+    """A thousand rows for each model, and two hundred one by one."""
+    if DATASET not in plan.here:
+        return []
+    many, one = plan.count(DATASET, most=BATCH), plan.count(DATASET, most=SINGLES)
+    return [
+        *(Task("cost", DATASET, model, DEFAULT, stop=many) for model in plan.models),
+        Task("cost", DATASET, CHEAP, DEFAULT, stop=one),
+    ]
+
+
+def measure(task: Task, workshop: Workshop) -> Outcome:
+    """One call for all rows, or with the cheap model a call for each."""
+    if task.model == CHEAP:
+        return Outcome(task, [singles(task, workshop)])
+    cell = workshop.cell(task)
+    clock = Clock(cell)
+    clock.ask(workshop.built(task).explainer, cell.queries(task.stop), 1)
+    return Outcome(task, [], clock.cost)
+
+
+def singles(task: Task, workshop: Workshop) -> dict[str, list[float]]:
+    """Milliseconds of each call with one row, by the clock and of the CPU."""
+    dataset = workshop.cells.dataset(task.dataset)
+    train, _ = dataset.split(task.seed)
+    explainer = Explainer(cheap, dataset.frame.iloc[train], classes=("no", "yes"))
+    rows = dataset.frame.iloc[dataset.rows(task.stop, task.seed)]
+    spent: dict[str, list[float]] = {"ms": [], "cpu": []}
+    for place in range(len(rows)):
+        row = rows.iloc[[place]]
+        clock, worked = time.perf_counter(), time.process_time()
+        explainer.explain(row)
+        spent["ms"].append(1000 * (time.perf_counter() - clock))
+        spent["cpu"].append(1000 * (time.process_time() - worked))
+    return spent
+
+
+def cheap(frame: pd.DataFrame) -> Array:
+    """A made-up score of Adult rows: a few operations on columns."""
+    married = (frame["marital_status"] == "Married").to_numpy()
+    hours = frame["hours_per_week"].to_numpy()
+    age = frame["age"].to_numpy()
+    score: Array = 1 / (1 + np.exp(5.5 - 2 * married - hours / 20 - age / 30))
+    return score
+
+
+def show(findings: Findings) -> Section:
+    """Both tables."""
+    headings = ("cell", "queries", "calls", "rows", "cpu s", "model", "own", "own / model", "s")
+    many = Table("Adult queries at once: CPU seconds", headings)
+    for outcome in _batches(findings):
+        cost = outcome.cost
+        own = cost["cpu"] - cost["model_cpu"]
+        many.add(
+            f"{DATASET} / {outcome.task.model}",
+            *(round(cost[name]) for name in ("queries", "calls", "rows")),
+            *(cost["cpu"], cost["model_cpu"], own, own / cost["model_cpu"], cost["seconds"]),
+        )
+    one = Table(
+        "One Adult query at a time, with a model of a few array operations", ("", "ms", "cpu ms")
+    )
+    for outcome in findings.of("cost", DATASET, CHEAP, DEFAULT):
+        spent = outcome.records[0]
+        for label, share in (("median", 0.5), ("nine in ten", 0.9)):
+            one.add(label, *(float(np.quantile(spent[name], share)) for name in ("ms", "cpu")))
+    return Section("The engine's cost", [many, one])
+
+
+def _batches(findings: Findings) -> list[Outcome]:
+    return [o for o in findings.kind("cost") if o.task.model != CHEAP and o.error is None]
+
+
+def claims(findings: Findings) -> list[Claim]:
+    """Few calls, less time than the model, and ten milliseconds for a question."""
+    found = []
+    for outcome in _batches(findings):
+        cost, name = outcome.cost, f"{DATASET} / {outcome.task.model}, {outcome.task.stop} queries"
+        ratio = (cost["cpu"] - cost["model_cpu"]) / cost["model_cpu"]
+        found += [
+            at_most(f"{name}: model calls", cost["calls"], MOST_CALLS),
+            at_most(f"{name}: engine's CPU over the model's", ratio, 1),
+        ]
+    for outcome in findings.of("cost", DATASET, CHEAP, DEFAULT):
+        middle = float(np.median(outcome.records[0]["ms"]))
+        sentence = "ms for one Adult query with a cheap model, median"
+        found.append(at_most(sentence, middle, MOST_MILLISECONDS))
+    return found

@@ -1,0 +1,148 @@
+"""Tables 1 (XGBoost) and 2 (MLP): one counterfactual for each query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import mean
+
+from macex.bench.cells import FAVOURABLE
+from macex.bench.figures import BY_MEDIAN, Figures, figures
+from macex.bench.findings import Findings
+from macex.bench.methods import DEFAULT
+from macex.bench.plan import Plan
+from macex.bench.record.paper import printed
+from macex.bench.report.document import Picture, Section, Table, beside
+from macex.bench.report.svg import scatter
+from macex.bench.statistics import paired
+from macex.bench.tasks import Task
+
+NUMBER = {"XGBoost": "1", "MLP": "2"}
+
+
+def tasks_of(model: str) -> Callable[[Plan], list[Task]]:
+    """What a table of one model needs."""
+    return lambda plan: plan.answers([model], plan.chosen())
+
+
+def show_of(model: str) -> Callable[[Findings], Section]:
+    """The section of one model."""
+    return lambda findings: show(findings, model)
+
+
+def show(findings: Findings, model: str) -> Section:
+    """Validity, sparsity and proximity beside the paper's, comparisons, directions, a plot."""
+    names = [name for name in findings.methods() if any(_cells(findings, model, name))]
+    number = NUMBER.get(model, "of")
+    section = Section(f"Table {number}: one counterfactual, {model}")
+    for metric, title in (
+        ("own", "Validity, the method's own"),
+        ("sparsity", "Sparsity"),
+        ("proximity", "Proximity"),
+    ):
+        section.blocks.append(_beside_paper(findings, model, names, metric, title))
+    section.blocks += [
+        _plain(findings, model, names),
+        _compared(findings, model, names, "sparsity"),
+        _compared(findings, model, names, "proximity"),
+        _directions(findings, model, names),
+        *_plots(findings, model, names),
+    ]
+    return section
+
+
+def _cells(findings: Findings, model: str, name: str) -> list[Figures]:
+    found = [findings.figures(dataset, model, name) for dataset in findings.plan.here]
+    return [one for one in found if one is not None]
+
+
+def _beside_paper(
+    findings: Findings, model: str, names: list[str], metric: str, title: str
+) -> Table:
+    table = Table(f"{title}: paper / measured / ratio", ("method", *findings.plan.here))
+    of_paper = "validity" if metric == "own" else metric
+    for one in findings.plan.chosen():
+        if one.name not in names:
+            continue
+        line = []
+        for dataset in findings.plan.here:
+            found = findings.figures(dataset, model, one.name)
+            number = NUMBER.get(model)
+            paper = printed(number, of_paper, one.paper, dataset) if number else None
+            line.append(beside(paper, None if found is None else getattr(found, metric)))
+        table.add(one.name, *line)
+    return table
+
+
+def _plain(findings: Findings, model: str, names: list[str]) -> Table:
+    """What the paper does not print: means over the datasets."""
+    table = Table(
+        "Means over the datasets",
+        ("method", "queries", "valid with fallback", "distance", "plausibility", "under .05"),
+    )
+    for name in names:
+        cells = _cells(findings, model, name)
+        table.add(
+            name,
+            sum(cell.queries for cell in cells),
+            mean(cell.validity for cell in cells),
+            mean(cell.distance for cell in cells),
+            mean(cell.plausibility for cell in cells),
+            mean(cell.implausible for cell in cells),
+        )
+    return table
+
+
+def _compared(findings: Findings, model: str, names: list[str], metric: str) -> Table:
+    """The default minus each other method on the queries both solved."""
+    lower = "lower is sparser" if metric == "sparsity" else "higher is nearer"
+    title = f"{metric.capitalize()}, default minus method on queries both solved; {lower}"
+    table = Table(title, ("method", *findings.plan.here))
+    for name in names:
+        if name == DEFAULT:
+            continue
+        line = []
+        for dataset in findings.plan.here:
+            own = findings.values(metric, dataset, model, DEFAULT)
+            gap = paired(own, findings.values(metric, dataset, model, name))
+            line.append(f"{gap}{' tied' if gap.pairs and gap.tied else ''}")
+        table.add(name, *line)
+    return table
+
+
+def _directions(findings: Findings, model: str, names: list[str]) -> Table:
+    """Each cell in two: to the class people want, and from it."""
+    title = "By direction: sparsity / proximity (queries)"
+    table = Table(title, ("method", "direction", *findings.plan.here))
+    for name in names:
+        for direction in ("to", "from"):
+            line = [_direction(findings, d, model, name, direction) for d in findings.plan.here]
+            table.add(name, direction, *line)
+    return table
+
+
+def _direction(findings: Findings, dataset: str, model: str, name: str, direction: str) -> str:
+    wanted = FAVOURABLE.get(dataset, 1)
+    records = [
+        record
+        for record in findings.records(dataset, model, name).values()
+        if (record["label"] == wanted) == (direction == "from")
+    ]
+    found = figures(records)
+    if not any(record["found"] for record in records):
+        return "-"
+    return f"{found.sparsity:.2f} / {found.proximity:.2f} ({found.queries})"
+
+
+def _plots(findings: Findings, model: str, names: list[str]) -> list[Picture]:
+    """Fewer changes to the left, nearer rows above."""
+    pictures = []
+    for dataset in findings.plan.here:
+        points = {}
+        for name in names:
+            found = findings.figures(dataset, model, name)
+            if found is not None and found.validity:
+                points[name] = (found.sparsity, found.proximity_of(dataset))
+        middle = "median" if dataset in BY_MEDIAN else "mean"
+        title = f"{dataset} / {model}: changes and {middle} proximity"
+        pictures.append(Picture(title, scatter(points, "changed columns", "proximity")))
+    return pictures

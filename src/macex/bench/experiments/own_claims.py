@@ -1,0 +1,117 @@
+"""What macex's default should show beside every other method, held against this run."""
+
+from __future__ import annotations
+
+from statistics import mean
+
+from macex.bench.claims import Claim, at_least, everywhere
+from macex.bench.comparing import behind, overtaken
+from macex.bench.experiments import diverse
+from macex.bench.findings import Findings
+from macex.bench.methods import DEFAULT, NEAREST, method
+from macex.bench.record.others import MACE_RL, listed
+from macex.bench.record.paper import printed
+
+MOST_OVERTAKEN = 0.05
+DICE = "DiCE random"
+
+
+def one_counterfactual(findings: Findings) -> list[Claim]:
+    """Sparsity, proximity, and who is nearer with no more changes."""
+    names = [name for name in findings.methods() if not method(name).optional]
+    rivals = [name for name in names if method(name).rival]
+    models = findings.plan.models
+    return [
+        everywhere(
+            "default: fewest changes or tied against every method, on the queries both solved",
+            behind(findings, "sparsity", DEFAULT, names, models),
+        ),
+        everywhere(
+            'prefer="nearest": best proximity or tied, in all cells but one',
+            behind(findings, "proximity", NEAREST, names, models),
+            spare=1,
+        ),
+        everywhere(
+            "share of queries where a baseline is nearer than the default with no more changes: "
+            "at most 5 %",
+            [
+                (" / ".join(cell), share)
+                for cell in findings.cells()
+                if (share := overtaken(findings, DEFAULT, rivals, cell[1], cell[0])) == share
+            ],
+            MOST_OVERTAKEN,
+        ),
+    ]
+
+
+def several(findings: Findings) -> list[Claim]:
+    """Three diverse counterfactuals."""
+    n, model = diverse.WANTED, diverse.MODEL
+    names = findings.methods(n=n)
+    short = []
+    behind_paper = []
+    for dataset, _ in findings.cells([model]):
+        found = findings.figures(dataset, model, n=n)
+        if found is None:
+            continue
+        short.append((dataset, _lacking(findings, dataset, names)))
+        paper = printed("6", "diversity", "MACE-RL", dataset)
+        if paper is not None:
+            behind_paper.append((dataset, paper - found.diversity_changed))
+    return [
+        everywhere("three: as many different column sets as any method finds, every query", short),
+        everywhere(
+            "three: lowest sparsity of the set or tied",
+            behind(findings, "sparsity", DEFAULT, names, [model], n),
+        ),
+        everywhere(
+            "three: diversity (changed by either) at least MACE-RL's printed, in all but one",
+            behind_paper,
+            spare=1,
+        ),
+    ]
+
+
+def _lacking(findings: Findings, dataset: str, names: list[str]) -> float:
+    """The share of queries where some method finds more different column sets than the default."""
+    mine = findings.records(dataset, diverse.MODEL, n=diverse.WANTED)
+    most: dict[int, int] = {}
+    for name in names:
+        for query, record in findings.records(
+            dataset, diverse.MODEL, name, n=diverse.WANTED
+        ).items():
+            most[query] = max(most.get(query, 0), _sets(record))
+    lost = [query for query, record in mine.items() if _sets(record) < most.get(query, 0)]
+    return len(lost) / len(mine) if mine else 0.0
+
+
+def _sets(record: dict[str, list[dict[str, list[str]]]]) -> int:
+    return len({tuple(one["columns"]) for one in record["counterfactuals"]})
+
+
+def time(findings: Findings) -> list[Claim]:
+    """Faster than dice-ml in this run, and than the authors' code on record."""
+    dice: dict[str, list[float]] = {"alone": [], "answers": []}
+    record: dict[str, list[float]] = {"alone": [], "answers": []}
+    for cell in findings.cells():
+        theirs = findings.per_query("alone", *cell, DICE).get("time")
+        noted = listed(MACE_RL, *cell)
+        for kind in ("alone", "answers"):
+            ours = findings.per_query(kind, *cell, DEFAULT).get("time")
+            if ours and theirs:
+                dice[kind].append(theirs / ours)
+            if ours and noted and noted.seconds:
+                record[kind].append(noted.seconds / ours)
+    return [
+        *_faster("dice-ml (random) in the same run", dice),
+        *_faster("OmniXAI's MACE-RL on record (another machine)", record),
+    ]
+
+
+def _faster(whom: str, ratios: dict[str, list[float]]) -> list[Claim]:
+    nan = float("nan")
+    alone, batch = (mean(ratios[kind]) if ratios[kind] else nan for kind in ("alone", "answers"))
+    return [
+        at_least(f"times faster than {whom}, one row at a time, mean of cells", alone, 10, "x"),
+        at_least(f"times faster than {whom}, in batches of 100, mean of cells", batch, 50, "x"),
+    ]

@@ -1,0 +1,77 @@
+"""All experiments by name, and how each kind of task is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from macex.bench.claims import Claim
+from macex.bench.experiments import (
+    ablations,
+    answers,
+    diverse,
+    examples,
+    growth,
+    importance,
+    one,
+    own_claims,
+    paper_claims,
+    seeds,
+    series,
+    times,
+)
+from macex.bench.experiments.engine import cost, quality
+from macex.bench.findings import Findings
+from macex.bench.plan import Plan
+from macex.bench.report.document import Section
+from macex.bench.runner import Measure
+from macex.bench.tasks import Task
+
+ClaimsOf = Callable[[Findings], list[Claim]]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What it needs, what it shows, and which claims it bears on."""
+
+    tasks: Callable[[Plan], list[Task]]
+    show: Callable[[Findings], Section]
+    claims: tuple[ClaimsOf, ...] = ()
+
+
+ONE = (own_claims.one_counterfactual, paper_claims.one_counterfactual)
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "1": Experiment(one.tasks_of("XGBoost"), one.show_of("XGBoost"), ONE),
+    "2": Experiment(one.tasks_of("MLP"), one.show_of("MLP"), ONE),
+    "3": Experiment(times.tasks, times.show, (own_claims.time, paper_claims.time)),
+    "4": Experiment(examples.tasks_of("4"), examples.show_of("4")),
+    "5": Experiment(examples.tasks_of("5"), examples.show_of("5")),
+    "6": Experiment(diverse.tasks, diverse.show, (own_claims.several, paper_claims.several)),
+    "7": Experiment(series.tasks, series.show, (paper_claims.series,)),
+    "figure2": Experiment(importance.tasks, importance.show, (paper_claims.columns,)),
+    "seeds": Experiment(seeds.tasks, seeds.show),
+    "growth": Experiment(growth.tasks, growth.show, (growth.claims,)),
+    "ablations": Experiment(ablations.tasks, ablations.show),
+    "quality": Experiment(quality.tasks, quality.show, (quality.claims,)),
+    "cost": Experiment(cost.tasks, cost.show, (cost.claims,)),
+}
+GROUPS: dict[str, tuple[str, ...]] = {
+    "paper": ("1", "2", "3", "4", "5", "6", "7", "figure2"),
+    "engine": ("quality", "cost"),
+    "all": tuple(EXPERIMENTS),
+}
+
+
+def measures() -> dict[str, Measure]:
+    """How a task of each kind is measured."""
+    return {
+        "answers": answers.measure,
+        "alone": times.measure,
+        "examples": examples.measure,
+        "importance": importance.measure,
+        "growth": growth.measure,
+        "ablation": ablations.measure,
+        "nearest optimum": quality.measure,
+        "cost": cost.measure,
+    }

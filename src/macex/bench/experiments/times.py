@@ -1,0 +1,110 @@
+"""Table 3: seconds per query, one row at a time and in batches of a hundred, on one thread.
+
+Building is apart; so are the model's own seconds and the method's.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from macex.bench.findings import Findings
+from macex.bench.plan import BLOCK, Plan
+from macex.bench.record.paper import printed
+from macex.bench.report.document import Section, Table, beside
+from macex.bench.tasks import Outcome, Task
+from macex.bench.workshop import Clock, Workshop
+
+ALONE = 20
+
+
+def tasks(plan: Plan) -> list[Task]:
+    """One task for each cell and method; the batches are those of tables 1 and 2."""
+    alone = [
+        Task("alone", dataset, model, one.name, stop=plan.count(dataset, one, ALONE))
+        for dataset in plan.here
+        for model in plan.models
+        for one in plan.chosen()
+    ]
+    return [*alone, *plan.answers(plan.models, plan.chosen(), most=BLOCK)]
+
+
+def measure(task: Task, workshop: Workshop) -> Outcome:
+    """Ask one row at a time; the first question, which fills caches, is asked twice.
+
+    A question the method fails on has cost its time all the same.
+    """
+    cell, built = workshop.cell(task), workshop.built(task)
+    rows = cell.queries(task.stop)
+    clock = Clock(cell)
+    for at in [0, *range(len(rows))]:
+        if at == 0:
+            clock = Clock(cell)
+        with suppress(Exception):
+            clock.ask(built.explainer, rows.iloc[[at]], task.n)
+    return Outcome(task, [], {**clock.cost, "setup": built.seconds})
+
+
+def show(findings: Findings) -> Section:
+    """Seconds beside the paper's, then where they go."""
+    section = Section("Table 3: time")
+    for model in findings.plan.models:
+        section.blocks += [
+            _beside_paper(findings, model, "alone", "one row at a time"),
+            _beside_paper(findings, model, "answers", f"in batches of {BLOCK}"),
+        ]
+    section.blocks.append(_shares(findings))
+    section.blocks.append(
+        "Seconds of CPU on one thread, which a busy machine does not lengthen; DiCE works in a "
+        "process of its own and is timed by the clock. Building a method is not counted; set-up "
+        "shows it. The paper does not name "
+        "its machine, so its seconds are for proportions between methods."
+    )
+    return section
+
+
+def _beside_paper(findings: Findings, model: str, kind: str, how: str) -> Table:
+    title = f"{model}, {how}: seconds per query, paper / measured / ratio"
+    table = Table(title, ("method", *findings.plan.here))
+    for one in findings.plan.chosen():
+        line = []
+        for dataset in findings.plan.here:
+            cost = findings.per_query(kind, dataset, model, one.name)
+            paper = printed("3", "seconds", one.paper, dataset)
+            line.append(beside(paper, cost.get("time"), digits=4))
+        table.add(one.name, *line)
+    return table
+
+
+def _shares(findings: Findings) -> Table:
+    """Means over the cells, in milliseconds of CPU."""
+    headings = ("method", "set-up s", "alone cpu ms", "model", "own", "calls", "rows")
+    batch = ("batch cpu ms", "model", "own")
+    table = Table("A query, mean over cells: milliseconds of CPU", (*headings, *batch))
+    for name in findings.plan.methods:
+        alone = _mean(findings, "alone", name)
+        many = _mean(findings, "answers", name)
+        if not alone and not many:
+            continue
+        table.add(
+            name,
+            alone.get("setup"),
+            *_parts(alone),
+            alone.get("calls"),
+            round(alone["rows"]) if alone else None,
+            *_parts(many),
+        )
+    return table
+
+
+def _parts(cost: dict[str, float]) -> tuple[float | None, float | None, float | None]:
+    if not cost:
+        return None, None, None
+    return 1000 * cost["cpu"], 1000 * cost["model_cpu"], 1000 * (cost["cpu"] - cost["model_cpu"])
+
+
+def _mean(findings: Findings, kind: str, method: str) -> dict[str, float]:
+    costs = [findings.per_query(kind, *cell, method) for cell in findings.cells()]
+    costs = [cost for cost in costs if cost]
+    if not costs:
+        return {}
+    return {name: sum(cost[name] for cost in costs) / len(costs) for name in costs[0]}

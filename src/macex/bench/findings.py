@@ -1,0 +1,125 @@
+"""What a run found, looked up by cell and method."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from macex.bench.figures import Figures, Record, figures
+from macex.bench.methods import DEFAULT, methods
+from macex.bench.plan import Plan
+from macex.bench.results import Results
+from macex.bench.tasks import Outcome, Task
+
+Key = tuple[str, str, str, str, int, int]
+
+
+class Findings:
+    """The outcomes of a plan's tasks."""
+
+    def __init__(self, plan: Plan, tasks: Iterable[Task], results: Results) -> None:
+        self.plan = plan
+        found = [(task, results.get(task)) for task in dict.fromkeys(tasks)]
+        self.outcomes: list[Outcome] = [outcome for _, outcome in found if outcome is not None]
+        self.undone = [task for task, outcome in found if outcome is None]
+
+    @cached_property
+    def _index(self) -> dict[Key, list[Outcome]]:
+        index: dict[Key, list[Outcome]] = defaultdict(list)
+        for outcome in self.outcomes:
+            index[_key(outcome.task)].append(outcome)
+        return index
+
+    def of(
+        self, kind: str, dataset: str, model: str, method: str = "", seed: int = 0, n: int = 1
+    ) -> list[Outcome]:
+        """The outcomes of one cell and method."""
+        return self._index.get((kind, dataset, model, method, seed, n), [])
+
+    def kind(self, kind: str) -> list[Outcome]:
+        """All outcomes of a kind."""
+        return [outcome for outcome in self.outcomes if outcome.task.kind == kind]
+
+    def records(
+        self,
+        dataset: str,
+        model: str,
+        method: str = DEFAULT,
+        *,
+        seed: int = 0,
+        n: int = 1,
+        kind: str = "answers",
+    ) -> dict[int, Record]:
+        """The records of one cell and method by query."""
+        return {
+            outcome.task.start + at: record
+            for outcome in self.of(kind, dataset, model, method, seed, n)
+            for at, record in enumerate(outcome.records)
+        }
+
+    def figures(
+        self, dataset: str, model: str, method: str = DEFAULT, *, seed: int = 0, n: int = 1
+    ) -> Figures | None:
+        """The figures of one cell and method; None where nothing was asked."""
+        records = self.records(dataset, model, method, seed=seed, n=n)
+        return figures(records.values()) if records else None
+
+    def values(
+        self, metric: str, dataset: str, model: str, method: str, *, seed: int = 0, n: int = 1
+    ) -> dict[int, float]:
+        """A metric of every solved query: the mean over its counterfactuals."""
+        records = self.records(dataset, model, method, seed=seed, n=n)
+        return {
+            query: sum(one[metric] for one in record["counterfactuals"]) / record["found"]
+            for query, record in records.items()
+            if record["found"]
+        }
+
+    def per_query(
+        self, kind: str, dataset: str, model: str, method: str, n: int = 1
+    ) -> dict[str, float]:
+        """What a query cost on average; `time` is the seconds that tables show."""
+        costs = [outcome.cost for outcome in self.of(kind, dataset, model, method, n=n)]
+        queries = sum(cost.get("queries", 0) for cost in costs)
+        if not queries:
+            return {}
+        names = [name for name in costs[0] if name not in ("queries", "setup")]
+        means = {name: sum(cost[name] for cost in costs) / queries for name in names}
+        known = methods().get(method)
+        outside = known is not None and known.outside
+        return {
+            **means,
+            "time": means["seconds" if outside else "cpu"],
+            "setup": max(cost.get("setup", 0.0) for cost in costs),
+        }
+
+    def methods(self, kind: str = "answers", n: int = 1) -> list[str]:
+        """The methods that were asked, in the order of the plan."""
+        asked = {o.task.method for o in self.kind(kind) if o.task.n == n and o.records}
+        return [name for name in self.plan.methods if name in asked]
+
+    def cells(self, models: Iterable[str] | None = None) -> Iterator[tuple[str, str]]:
+        """All (dataset, model) that can be measured here."""
+        for model in self.plan.models if models is None else models:
+            for dataset in self.plan.here:
+                if model in self.plan.models:
+                    yield dataset, model
+
+    def troubles(self) -> dict[str, str]:
+        """What went wrong, by cell and method: the first message, and how often."""
+        messages: dict[str, list[str]] = defaultdict(list)
+        for outcome in self.outcomes:
+            name = outcome.task.name
+            if outcome.error is not None:
+                messages[name].append(f"not run: {outcome.error}")
+            messages[name] += [r["error"] for r in outcome.records if r.get("error")]
+        return {
+            name: all_[0] if len(all_) == 1 else f"{len(all_)} times, first: {all_[0]}"
+            for name, all_ in messages.items()
+            if all_
+        }
+
+
+def _key(task: Task) -> Key:
+    return (task.kind, task.dataset, task.model, task.method, task.seed, task.n)

@@ -1,0 +1,77 @@
+"""The report in Markdown, aligned for a terminal as well; pictures are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from macex.bench.report.document import Block, Document, Picture, Section, Table
+from macex.errors import DataError
+from macex.render.files import write_whole
+
+BEGIN = "<!-- bench: what follows is written by the benchmark -->"
+END = "<!-- bench: what follows is written by hand -->"
+
+
+def markdown(document: Document) -> str:
+    """The whole report."""
+    return "\n\n".join([f"# {document.title}", *map(_section, document.sections)]) + "\n"
+
+
+def around(path: Path) -> tuple[str, str]:
+    """What a page has before and after the place for the tables."""
+    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise DataError(
+            f"{str(path)!r} exists and has no place for the tables: it needs the lines {BEGIN!r} "
+            f"and {END!r}, or name a new file"
+        )
+    return before, after
+
+
+def write_markdown(document: Document, path: Path) -> None:
+    """Write the report; in a page that exists, only what stands between its two marks."""
+    if not path.exists():
+        write_whole(path, markdown(document).encode())
+        return
+    before, after = around(path)
+    body = "\n\n".join(map(_section, document.sections))
+    write_whole(path, f"{before}{BEGIN}\n\n{body}\n\n{END}{after}".encode())
+
+
+def _section(section: Section) -> str:
+    blocks = [text for block in section.blocks if (text := _block(block))]
+    return "\n\n".join([f"## {section.title}", *blocks])
+
+
+def _block(block: Block) -> str:
+    if isinstance(block, Picture):
+        return ""
+    return _table(block) if isinstance(block, Table) else block
+
+
+def _table(table: Table) -> str:
+    lines = [tuple(map(_escaped, line)) for line in (tuple(table.headings), *table.lines)]
+    if table.prose:
+        rule = ["---"] * len(table.headings)
+        heading, *rest = [list(line) for line in lines]
+        return "\n".join([f"### {table.title}", "", *map(_bar, [heading, rule, *rest])])
+    widths = [max(4, *(len(line[at]) for line in lines)) for at in range(len(table.headings))]
+    rule = ["-" * width if at == 0 else "-" * (width - 1) + ":" for at, width in enumerate(widths)]
+    heading, *rest = [_padded(line, widths) for line in lines]
+    return "\n".join([f"### {table.title}", "", *map(_bar, [heading, rule, *rest])])
+
+
+def _padded(line: Iterable[str], widths: list[int]) -> list[str]:
+    first, *others = line
+    padded = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
+    return [first.ljust(widths[0]), *padded]
+
+
+def _bar(line: Iterable[str]) -> str:
+    return f"| {' | '.join(line)} |"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

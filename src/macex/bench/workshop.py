@@ -1,0 +1,123 @@
+"""What a process needs to measure: cells, methods, judges, and the clock around a question."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from macex.bench.cells import Cell, Cells
+from macex.bench.judge import Judge
+from macex.bench.methods import method
+from macex.bench.tasks import Task
+from macex.explanation import Explanations
+from macex.explanation.tables import REMARKS
+
+
+@dataclass
+class Built:
+    """A method built on a cell, and the seconds that took."""
+
+    explainer: Any
+    seconds: float
+
+
+@dataclass(eq=False)
+class Workshop:
+    """Keeps what several tasks share: fitted models, judges, and the method built last."""
+
+    cells: Cells
+    _judges: dict[str, Judge] = field(default_factory=dict)
+    _built: tuple[tuple[object, ...], Built] | None = None
+
+    def cell(self, task: Task) -> Cell:
+        """The cell of a task."""
+        return self.cells.get(task.dataset, task.model, task.seed)
+
+    def judge(self, task: Task) -> Judge:
+        """The judge of a task's cell."""
+        key = repr(task.group)
+        if key not in self._judges:
+            self._judges[key] = Judge(self.cell(task))
+        return self._judges[key]
+
+    def built(self, task: Task, build: Callable[[Any, Any, int], Any] | None = None) -> Built:
+        """The task's method, built on its cell once for all tasks that follow each other."""
+        key = (task.group, task.kind, task.method)
+        if self._built is None or self._built[0] != key:
+            cell = self.cell(task)
+            make = build or method(task.method).build
+            train = cell.train
+            began = time.perf_counter()
+            explainer = make(cell.model, train, task.seed)
+            self._built = (key, Built(explainer, time.perf_counter() - began))
+        return self._built[1]
+
+
+@dataclass
+class Clock:
+    """Seconds and CPU seconds of questions, in all and in the model."""
+
+    cell: Cell
+    cost: dict[str, float] = field(
+        default_factory=lambda: dict.fromkeys(
+            ("queries", "seconds", "cpu", "model_seconds", "model_cpu", "calls", "rows"), 0.0
+        )
+    )
+
+    def ask(self, explainer: Any, rows: pd.DataFrame, n: int) -> Any:
+        """Put a question, and add up what it took."""
+        meter = self.cell.meter
+        meter.reset()
+        wall, cpu = time.perf_counter(), time.process_time()
+        try:
+            return explainer.explain(rows, n=n)
+        finally:
+            spent = {
+                "queries": len(rows),
+                "seconds": time.perf_counter() - wall,
+                "cpu": time.process_time() - cpu,
+                "model_seconds": meter.seconds,
+                "model_cpu": meter.cpu,
+                "calls": meter.calls,
+                "rows": meter.rows,
+            }
+            for name, amount in spent.items():
+                self.cost[name] += amount
+
+
+def frames(found: Any, count: int) -> list[pd.DataFrame]:
+    """A frame of counterfactuals for each row, whatever shape the method gives them."""
+    if isinstance(found, Explanations):
+        table = found.to_frame()
+        answered = table[table["cf.rank"] > 0]
+        features = list(table.columns[: -len(REMARKS)])
+        by_row = dict(iter(answered.groupby("cf.row")))
+        return [by_row.get(row, answered.head(0))[features] for row in range(count)]
+    if not isinstance(found, Sequence) or len(found) != count:
+        raise TypeError(
+            f"explain() returned {type(found).__name__} for {count} rows: Explanations or a list "
+            "with one frame of counterfactuals for each row was expected"
+        )
+    return [pd.DataFrame(frame) for frame in found]
+
+
+def remarks(found: Any, count: int) -> list[dict[str, bool]]:
+    """What only the method can say of each row.
+
+    `own`: the method itself answered, not what stood in for it. `proved`: no answer with fewer
+    changes exists over the values seen in training at least.
+    """
+    if not isinstance(found, Explanations):
+        return [{"own": True, "proved": False}] * count
+    name = found.meta.get("method")
+    return [
+        {
+            "own": name is None or item.method == name,
+            "proved": item.minimal and item.minimal_over in ("seen values", "all values"),
+        }
+        for item in found
+    ]

@@ -1,0 +1,124 @@
+"""Sets of time series: three from a folder, and aeon's own where aeon is installed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macex.datasets.sources import FOLDER_VARIABLE, Source, check_sha256
+from macex.errors import DataError, closest
+
+AEON = "aeon/"
+PARTS = ("X_train", "y_train", "X_test", "y_test", "channels")
+SERIES = {
+    "natops": Source(
+        "natops.npz",
+        "feebbfab8aaa3fb61fcd2ec720e30d6b46fad0916db5a3685d1a993e30aaa119",
+        "NATOPS (Song, Demirdjian, Davis, 2011), UEA archive",
+    ),
+    "spoken_digits_563": Source(
+        "spoken_digits_563.npz",
+        "ae0bb407bfdc59d02dbef498d86405d6deaa486666d35537e5338d6177d11374",
+        "Free Spoken Digit Dataset (Jackson et al.), CC BY-SA 4.0, as 563 log-power spectra",
+    ),
+    "tennessee_eastman": Source(
+        "tennessee_eastman.npz",
+        "8e6348cc32aaa85eb872cefaf9c39284229eae0a6f81623b652b21a13f8d2c18",
+        "Tennessee Eastman Process (Downs and Vogel, 1993; data of Braatz et al.)",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeriesDataset:
+    """Labelled time series: `X` is (samples, channels, time), `y` one label per sample.
+
+    The first `training` samples are the training part, as the source divides them.
+    """
+
+    name: str
+    X: NDArray[np.float32]
+    y: NDArray[Any]
+    channels: tuple[str, ...]
+    training: int
+    source: str
+
+    def split(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Positions of the training samples and of the test samples."""
+        order = np.arange(len(self.X))
+        return order[: self.training], order[self.training :]
+
+    def __repr__(self) -> str:
+        samples, channels, time = self.X.shape
+        return f"SeriesDataset({self.name!r}, {samples} samples, {channels} channels x {time})"
+
+
+def load_series(name: str, *, folder: str | Path | None = None) -> SeriesDataset:
+    """Load a set of time series.
+
+    "natops", "spoken_digits_563" and "tennessee_eastman" are read from `folder` or the folder named
+    by the environment variable MACEX_DATA; "aeon/BasicMotions" and the like are aeon's.
+    """
+    if name.startswith(AEON):
+        return _from_aeon(name)
+    if name not in SERIES:
+        known = (*SERIES, f"{AEON}BasicMotions")
+        raise DataError(f"no set of time series is called {name!r}{closest(name, known)}")
+    source = SERIES[name]
+    place = folder or os.environ.get(FOLDER_VARIABLE)
+    path = Path(place or "") / source.file
+    if not place or not path.is_file():
+        raise DataError(
+            f"{source.file!r} is in no folder that was given; set {FOLDER_VARIABLE} to a folder "
+            "that holds it, or pass folder="
+        )
+    content = path.read_bytes()
+    check_sha256(source.file, content, source.sha256)
+    return read_series(name, content, source.citation)
+
+
+def read_series(name: str, content: bytes, citation: str) -> SeriesDataset:
+    """The set in the bytes of an npz file with the arrays of `PARTS`; never unpickles."""
+    try:
+        with np.load(BytesIO(content), allow_pickle=False) as box:
+            parts = {part: box[part] for part in PARTS}
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        raise DataError(f"the file of {name!r} cannot be read: {error}") from error
+    labels = tuple(str(channel) for channel in parts["channels"])
+    halves = (parts["X_train"], parts["y_train"]), (parts["X_test"], parts["y_test"])
+    return _joined(name, halves, labels, citation)
+
+
+def _joined(name: str, halves: Any, channels: tuple[str, ...], citation: str) -> SeriesDataset:
+    (first, first_label), (second, second_label) = halves
+    X = np.concatenate([first, second]).astype(np.float32)
+    y = np.concatenate([first_label, second_label])
+    if X.ndim != 3 or X.shape[1] != len(channels) or len(y) != len(X):
+        raise DataError(
+            f"the parts of {name!r} do not fit: X {X.shape}, {len(y)} labels, "
+            f"{len(channels)} channels"
+        )
+    return SeriesDataset(name, X, y, channels, len(first), citation)
+
+
+def _from_aeon(name: str) -> SeriesDataset:
+    try:
+        from aeon.datasets import load_classification
+    except ImportError as error:
+        raise DataError(f"{name!r} needs aeon, which is not installed: pip install aeon") from error
+    wanted = name.removeprefix(AEON)
+    try:
+        halves = tuple(load_classification(wanted, split=part) for part in ("train", "test"))
+    except Exception as error:
+        raise DataError(f"aeon cannot load {wanted!r}: {error}") from error
+    if any(not isinstance(samples, np.ndarray) for samples, _ in halves):
+        raise DataError(f"{name!r} has series of different lengths, which cannot be stacked")
+    channels = tuple(f"channel {place}" for place in range(halves[0][0].shape[1]))
+    return _joined(name, halves, channels, f"aeon, {wanted}")
