@@ -92,7 +92,7 @@ class Baseline(Explainer, ABC):
         kept = np.flatnonzero(verdict.reached if agreed is None else verdict.reached & agreed)
         pool = pool.take(kept)
         usual = rank(self._fitted, task, opened.goals, pool).plausibility
-        return Checked(pool, usual, verdict.score[kept], decision[kept], [{} for _ in kept])
+        return Checked(pool, usual, verdict.score[kept], decision[kept], {})
 
 
 def open_queries(opened: Opened) -> Array:

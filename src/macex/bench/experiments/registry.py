@@ -13,6 +13,7 @@ from macex.bench.experiments import (
     examples,
     growth,
     importance,
+    kinds,
     one,
     own_claims,
     paper_claims,
@@ -53,6 +54,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "seeds": Experiment(seeds.tasks, seeds.show),
     "growth": Experiment(growth.tasks, growth.show, (growth.claims,)),
     "ablations": Experiment(ablations.tasks, ablations.show),
+    "kinds": Experiment(kinds.tasks, kinds.show),
     "quality": Experiment(quality.tasks, quality.show, (quality.claims,)),
     "cost": Experiment(cost.tasks, cost.show, (cost.claims,)),
 }
@@ -74,4 +76,5 @@ def measures() -> dict[str, Measure]:
         "ablation": ablations.measure,
         "nearest optimum": quality.measure,
         "cost": cost.measure,
+        "kinds": kinds.measure,
     }

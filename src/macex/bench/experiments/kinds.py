@@ -1,7 +1,6 @@
 """What a query costs with models of every kind, with and without `accelerate`.
 
-`python -m macex.bench.kinds` prints the table: milliseconds for a query of Adult, one row at a time
-and in a batch.
+Milliseconds for a query of Adult, one row at a time and in a batch.
 """
 
 from __future__ import annotations
@@ -15,23 +14,30 @@ import pandas as pd
 
 from macex.bench.cells import mlp, pipeline
 from macex.bench.cells import xgboost as one_hot_xgboost
-from macex.bench.cost import cheap
-from macex.bench.tables import Report, Table
-from macex.datasets import Dataset, load
+from macex.bench.experiments.engine.cost import cheap
+from macex.bench.findings import Findings
+from macex.bench.plan import Plan
+from macex.bench.report.document import Section, Table
+from macex.bench.tasks import Outcome, Task
+from macex.bench.workshop import Workshop
+from macex.datasets import Dataset
 from macex.explainer import Explainer
 from macex.models.accelerating import accelerate
 from macex.models.kinds.networks import Network
 from macex.models.quick import Quick
 from macex.schema import Array
 
+DATASET = "adult"
 TRAINED = 4000
+BATCH = 1000
+SINGLES = 20
 
 
 class Adult:
     """Adult as models take it: raw, and with native categories."""
 
-    def __init__(self) -> None:
-        self.dataset: Dataset = load("adult")
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
         train, _ = self.dataset.split()
         self.train = self.dataset.frame.iloc[train[:TRAINED]]
         self.label = self.dataset.label[train[:TRAINED]]
@@ -146,25 +152,36 @@ KINDS: dict[str, tuple[Callable[[Adult], Any], bool]] = {
 }
 
 
-def run(report: Report, singles: int = 20, batch: int = 1000) -> Table:
-    """Measure every kind whose library is installed and return the table."""
-    table = report.table(
-        f"Milliseconds for an Adult query by kind of model: one at a time, and {batch:,} at once",
-        *("model", "one", "batch", "one, accelerated", "batch, accelerated"),
-    )
-    adult = Adult()
-    for name, (build, native) in KINDS.items():
-        report.progress(f"kinds: {name}")
-        try:
-            model = build(adult)
-        except ImportError as error:
-            report.note(f"Skipped {name}: {error}")
-            continue
-        data, rows = adult.native if native else adult.train, adult.queries(batch, native=native)
-        quick = _quick(model, data)
-        plain = measured(model, data, rows, singles)
-        table.add(name, *plain, *(measured(quick, data, rows, singles) if quick else (None, None)))
-    return table
+def tasks(plan: Plan) -> list[Task]:
+    """One for every kind."""
+    if DATASET not in plan.here:
+        return []
+    count = plan.count(DATASET, most=BATCH)
+    return [Task("kinds", DATASET, stop=count, point=name) for name in KINDS]
+
+
+def measure(task: Task, workshop: Workshop) -> Outcome:
+    """A kind without and with its twin; one whose library is missing is an error of the task."""
+    build, native = KINDS[task.point]
+    adult = Adult(workshop.cells.dataset(task.dataset))
+    model = build(adult)
+    data, rows = adult.native if native else adult.train, adult.queries(task.stop, native=native)
+    quick = _quick(model, data)
+    record = {"plain": measured(model, data, rows)}
+    if quick:
+        record["quick"] = measured(quick, data, rows)
+    return Outcome(task, [record])
+
+
+def show(findings: Findings) -> Section:
+    """One line a kind."""
+    headings = ("model", "one", "batch", "one, accelerated", "batch, accelerated")
+    table = Table("Milliseconds for an Adult query: one at a time, and all at once", headings)
+    for outcome in findings.kind("kinds"):
+        if outcome.error is None:
+            record = outcome.records[0]
+            table.add(outcome.task.point, *record["plain"], *record.get("quick", (None, None)))
+    return Section("Kinds of models", [table])
 
 
 def _quick(model: Any, data: pd.DataFrame) -> Quick | None:
@@ -175,13 +192,11 @@ def _quick(model: Any, data: pd.DataFrame) -> Quick | None:
     return found if isinstance(found, Quick) else None
 
 
-def measured(
-    model: Any, data: pd.DataFrame, rows: pd.DataFrame, singles: int
-) -> tuple[float, float]:
+def measured(model: Any, data: pd.DataFrame, rows: pd.DataFrame) -> tuple[float, float]:
     """Milliseconds a query, one at a time (the median) and all at once."""
     explainer = Explainer(model, data, classes=(0, 1) if model is cheap else None)
     alone = []
-    for place in range(min(singles, len(rows))):
+    for place in range(min(SINGLES, len(rows))):
         began = time.perf_counter()
         explainer.explain(rows.iloc[[place]])
         alone.append(1000 * (time.perf_counter() - began))
@@ -189,7 +204,3 @@ def measured(
     explainer.explain(rows)
     together = 1000 * (time.perf_counter() - began) / len(rows)
     return sorted(alone)[len(alone) // 2], together
-
-
-if __name__ == "__main__":
-    run(Report())
