@@ -33,7 +33,7 @@ from macex.explanation import (
     Explanations,
     Interval,
 )
-from macex.schema import Categorical, Continuous, Datetime, Ordered, Schema
+from macex.schema import Categorical, Continuous, Datetime, OneHot, Ordered, Schema
 from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.finetune.descent import GradientlessDescent
 from macex.stages.finetune.section import Section
@@ -67,6 +67,7 @@ __all__ = [
     "MacexError",
     "ModelError",
     "Neighbors",
+    "OneHot",
     "OptionError",
     "Ordered",
     "Reinforce",

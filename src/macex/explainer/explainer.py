@@ -95,8 +95,8 @@ class Explainer:
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.schema.names)
+        """The names of the columns that rows need; `schema.names` are those that may change."""
+        return list(self.schema.frame_names)
 
     @property
     def classes(self) -> tuple[object, ...] | None:
