@@ -1,0 +1,167 @@
+"""Stage 1 for trees: one value for each cell that the model's own splits cut a column into.
+
+Within a cell the answer cannot depend on the column. So the value of the cell that is nearest to
+the query stands for all of them, and what is true of every cell is true of every value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from macex.schema import MISSING, Array, Column, special
+from macex.stages.shapes import Candidates
+
+if TYPE_CHECKING:
+    from macex.ask.ground import Unit
+    from macex.ask.space import Space
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Every category, and of every number one value for each cell between the trees' splits.
+
+    The splits are read from the model, or from `trees` where the model is a function around them.
+    """
+
+    trees: Any = field(default=None, repr=False)
+
+
+class Cells(NamedTuple):
+    """The cells of one column of numbers: the first and last value that each can be set to."""
+
+    first: Array  # (C,)
+    last: Array  # (C,)
+    middle: float  # what counts as near to a query whose own value is missing
+
+    def nearest(self, own: Array, floor: Array, ceiling: Array) -> tuple[Array, Array]:
+        """The values of all cells nearest to the queries' own (Q,), and which there are, (Q, C)."""
+        first = np.maximum(self.first, floor[:, None])
+        last = np.minimum(self.last, ceiling[:, None])
+        start = np.where(special(own), self.middle, own)[:, None]
+        return np.clip(start, first, np.maximum(first, last)), first <= last
+
+    def runs(self, floor: Array, ceiling: Array) -> tuple[Array, Array]:
+        """The ends of all cells within the bounds of queries (Q,), (Q, C) each."""
+        return np.maximum(self.first, floor[:, None]), np.minimum(self.last, ceiling[:, None])
+
+
+def cells_of(column: Column, borders: Array) -> Cells:
+    """The cells of a column whose values change the answer at some borders only."""
+    starts = np.concatenate([[column.low], borders[(borders > column.low)]])
+    first = upward(column, starts)
+    last = np.append(downward(column, _before(column, starts[1:])), downward(column, column.high))
+    off_grid = column.seen[column.held(column.seen) != column.seen]
+    lost = first > last
+    for cell in np.flatnonzero(lost):  # no value on the grid; perhaps one seen
+        stop = starts[cell + 1] if cell + 1 < len(starts) else np.inf
+        inside = off_grid[(off_grid >= starts[cell]) & (off_grid < stop)]
+        if len(inside):
+            first[cell] = last[cell] = inside[len(inside) // 2]
+            lost[cell] = False
+    middle = float(np.median(column.seen)) if len(column.seen) else column.low
+    return Cells(first[~lost], last[~lost], middle)
+
+
+def upward(column: Column, values: Any) -> Array:
+    """The least values on the grid that are not below some numbers."""
+    values = np.atleast_1d(np.asarray(values, dtype=float))
+    near = column.held(values)
+    return np.where(near < values, column.held(near + column.step) if column.step else values, near)
+
+
+def downward(column: Column, values: Any) -> Array:
+    """The greatest values on the grid that are not above some numbers."""
+    values = np.atleast_1d(np.asarray(values, dtype=float))
+    near = column.held(values)
+    return np.where(near > values, column.held(near - column.step) if column.step else values, near)
+
+
+def _before(column: Column, values: Array) -> Array:
+    """The values just below, as the column's dtype has them."""
+    kind = column.storage.numbers
+    if kind.kind != "f":
+        return values - 1
+    return np.nextafter(values.astype(kind), kind.type(-np.inf)).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The cells of all columns of numbers, by their position in the schema."""
+
+    columns: tuple[Column, ...]
+    cells: Mapping[int, Cells]
+
+    @staticmethod
+    def of(columns: tuple[Column, ...], cuts: Mapping[str, Array]) -> Grid:
+        """The cells that cuts make, by name of the column."""
+        return Grid(
+            columns,
+            {
+                at: cells_of(column, cuts[column.name])
+                for at, column in enumerate(columns)
+                if column.name in cuts
+            },
+        )
+
+    def offer(self, space: Space) -> Candidates:
+        """Every value that can make a difference, for a batch."""
+        parts = [
+            self._entries(space, place, values, whose)
+            for place, unit in enumerate(space.units)
+            if space.changeable[:, place].any()
+            for values, whose in self._values(space, unit)
+        ]
+        nothing = (np.zeros(0, int), np.zeros((len(space), 0)), np.zeros((len(space), 0), bool))
+        unit, value, real = (
+            np.concatenate(part, axis=-1) for part in zip(nothing, *parts, strict=True)
+        )
+        return Candidates(unit.astype(int), value, real, real, whole=self.whole(space))
+
+    @staticmethod
+    def whole(space: Space) -> Array:
+        """For which queries what is offered stands for every value, (Q,) bool.
+
+        A rule or a derived column may tell values of one cell apart.
+        """
+        whole = np.full(len(space), not space.derived)
+        for _, bound, _ in space.rules:
+            whole &= ~bound
+        return whole
+
+    def bounds(self, space: Space, column: int) -> tuple[Array, Array]:
+        """How far each query's value may go, on the grid: floor and ceiling, (Q,) each."""
+        kind = self.columns[column]
+        floor, ceiling = space.bounds.floor[:, column], space.bounds.ceiling[:, column]
+        floor = np.maximum(floor, kind.low)
+        ceiling = np.minimum(ceiling, kind.high)
+        return upward(kind, floor), downward(kind, ceiling)
+
+    def _values(self, space: Space, unit: Unit) -> list[tuple[Array, Array]]:
+        """The values of a unit (Q, v), and which of them are whose, (Q, v) bool."""
+        wide = (len(space), len(unit.seen))
+        if unit.joint:
+            return [(np.broadcast_to(unit.seen, wide), np.ones(wide, bool))]
+        column = unit.members[0]
+        if unit.discrete or column not in self.cells:
+            found = [(np.broadcast_to(unit.seen, wide), np.ones(wide, bool))]
+        else:
+            bounds = self.bounds(space, column)
+            found = [self.cells[column].nearest(space.own[:, column], *bounds)]
+        menu = space.bounds.menus.get(column)
+        if menu is not None:
+            found = [(values, real & ~menu.bound[:, None]) for values, real in found]
+            found.append((np.broadcast_to(menu.values, menu.allowed.shape), menu.allowed))
+        blank = space.bounds.blank[:, [column]]
+        return [*found, (np.full(blank.shape, MISSING), blank)] if blank.any() else found
+
+    @staticmethod
+    def _entries(
+        space: Space, place: int, values: Array, whose: Array
+    ) -> tuple[Array, Array, Array]:
+        at = np.broadcast_to(np.arange(len(space))[:, None], values.shape)
+        real = whose & space.changeable[:, [place]] & space.admits_one(at, place, values)
+        return np.full(values.shape[1], place), values, real
