@@ -29,7 +29,7 @@ def probed(own: int, after: int, holds, judge=FREE, data=DATA, changes=("x",), *
     probes = probe(task, judge, pool, np.array([0]))
     values = probes.codes[:, 1]
     reached = np.array([bool(holds(value)) for value in values], dtype=bool)
-    spans = [span for _, _, span in probes.spans(reached)]
+    spans = [span for _, span in probes.spans(space, reached)]
     return values.tolist(), spans[0] if spans else None
 
 
@@ -148,5 +148,6 @@ def test_the_answers_of_several_lines_are_not_mixed_up():
 
     lines = [line(0, [4.0, 6.0, 7.0], [True] * 3), line(1, [4.0, 6.0], [False, True])]
     probes = Probes(np.zeros((4, 2)), np.full(4, 7), lines)
-    found = list(probes.spans(np.array([False, True, False, True])))
-    assert found == [(7, 0, Span(5.0, 6.0, 4, True)), (7, 1, Span(5.0, 6.0, 2, False))]
+    space = SimpleNamespace(units=[SimpleNamespace(members=(3,)), SimpleNamespace(members=(2,))])
+    found = list(probes.spans(space, np.array([False, True, False, True])))
+    assert found == [((7, 3), Span(5.0, 6.0, 4, True)), ((7, 2), Span(5.0, 6.0, 2, False))]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from macex.errors import GoalError, closest
-from macex.schema import Array
+from macex.schema import Array, row_keys
 
 if TYPE_CHECKING:
     from macex.ask.answers import Answers, Outlook
@@ -188,6 +188,13 @@ class Goals:
             return b"c" + np.array([self.margin]).tobytes() + bytes(self.wanted[query])
         band = (self.output[query], self.low[query], self.high[query])
         return b"s" + bytes(np.array([*band, self.open_low[query], self.open_high[query]]))
+
+    @cached_property
+    def alike(self) -> Array:
+        """A number for every query, (Q,), the same for those with the same `signature`."""
+        bounds = (self.output, self.low, self.high, self.open_low, self.open_high)
+        table = np.column_stack([self.by_class, self.wanted, *bounds]).astype(float)
+        return np.unique(row_keys(table), return_inverse=True)[1].reshape(-1)
 
     @cached_property
     def _one_of_two(self) -> bool:

@@ -15,8 +15,11 @@ from macex.stages.shapes import Pool
 
 if TYPE_CHECKING:
     from macex.ask.space import Space
+    from macex.explainer.checking import Spans
     from macex.explainer.fitted import Fitted
+    from macex.explainer.intervals import Span
     from macex.explainer.pipeline import Outcome
+    from macex.schema import Column
 
 
 MOST_ACTIONS = 8
@@ -149,8 +152,7 @@ def _counterfactuals(fitted: Fitted, outcome: Outcome) -> list[list[Counterfactu
     usual = np.concatenate([checked.plausibility, _usual(fitted, outcome, there)])
     score = np.concatenate([checked.score, outcome.verdict.score[there]])
     decision = np.concatenate([checked.decision, outcome.own.decision[there]])
-    spans = [*checked.spans, *({} for _ in there)]
-    made = _made(fitted, outcome, pool, score, decision, usual, spans)
+    made = _made(fitted, outcome, pool, score, decision, usual, checked.spans)
     answers: list[list[Counterfactual]] = [[] for _ in outcome.there]
     for query, counterfactual in zip(pool.at, made, strict=True):
         answers[query].append(counterfactual)
@@ -176,7 +178,7 @@ def _misses(fitted: Fitted, outcome: Outcome, wanted: list[bool]) -> list[Counte
         return found
     verdict, decision = judge.confirm(pool.codes, at)
     usual = np.full(len(at), np.nan)
-    made = _made(fitted, outcome, pool, verdict.score, decision, usual, [{} for _ in at])
+    made = _made(fitted, outcome, pool, verdict.score, decision, usual, {})
     for query, counterfactual in zip(at, made, strict=True):
         found[query] = replace(counterfactual, minimal=False)
     return found
@@ -189,59 +191,76 @@ def _made(
     score: Array,
     decision: Array,
     usual: Array,
-    spans: list[Any],
+    spans: Spans,
 ) -> list[Counterfactual]:
     space = outcome.task.space
     full, own = space.columns(pool.codes, pool.at), space.own[pool.at]
     changed = space.changed(pool.codes, pool.at)
-    sparsity = changed.sum(axis=1)
-    proximity = np.round(fitted.scales.proximity(own, full), 9)
-    distance = np.round(outcome.task.measure(pool.codes, pool.at), 9)
-    binned = fitted.bins(full)
+    moved = _by_column(space, changed)
+    numbers = (
+        pool.at,
+        score,
+        decision,
+        usual,
+        changed.sum(axis=1),
+        np.round(fitted.scales.proximity(own, full), 9),
+        np.round(outcome.task.measure(pool.codes, pool.at), 9),
+        fitted.support(outcome.goals, pool.at, fitted.bins(full), moved),
+    )
     made = []
-    for row, query in enumerate(pool.at):
-        columns = [m for u in np.flatnonzero(changed[row]) for m in space.units[u].members]
+    for row, line in enumerate(zip(*(part.tolist() for part in numbers), strict=True)):
+        query, toward, decided, share, sparsity, proximity, distance, support = line
         made.append(
             Counterfactual(
-                changes=_changes(fitted, outcome, full[row], int(query), changed[row], spans[row]),
-                label=_label(fitted, int(decision[row])),
-                score=float(score[row]),
-                sparsity=int(sparsity[row]),
-                proximity=float(proximity[row]),
-                distance=float(distance[row]),
-                plausibility=None if np.isnan(usual[row]) else round(float(usual[row]), 6),
-                support=fitted.support(outcome.goals, int(query), binned[row], columns),
-                minimal=_minimal(outcome, int(query), int(sparsity[row]))[0],
-                source=Source(outcome.asked.rows, int(query), full[row]),
+                changes=_changes(fitted, outcome, query, full[row], moved[row], row, spans),
+                label=_label(fitted, decided),
+                score=toward,
+                sparsity=sparsity,
+                proximity=proximity,
+                distance=distance,
+                plausibility=None if share != share else round(share, 6),  # noqa: PLR0124 - NaN
+                support=support,
+                minimal=_minimal(outcome, query, sparsity)[0],
+                source=Source(outcome.asked.rows, query, full[row]),
             )
         )
     return made
 
 
+def _by_column(space: Space, changed: Array) -> Array:
+    """Which columns belong to changed units, (n, d) bool; derived ones to none."""
+    columns = np.zeros((len(changed), space.own.shape[1]), bool)
+    for place, unit in enumerate(space.units):
+        columns[:, list(unit.members)] = changed[:, place, None]
+    return columns
+
+
 def _changes(
-    fitted: Fitted, outcome: Outcome, full: Array, query: int, changed: Array, spans: dict[int, Any]
+    fitted: Fitted,
+    outcome: Outcome,
+    query: int,
+    full: Array,
+    moved: Array,
+    row: int,
+    spans: Spans,
 ) -> tuple[Change, ...]:
     """The changed columns in the order of the schema; derived ones are no changes of their own."""
-    space, columns = outcome.task.space, fitted.ground.schema.columns
-    own, rows = space.own[query], outcome.asked.rows
-    found: list[tuple[int, Change]] = []
-    for place in np.flatnonzero(changed):
-        for member in space.units[place].members:
-            if full[member] == own[member]:
-                continue
-            column, span = columns[member], spans.get(int(place))
-            interval = None
-            if span is not None:
-                interval = Interval(
-                    column.value(span.low), column.value(span.high), span.tested, span.exact
-                )
-            before = (
-                rows.cell(query, member) if rows.odd[query, member] else column.value(own[member])
-            )
-            found.append(
-                (member, Change(column.name, before, column.value(full[member]), interval))
-            )
-    return tuple(change for _, change in sorted(found, key=lambda pair: pair[0]))
+    columns, rows = fitted.ground.schema.columns, outcome.asked.rows
+    own = outcome.task.space.own[query]
+    found = []
+    for member in np.flatnonzero(moved & (full != own)).tolist():
+        column = columns[member]
+        odd = rows.odd[query, member]
+        before = rows.cell(query, member) if odd else column.value(float(own[member]))
+        interval = _interval(column, spans.get((row, member)))
+        found.append(Change(column.name, before, column.value(float(full[member])), interval))
+    return tuple(found)
+
+
+def _interval(column: Column, span: Span | None) -> Interval | None:
+    if span is None:
+        return None
+    return Interval(column.value(span.low), column.value(span.high), span.tested, span.exact)
 
 
 def _actions(outcome: Outcome, offered: Array) -> list[Actions]:

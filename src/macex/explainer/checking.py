@@ -12,14 +12,16 @@ import numpy as np
 
 from macex.explainer.intervals import Span, probe
 from macex.schema import Array
+from macex.stages.shapes import Pool
 
 if TYPE_CHECKING:
     from macex.models.judge import Judge
     from macex.stages.selection import Selection
-    from macex.stages.shapes import Pool, Task
+    from macex.stages.shapes import Task
 
 
 ATTEMPTS = 3
+Spans = dict[tuple[int, int], Span]  # (answer, column) -> how far the new number can go
 
 
 class Ranked(NamedTuple):
@@ -29,6 +31,19 @@ class Ranked(NamedTuple):
     plausibility: Array  # (E,)
     order: Array  # (E,)
 
+    def without(self, gone: Array) -> Ranked:
+        """The other examples."""
+        place = np.cumsum(~gone) - 1
+        order = place[self.order[~gone[self.order]]]
+        return Ranked(self.pool.take(~gone), self.plausibility[~gone], order)
+
+    def join(self, other: Ranked) -> Ranked:
+        """The examples of both; no query has examples in both."""
+        pool = Pool.join([self.pool, other.pool], self.pool.codes.shape[1])
+        order = np.concatenate([self.order, len(self.pool) + other.order])
+        order = order[np.argsort(pool.at[order], kind="stable")]
+        return Ranked(pool, np.concatenate([self.plausibility, other.plausibility]), order)
+
 
 class Checked(NamedTuple):
     """The answers: by query, best first."""
@@ -37,7 +52,7 @@ class Checked(NamedTuple):
     plausibility: Array  # (C,)
     score: Array  # (C,)
     decision: Array  # (C,)
-    spans: list[dict[int, Span]]  # per answer, by unit
+    spans: Spans
 
 
 def pick(
@@ -65,10 +80,11 @@ def check(selection: Selection, task: Task, judge: Judge, ranked: Ranked) -> Che
     pool = ranked.pool
     barred = np.zeros(len(pool), bool)
     score, decision = np.zeros(len(pool)), np.zeros(len(pool), int)
-    spans: dict[int, dict[int, Span]] = {}
+    checked, spans = np.zeros(len(pool), bool), Spans()
     for _ in range(ATTEMPTS):
         chosen = pick(selection, task, ranked, barred)
-        fresh = np.array([i for mine in chosen for i in mine if int(i) not in spans], dtype=np.intp)
+        fresh = np.concatenate([*chosen, np.zeros(0, np.intp)])
+        fresh = fresh[~checked[fresh]]
         if not len(fresh):
             break
         probes = probe(task, judge, pool, fresh)
@@ -80,17 +96,18 @@ def check(selection: Selection, task: Task, judge: Judge, ranked: Ranked) -> Che
         agreed = judge.second_opinion(pool.codes[fresh], pool.at[fresh])
         if agreed is not None:
             barred[fresh] |= ~agreed
-        spans.update({int(i): {} for i in fresh})
-        for example, unit, span in probes.spans(verdict.reached[len(fresh) :]):
-            spans[example][unit] = span
+        checked[fresh] = True
+        spans.update(probes.spans(task.space, verdict.reached[len(fresh) :]))
         if not barred[fresh].any():
             break
-    kept = [i for mine in pick(selection, task, ranked, barred) for i in mine if int(i) in spans]
-    final = np.array(kept, dtype=np.intp)
+    chosen = pick(selection, task, ranked, barred)
+    final = np.concatenate([*chosen, np.zeros(0, np.intp)])
+    final = final[checked[final]]
+    turn = {example: place for place, example in enumerate(final.tolist())}
     return Checked(
         pool.take(final),
         ranked.plausibility[final],
         score[final],
         decision[final],
-        [spans[int(i)] for i in final],
+        {(turn[i], column): span for (i, column), span in spans.items() if i in turn},
     )

@@ -12,7 +12,7 @@ from macex.ask.answers import Answers, Outlook
 from macex.ask.ground import Ground, unit_codes
 from macex.explainer.consulting import consulted
 from macex.models.oracle import Oracle
-from macex.schema import Array
+from macex.schema import Array, row_keys
 from macex.stages.candidates import Near, Neighbors
 from macex.stages.distance import KINDS, Scales, learn_scales
 from macex.stages.neighbors import Bins, NeighborIndex, Side, learn_bins
@@ -89,7 +89,8 @@ class Fitted:
         for queries in same_goal(goals, np.flatnonzero(wanted & goals.by_class), match):
             side = self._side(goals, int(queries[0]), match[queries[0]])
             rows[queries], real[queries] = self.index.nearest(binned[queries], side, choice.k)
-        for queries in _same_match(np.flatnonzero(wanted & ~goals.by_class), match):
+        others = np.flatnonzero(wanted & ~goals.by_class)
+        for queries in _groups(others, match[others]):
             side = self._every(match[queries[0]])
             meets = goals.met_by(self.answers, queries)
             rows[queries], real[queries] = self.index.nearest(
@@ -113,15 +114,24 @@ class Fitted:
             _keep(self._sides, key, self.index.side(rows, match), most=4)
         return self._sides[key]
 
-    def support(self, goals: Goals, query: int, binned: Array, columns: list[int]) -> int:
-        """Training rows that meet the goal and have, by bin, all of some values."""
+    def support(self, goals: Goals, at: Array, binned: Array, changed: Array) -> Array:
+        """How many training rows meet each row's goal and have, by bin, all its changes, (n,).
+
+        `at` says whose the rows are, `changed` (n, d) bool which of their values are meant.
+        """
+        meant = np.column_stack([goals.alike[at], np.where(changed, binned, np.inf)])
+        _, first, which = np.unique(row_keys(meant), return_index=True, return_inverse=True)
+        counts = [self._supporting(goals, at[row], binned[row], changed[row]) for row in first]
+        return np.array(counts, dtype=int)[which.reshape(-1)]
+
+    def _supporting(self, goals: Goals, query: int, binned: Array, changed: Array) -> int:
         key = goals.signature(query)
         if key not in self._lines:
             lines = np.asfortranarray(self.binned[self.meeting(goals, query)])
             _keep(self._lines, key, lines, most=4)
         lines = self._lines[key]
         same = np.ones(len(lines), bool)
-        for column in columns:
+        for column in np.flatnonzero(changed):
             same &= lines[:, column] == binned[column]
         return int(same.sum())
 
@@ -160,21 +170,20 @@ def fit(
     return Fitted(oracle, ground, answers, options)
 
 
-def _same_match(queries: Array, match: Array) -> list[Array]:
-    """Queries that are compared on the same columns."""
-    groups: dict[bytes, list[int]] = {}
-    for query in queries:
-        groups.setdefault(match[query].tobytes(), []).append(int(query))
-    return [np.array(mine) for mine in groups.values()]
-
-
 def same_goal(goals: Goals, queries: Array, match: Array | None = None) -> list[Array]:
     """Queries that share their goal and, with `match`, the columns they are compared on."""
-    groups: dict[bytes, list[int]] = {}
-    for query in queries:
-        key = goals.signature(int(query)) + (b"" if match is None else match[query].tobytes())
-        groups.setdefault(key, []).append(int(query))
-    return [np.array(mine) for mine in groups.values()]
+    mine = goals.alike[queries][:, None]
+    return _groups(queries, mine if match is None else np.hstack([mine, match[queries]]))
+
+
+def _groups(queries: Array, table: Array) -> list[Array]:
+    """Queries that have the same line in `table`, together."""
+    if not len(queries):
+        return []
+    keys = row_keys(table.astype(float))
+    order = np.argsort(keys, kind="stable")
+    cuts = np.flatnonzero(keys[order][1:] != keys[order][:-1]) + 1
+    return np.split(queries[order], cuts)
 
 
 def _keep(store: OrderedDict[bytes, Any], key: bytes, value: Any, most: int = REMEMBERED) -> None:

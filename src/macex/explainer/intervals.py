@@ -15,6 +15,7 @@ import numpy as np
 from macex.schema import Array
 
 if TYPE_CHECKING:
+    from macex.ask.space import Space
     from macex.models.judge import Judge
     from macex.stages.shapes import Pool, Task
 
@@ -44,7 +45,7 @@ class Line(NamedTuple):
     dense: Array  # (E,) int: how many outward points are neighbours on the grid
     end: Array  # (E,) the end of the range outward
 
-    def spans(self, ok: Array) -> Iterator[tuple[int, int, Span]]:
+    def spans(self, ok: Array) -> Iterator[tuple[int, Span]]:
         """The interval of every example; `ok` says which points reach the goal."""
         old = np.concatenate([self.after[:, None], self.points[:, 1:-1]], axis=1)
         run = np.logical_and.accumulate(ok[:, 1:] | (self.points[:, 1:] == old), axis=1)
@@ -55,11 +56,9 @@ class Line(NamedTuple):
         exact = ended & (self.closed | (self.fresh[:, 0] & ~ok[:, 0]))
         tested = self.fresh.sum(axis=1) + 1
         low, high = np.minimum(near, far), np.maximum(near, far)
-        for place, example in enumerate(self.example):
-            span = Span(
-                float(low[place]), float(high[place]), int(tested[place]), bool(exact[place])
-            )
-            yield int(example), self.unit, span
+        parts = (self.example, low, high, tested, exact)
+        for example, *span in zip(*(part.tolist() for part in parts), strict=True):
+            yield example, Span(*span)
 
 
 class Probes(NamedTuple):
@@ -69,15 +68,16 @@ class Probes(NamedTuple):
     example: Array  # (n,)
     lines: list[Line]
 
-    def spans(self, reached: Array) -> Iterator[tuple[int, int, Span]]:
-        """Example, unit and interval, from what the rows' check said."""
+    def spans(self, space: Space, reached: Array) -> Iterator[tuple[tuple[int, int], Span]]:
+        """The interval of every example and column, from what the rows' check said."""
         start = 0
         for line in self.lines:
             ok = np.zeros(line.points.shape, bool)
             stop = start + int(line.fresh.sum())
             ok[line.fresh] = reached[start:stop]
             start = stop
-            yield from line.spans(ok)
+            column = space.units[line.unit].members[0]
+            yield from (((example, column), span) for example, span in line.spans(ok))
 
 
 def probe(task: Task, judge: Judge, pool: Pool, chosen: Array) -> Probes:

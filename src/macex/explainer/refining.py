@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from macex.explainer.fitted import Fitted
 
 
-WAVES = (3, 12)  # how many of the nearest examples are looked at first, and then
+WAVES = (1, 4, 12)  # how many of the nearest examples are looked at first, and then
 
 
 def refine(fitted: Fitted, task: Task, goals: Goals, found: Found) -> Ranked:
@@ -34,8 +34,10 @@ def refine(fitted: Fitted, task: Task, goals: Goals, found: Found) -> Ranked:
     further = _second_look(task, found, ranked)
     if not len(further):
         return ranked
-    both = Pool.join([ranked.pool, further], task.space.width)
-    return rank(fitted, task, goals, both.take(distinct(both.at, both.codes)))
+    again = np.isin(ranked.pool.at, further.at)
+    pool = Pool.join([ranked.pool.take(again), further], task.space.width)
+    second = rank(fitted, task, goals, pool.take(distinct(pool.at, pool.codes)))
+    return ranked.without(again).join(second)
 
 
 def _second_look(task: Task, found: Found, ranked: Ranked) -> Pool:
@@ -104,12 +106,14 @@ def rank(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
         look = np.flatnonzero((turn < wave) & np.isnan(usual) & ~settled[pool.at])
         usual[look] = _usual(fitted, goals, pool.at[look], full[look])
         settled[pool.at[look[~(usual[look] < PLAUSIBLE)]]] = True
-    return Ranked(pool, usual, ranking(task, pool, usual))
+    if (usual < PLAUSIBLE).any():
+        order = ranking(task, pool, usual)
+    return Ranked(pool, usual, order)
 
 
 def _usual(fitted: Fitted, goals: Goals, at: Array, full: Array) -> Array:
     usual = np.full(len(at), np.nan)
     for queries in same_goal(goals, np.unique(at)):
-        mine = np.isin(at, queries)
+        mine = goals.alike[at] == goals.alike[queries[0]]
         usual[mine] = fitted.reference(goals, int(queries[0])).share(full[mine])
     return usual

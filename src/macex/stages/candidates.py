@@ -147,10 +147,11 @@ def _taken(given: Candidates, place: int, values: Array) -> Array:
     taken = np.zeros((len(given.real), len(values)), bool)
     if not len(values):
         return taken
-    for entry in np.flatnonzero(given.unit == place):
-        where = np.clip(np.searchsorted(values, given.value[:, entry]), 0, len(values) - 1)
-        hit = given.real[:, entry] & (values[where] == given.value[:, entry])
-        taken[hit, where[hit]] = True
+    mine = np.flatnonzero(given.unit == place)
+    offered = given.value[:, mine]
+    where = np.minimum(np.searchsorted(values, offered), len(values) - 1)
+    line, entry = np.nonzero(given.real[:, mine] & (values[where] == offered))
+    taken[line, where[line, entry]] = True
     return taken
 
 

@@ -91,14 +91,23 @@ def shortlist(task: Task, pool: Pool, sets: int, each: int = 2) -> Array:
 
 
 def ranking(task: Task, pool: Pool, plausibility: Array) -> Array:
-    """All examples in order: by query, then best first as `prefer` says."""
+    """All examples in order: by query, then best first as `prefer` says; ties by value."""
     changes = task.space.changed(pool.codes, pool.at).sum(axis=1)
     distance = np.round(task.measure(pool.codes, pool.at), 9)
     unlikely = np.nan_to_num(plausibility, nan=1.0) < PLAUSIBLE
-    values = [pool.codes[:, place] for place in reversed(range(pool.codes.shape[1]))]
     keys = {
-        "fewest": (changes, unlikely, distance, -pool.progress),
-        "nearest": (distance, changes, unlikely, -pool.progress),
-        "surest": (-pool.progress, changes, unlikely, distance),
+        "fewest": (pool.at, changes, unlikely, distance, -pool.progress),
+        "nearest": (pool.at, distance, changes, unlikely, -pool.progress),
+        "surest": (pool.at, -pool.progress, changes, unlikely, distance),
     }[task.prefer]
-    return np.lexsort((*values, *keys[::-1], pool.at))
+    order = np.lexsort(keys[::-1])
+    alike = np.ones(max(0, len(order) - 1), bool)
+    for key in keys:
+        alike &= key[order][1:] == key[order][:-1]
+    if not alike.any():
+        return order
+    run = np.cumsum(np.concatenate([[True], ~alike]))
+    tied = np.flatnonzero(np.concatenate([[False], alike]) | np.concatenate([alike, [False]]))
+    values = pool.codes[order[tied]].T[::-1]
+    order[tied] = order[tied][np.lexsort((*values, run[tied]))]
+    return order
