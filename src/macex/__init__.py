@@ -41,6 +41,7 @@ from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.gradientless import GradientlessSearch
 from macex.stages.search.reinforce import Reinforce
 from macex.stages.selection import Selection
+from macex.stages.thresholds import Thresholds
 
 __all__ = [
     "Action",
@@ -76,6 +77,7 @@ __all__ = [
     "SchemaError",
     "Section",
     "Selection",
+    "Thresholds",
     "above",
     "above_row",
     "any_of",

@@ -11,6 +11,7 @@ import numpy as np
 from macex.ask.answers import Answers, Outlook
 from macex.ask.ground import Ground, unit_codes
 from macex.explainer.consulting import consulted
+from macex.explainer.tree_cells import grid_of
 from macex.models.oracle import Oracle
 from macex.schema import Array, row_keys
 from macex.stages.candidates import Near, Neighbors
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from macex.ask.space import Space
     from macex.explainer.options import Options
     from macex.schema import Rows, Schema
+    from macex.stages.thresholds import Grid
 
 
 REMEMBERED = 64
@@ -38,6 +40,7 @@ class Fitted:
     ground: Ground
     answers: Answers
     options: Options
+    grid: Grid | None = None
     scales: Scales = field(init=False)
     bins: Bins = field(init=False)
     binned: Array = field(init=False)  # (T, d)
@@ -167,7 +170,9 @@ def fit(
     """Ask the model about the training rows and learn what every call needs."""
     ground = Ground(schema, rows.codes)
     oracle, answers = consulted(model, rows, schema, classes)
-    return Fitted(oracle, ground, answers, options)
+    return Fitted(
+        oracle, ground, answers, options, grid_of(model, oracle, ground, answers, options)
+    )
 
 
 def same_goal(goals: Goals, queries: Array, match: Array | None = None) -> list[Array]:

@@ -126,4 +126,5 @@ def _task(fitted: Fitted, asked: Asked, space: Space, judge: Judge, verdict: Ver
         count=asked.count,
         prefer=fitted.options.prefer,
         rest=partial(remaining, space),
+        grid=fitted.grid,
     )

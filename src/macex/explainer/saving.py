@@ -23,6 +23,7 @@ from macex.ask.ground import Ground
 from macex.errors import OptionError, SavedError
 from macex.explainer.fitted import Fitted
 from macex.explainer.options import Options, read_options
+from macex.explainer.tree_cells import grid_of
 from macex.models.oracle import Oracle, consult
 from macex.render.files import write_whole
 from macex.schema import Schema
@@ -33,6 +34,7 @@ from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.gradientless import GradientlessSearch
 from macex.stages.search.reinforce import Reinforce
 from macex.stages.selection import Selection
+from macex.stages.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from macex.explainer.explainer import Explainer
@@ -50,6 +52,7 @@ STAGES: dict[str, Callable[..., Any]] = {
         Reinforce,
         Section,
         Selection,
+        Thresholds,
     )
 }
 ARRAYS = ("codes", "scores", "decision")
@@ -60,6 +63,8 @@ def save(explainer: Explainer, path: Any) -> None:
     fitted: Fitted = explainer._fitted  # noqa: SLF001 - the other half of the class
     if callable(fitted.options.distance):
         raise OptionError("an explainer with a distance function of its own cannot be saved")
+    if getattr(fitted.options.candidates, "trees", None) is not None:
+        raise OptionError("an explainer with Thresholds(trees=...) cannot be saved: trees are code")
     document = {
         "format": FORMAT,
         "schema": explainer.schema.to_dict(),
@@ -101,7 +106,9 @@ def load(path: Any, model: Any) -> Explainer:
     answers = Answers(arrays["scores"], arrays["decision"])
     now = _asked_again(model, schema.frame(ground.codes[sample]), len(sample), outlook, path)
     _agree(now[1], answers.take(sample), path)
-    explainer._fitted = Fitted(replace(now[0], outlook=outlook), ground, answers, options)
+    oracle = replace(now[0], outlook=outlook)
+    grid = grid_of(model, oracle, ground, answers, options)
+    explainer._fitted = Fitted(oracle, ground, answers, options, grid)
     return explainer
 
 

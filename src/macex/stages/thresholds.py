@@ -44,16 +44,18 @@ class Cells(NamedTuple):
         start = np.where(special(own), self.middle, own)[:, None]
         return np.clip(start, first, np.maximum(first, last)), first <= last
 
-    def runs(self, floor: Array, ceiling: Array) -> tuple[Array, Array]:
-        """The ends of all cells within the bounds of queries (Q,), (Q, C) each."""
-        return np.maximum(self.first, floor[:, None]), np.minimum(self.last, ceiling[:, None])
+    def home(self, values: Array) -> Array:
+        """In which cell each value lies, or which it comes after."""
+        return np.maximum(np.searchsorted(self.first, values, side="right") - 1, 0)
 
 
 def cells_of(column: Column, borders: Array) -> Cells:
     """The cells of a column whose values change the answer at some borders only."""
     starts = np.concatenate([[column.low], borders[(borders > column.low)]])
     first = upward(column, starts)
-    last = np.append(downward(column, _before(column, starts[1:])), downward(column, column.high))
+    last = np.append(
+        downward(column, _beside(column, starts[1:], -1)), downward(column, column.high)
+    )
     off_grid = column.seen[column.held(column.seen) != column.seen]
     lost = first > last
     for cell in np.flatnonzero(lost):  # no value on the grid; perhaps one seen
@@ -70,22 +72,29 @@ def upward(column: Column, values: Any) -> Array:
     """The least values on the grid that are not below some numbers."""
     values = np.atleast_1d(np.asarray(values, dtype=float))
     near = column.held(values)
-    return np.where(near < values, column.held(near + column.step) if column.step else values, near)
+    return np.where(near < values, _next(column, near, 1), near)
 
 
 def downward(column: Column, values: Any) -> Array:
     """The greatest values on the grid that are not above some numbers."""
     values = np.atleast_1d(np.asarray(values, dtype=float))
     near = column.held(values)
-    return np.where(near > values, column.held(near - column.step) if column.step else values, near)
+    return np.where(near > values, _next(column, near, -1), near)
 
 
-def _before(column: Column, values: Array) -> Array:
-    """The values just below, as the column's dtype has them."""
+def _next(column: Column, values: Array, way: int) -> Array:
+    """The next values on the grid, upward or downward."""
+    if column.step:
+        return column.held(values + way * column.step)
+    return _beside(column, values, way)
+
+
+def _beside(column: Column, values: Array, way: int) -> Array:
+    """The next values that the column's dtype can hold."""
     kind = column.storage.numbers
     if kind.kind != "f":
-        return values - 1
-    return np.nextafter(values.astype(kind), kind.type(-np.inf)).astype(np.float64)
+        return values + way
+    return np.nextafter(values.astype(kind), kind.type(way * np.inf)).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -131,6 +140,10 @@ class Grid:
         for _, bound, _ in space.rules:
             whole &= ~bound
         return whole
+
+    def width(self, column: int) -> int:
+        """How many cells a column has; 0 for one without numbers."""
+        return len(self.cells[column].first) if column in self.cells else 0
 
     def bounds(self, space: Space, column: int) -> tuple[Array, Array]:
         """How far each query's value may go, on the grid: floor and ceiling, (Q,) each."""

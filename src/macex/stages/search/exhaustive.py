@@ -24,6 +24,13 @@ from macex.stages.search.combinations import (
     combinations,
     greedy_path,
 )
+from macex.stages.search.completing import (
+    PROOF_ROWS,
+    batches,
+    joined,
+    to_complete,
+    worth_keeping,
+)
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
 NEAREST_LEVELS = 3  # how many levels are looked at when the nearest example is wanted
@@ -99,9 +106,17 @@ class Exhaustive:
         late = (young.rank >= beam_rows) & ~helped[:, None]
         if late.any():
             extra = _score(task, *_fresh(task, pools, [young.rows(late)]))
-            level = Level(*(np.concatenate(pair) for pair in zip(level, extra, strict=True)))
+            level = joined(level, extra)
         whole = singles.known
         whole[beam] = False
+        if singles.candidates.whole is None:
+            return level, whole
+        todo = to_complete(task, singles, [*pools, _reached(level)], beam, size)
+        for part in batches(singles, todo, size, task.space.width):
+            task.judge.renew(np.isin(np.arange(len(whole)), part), PROOF_ROWS)
+            rows = _score(task, *_fresh(task, pools, [all_of(task, singles, part, size)]))
+            level = joined(level, worth_keeping(rows, self.parents))
+            whole[part] = singles.known[part]
         return level, whole
 
 
@@ -127,6 +142,8 @@ def _completed_level(
     open_ = open_ & (task.max_changes >= 1)
     if not open_.any():
         return singles, [], open_
+    if singles.candidates.whole is not None:
+        return singles, [], singles.candidates.whole & open_
     rest, complete = task.rest(open_, singles.candidates)
     more, pools = _score_singles(task, rest)
     joined = Singles(
