@@ -30,8 +30,8 @@ MODELS = FORESTS | AROUND
 
 def just_below(column, values):
     kind = column.storage.numbers
-    if kind.kind != "f":
-        return values - 1
+    if column.step:
+        return column.held(values - column.step)
     return np.nextafter(values.astype(kind), kind.type(-np.inf)).astype(float)
 
 

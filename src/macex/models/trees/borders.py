@@ -1,6 +1,6 @@
 """Where the tests of splits turn: the smallest value of a column that no longer goes to the left.
 
-The turn is found by halving, over the values that the column's dtype can hold and with the test and
+The turn is found by halving, over the values that the column can be set to and with the test and
 the steps before it as they are. So rounding (to float32, in a scaler) is right by construction.
 """
 
@@ -90,42 +90,70 @@ def _some_value(column: Column) -> float:
 
 def _halved(goes_left: Any, columns: list[Column]) -> Array:
     """For each test the smallest value that fails it, NaN where its column's range has no turn."""
-    kinds = [column.storage.numbers for column in columns]
-    groups = [(kind, np.flatnonzero([k == kind for k in kinds])) for kind in set(kinds)]
-    low = _by_kind(rank, groups, np.array([column.low for column in columns]))
-    high = _by_kind(rank, groups, np.array([column.high for column in columns]))
-    turns = goes_left(_by_kind(unrank, groups, low)) & ~goes_left(_by_kind(unrank, groups, high))
+    whose = {id(column): column for column in columns}
+    groups = [
+        (Ladder(column), np.flatnonzero([other is column for other in columns]))
+        for column in whose.values()
+    ]
+    low, high = np.zeros(len(columns), np.int64), np.zeros(len(columns), np.int64)
+    for ladder, mine in groups:
+        low[mine], high[mine] = ladder.ends
+
+    def left(ranks: Array) -> Array:
+        return np.asarray(goes_left(_values(groups, ranks)))
+
+    turns = left(low) & ~left(high)
     while (low + 1 < high).any():
         middle = (low & high) + ((low ^ high) >> 1)  # their mean, which never overflows
-        left = goes_left(_by_kind(unrank, groups, middle))
-        low, high = np.where(left, middle, low), np.where(left, high, middle)
-    return np.where(turns, _by_kind(unrank, groups, high), np.nan)
+        small = left(middle)
+        low, high = np.where(small, middle, low), np.where(small, high, middle)
+    return np.where(turns, _values(groups, high), np.nan)
 
 
-def _by_kind(convert: Any, groups: list[tuple[np.dtype[Any], Array]], values: Array) -> Array:
-    converted = np.zeros(len(values), np.int64 if convert is rank else np.float64)
-    for kind, mine in groups:
-        converted[mine] = convert(kind, values[mine])
-    return converted
+def _values(groups: list[tuple[Ladder, Array]], ranks: Array) -> Array:
+    values = np.zeros(len(ranks))
+    for ladder, mine in groups:
+        values[mine] = ladder.values(ranks[mine])
+    return values
 
 
-def rank(kind: np.dtype[Any], values: Array) -> Array:
-    """The place of values, in order, among those that a dtype can hold.
+class Ladder:
+    """The values that a column can be set to, in order: its grid, or all that its dtype holds."""
 
-    >>> (rank(np.dtype("f4"), np.array([1.0])) - rank(np.dtype("f4"), np.array([-0.0]))).tolist()
-    [1065353216]
+    def __init__(self, column: Column) -> None:
+        self.column, self.kind = column, column.storage.numbers
+        held = bool(column.step) and np.array_equal(column.held(column.seen), column.seen)
+        self.step = column.step if held else float(self.kind.kind != "f")
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The ranks of the first and last value of the column's range."""
+        low, high = self.column.low, self.column.high
+        if self.step:
+            return int(np.ceil(low / self.step - 1e-9)), int(np.floor(high / self.step + 1e-9))
+        first, last = ordered_bits(np.array([low, high]), self.kind)
+        return int(first), int(last)
+
+    def values(self, ranks: Array) -> Array:
+        """The values of some ranks."""
+        if self.step:
+            return self.column.held(ranks * self.step)
+        return from_ordered_bits(ranks, self.kind)
+
+
+def ordered_bits(values: Array, kind: np.dtype[Any]) -> Array:
+    """Floats as whole numbers in the same order, neighbours being one apart.
+
+    >>> np.diff(ordered_bits(np.array([-0.0, 1e-45]), np.dtype("f4"))).tolist()
+    [1]
     """
-    if kind.kind != "f":
-        return np.rint(values).astype(np.int64)
     bits = (values + 0.0).astype(kind).view(f"i{kind.itemsize}").astype(np.int64)
     least = np.int64(-(2 ** (8 * kind.itemsize - 1)))
     return np.where(bits < 0, least - bits, bits)
 
 
-def unrank(kind: np.dtype[Any], ranks: Array) -> Array:
-    """The values at some places."""
-    if kind.kind != "f":
-        return ranks.astype(np.float64)
+def from_ordered_bits(ranks: Array, kind: np.dtype[Any]) -> Array:
+    """The floats, as float64, that `ordered_bits` gives these numbers."""
     least = np.int64(-(2 ** (8 * kind.itemsize - 1)))
     bits = np.where(ranks < 0, least - ranks, ranks).astype(f"i{kind.itemsize}")
     return bits.view(kind).astype(np.float64)
