@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from macex.bench import cardinality, cost, quality, searches
+from sklearn.tree import DecisionTreeClassifier
+
+from macex.bench import cardinality, cost, quality, searches, thresholds
 from macex.bench.tables import Report, Table
+from macex.explainer import Explainer
 
 
 def tables(report):
@@ -59,3 +62,17 @@ def test_cardinality_prints_ratios_and_curves():
     assert [line[0] for line in wide.lines] == ["5", "8"]
     assert [line[0] for line in long.lines] == ["300"]
     assert len(claims) == 4
+
+
+def test_thresholds_counts_what_is_proved(breast):
+    cell = breast.get("breast", "linear")
+    label = cell.dataset.label[cell.dataset.split()[0]]
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(cell.train, label)
+    explainer = Explainer(tree, cell.train, candidates="thresholds")
+    found = thresholds.measure(explainer, cell.queries(6), singles=2)
+    assert found.proved == 1
+    assert found.changes >= 1
+
+
+def test_thresholds_goes_on_where_there_is_no_adult_cell(breast):
+    assert thresholds.run(breast, Report(), queries=2) == []

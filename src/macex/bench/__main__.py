@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from macex.bench import cardinality, cost, quality, searches
+from macex.bench import cardinality, cost, quality, searches, thresholds
 from macex.bench.cells import Cells
 from macex.bench.claims import Claim, print_claims
 from macex.bench.reference import ALL_ROWS
@@ -21,6 +21,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "searches": searches.run,
     "cost": lambda cells, report, _: cost.run(cells, report),
     "cardinality": lambda _cells, report, _: cardinality.run(report),
+    "thresholds": thresholds.run,
 }
 
 

@@ -141,6 +141,11 @@ class Grid:
             whole &= ~bound
         return whole
 
+    def settled(self, space: Space, codes: Array, at: Array) -> Array:
+        """Rows with one change only, which is the nearest of its cell and needs no fine-tuning."""
+        settled: Array = self.whole(space)[at] & (space.changed(codes, at).sum(axis=1) == 1)
+        return settled
+
     def width(self, column: int) -> int:
         """How many cells a column has; 0 for one without numbers."""
         return len(self.cells[column].first) if column in self.cells else 0
