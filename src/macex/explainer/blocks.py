@@ -24,9 +24,12 @@ MOST_CELLS = 16_000_000
 ROWS_A_QUERY = 600
 
 
-def blocks(asked: Asked, columns: int) -> Iterator[tuple[Array, Asked]]:
-    """The blocks of a call: positions of their rows, and what is asked of them."""
-    rows = max(ROWS_A_QUERY, 2 * columns)
+def blocks(asked: Asked, columns: int, offered: int = 0) -> Iterator[tuple[Array, Asked]]:
+    """The blocks of a call: positions of their rows, and what is asked of them.
+
+    `offered` is how many single changes a query is known to have on offer.
+    """
+    rows = max(ROWS_A_QUERY, 2 * columns, offered)
     size = max(1, min(MOST_QUERIES, MOST_CELLS // (rows * columns)))
     for places in _alike(asked):
         if len(places) == len(asked.rows) <= size:

@@ -57,7 +57,7 @@ def known_cells(task: Task, place: int) -> Array:
     unit = task.space.units[place]
     if task.grid is None or unit.members[0] not in task.grid.cells:
         return np.zeros(len(task.space), bool)
-    known = task.grid.whole(task.space)
+    known = task.grid.whole(task.space) & (not task.grid.thinned(unit))
     menu = task.space.bounds.menus.get(unit.members[0])
     return known if menu is None else known & ~menu.bound
 

@@ -155,7 +155,8 @@ class Explainer:
     def _explained(self, asked: Asked, report: Progress) -> list[Explanation]:
         """Block by block, so that memory stays flat at any number of rows."""
         done: dict[int, Explanation] = {}
-        for places, part in blocks(asked, len(self.schema.columns)):
+        grid = self._fitted.grid
+        for places, part in blocks(asked, len(self.schema.columns), grid.rows if grid else 0):
             began = time.perf_counter()
             try:
                 outcome = answer(self._fitted, part)

@@ -19,7 +19,6 @@ from macex.ask.compiling import build_space
 from macex.ask.goals import Goal, Goals, Verdict, compile_goals
 from macex.explainer.checking import Checked, check
 from macex.explainer.measuring import measure_of
-from macex.explainer.options import Search
 from macex.explainer.refining import refine
 from macex.explainer.searching import search
 from macex.models.asking import Asker
@@ -84,7 +83,7 @@ def answer(fitted: Fitted, asked: Asked) -> Outcome:
     )
     space = build_space(fitted.ground, asked.rows, asked.constraints)
     own, verdict, goals = _own(fitted, asked, asker)
-    judge = Judge(asker, goals, space, _limits(asked, options.method), asked.max_rows is not None)
+    judge = Judge(asker, goals, space, _limits(asked, fitted), asked.max_rows is not None)
     judge.count(np.arange(len(space)))
     there = verdict.reached & space.holds(space.own, np.arange(len(space)))
     task = _task(fitted, asked, space.closed(there | np.isneginf(verdict.progress)), judge, verdict)
@@ -105,9 +104,10 @@ def _own(fitted: Fitted, asked: Asked, asker: Asker) -> tuple[Answers, Verdict, 
     return own, Verdict(verdict.reached & done, verdict.score, progress), goals
 
 
-def _limits(asked: Asked, search: Search) -> Array:
+def _limits(asked: Asked, fitted: Fitted) -> Array:
     """How many rows each query may cost, all but those of the final check."""
-    most = getattr(search, "max_rows", Exhaustive().max_rows)
+    most = getattr(fitted.options.method, "max_rows", Exhaustive().max_rows)
+    most += 0 if fitted.grid is None else fitted.grid.rows
     if asked.max_rows is not None:
         most = max(1, asked.max_rows - asked.count)
     return np.full(len(asked.rows), most)

@@ -28,7 +28,7 @@ def grid_of(
     if not isinstance(choice, Thresholds):
         return None
     trees = model if choice.trees is None else choice.trees
-    grid = Grid.of(ground.schema.columns, cuts(trees, ground.schema))
+    grid = Grid.of(ground.schema.columns, cuts(trees, ground.schema), choice.proof_rows)
     _check(grid, oracle, ground, answers)
     return grid
 

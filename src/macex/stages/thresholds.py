@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from macex.errors import require_counts
 from macex.schema import MISSING, Array, Column, special
 from macex.stages.shapes import Candidates
 
@@ -20,14 +22,25 @@ if TYPE_CHECKING:
     from macex.ask.space import Space
 
 
+MOST_CELLS = 5000  # values of one number that are offered
+MOST_CATEGORIES = 1000  # categories of one column that are offered
+MOST_ROWS = 20_000  # values of all columns together, about
+
+
 @dataclass(frozen=True, slots=True)
 class Thresholds:
     """Every category, and of every number one value for each cell between the trees' splits.
 
     The splits are read from the model, or from `trees` where the model is a function around them.
+    Where no example of some number of changes is found, all of them are scored, so that none
+    exists, as long as these are at most `proof_rows` rows for a query.
     """
 
     trees: Any = field(default=None, repr=False)
+    proof_rows: int = 200_000
+
+    def __post_init__(self) -> None:
+        require_counts(self, "proof_rows")
 
 
 class Cells(NamedTuple):
@@ -43,6 +56,13 @@ class Cells(NamedTuple):
         last = np.minimum(self.last, ceiling[:, None])
         start = np.where(special(own), self.middle, own)[:, None]
         return np.clip(start, first, np.maximum(first, last)), first <= last
+
+    def thinned(self, most: int) -> Cells:
+        """At most so many of the cells, evenly spread."""
+        if len(self.first) <= most:
+            return self
+        kept = np.linspace(0, len(self.first) - 1, most).astype(int)
+        return Cells(self.first[kept], self.last[kept], self.middle)
 
     def home(self, values: Array) -> Array:
         """In which cell each value lies, or which it comes after."""
@@ -103,18 +123,39 @@ class Grid:
 
     columns: tuple[Column, ...]
     cells: Mapping[int, Cells]
+    proof_rows: int
 
     @staticmethod
-    def of(columns: tuple[Column, ...], cuts: Mapping[str, Array]) -> Grid:
+    def of(columns: tuple[Column, ...], cuts: Mapping[str, Array], proof_rows: int) -> Grid:
         """The cells that cuts make, by name of the column."""
-        return Grid(
-            columns,
-            {
-                at: cells_of(column, cuts[column.name])
-                for at, column in enumerate(columns)
-                if column.name in cuts
-            },
-        )
+        cells = {
+            at: cells_of(column, cuts[column.name])
+            for at, column in enumerate(columns)
+            if column.name in cuts
+        }
+        return Grid(columns, cells, proof_rows)
+
+    @cached_property
+    def most(self) -> dict[int, int]:
+        """How many values of each column are offered at most; fewer where they are too many."""
+        counts = {at: self.width(at) or len(column.seen) for at, column in enumerate(self.columns)}
+        share = MOST_CELLS
+        while sum(min(count, share) for count in counts.values()) > MOST_ROWS and share > 2:
+            share = share * 3 // 4
+        few = min(MOST_CATEGORIES, share)
+        return {at: share if at in self.cells else few for at in counts}
+
+    @cached_property
+    def rows(self) -> int:
+        """How many single changes a query may be offered."""
+        counts = {at: self.width(at) or len(column.seen) for at, column in enumerate(self.columns)}
+        return sum(min(count, self.most[at]) for at, count in counts.items())
+
+    def thinned(self, unit: Unit) -> bool:
+        """Whether a unit has more values than are offered."""
+        if unit.joint:
+            return len(unit.seen) > MOST_CATEGORIES
+        return (self.width(unit.members[0]) or len(unit.seen)) > self.most[unit.members[0]]
 
     def offer(self, space: Space) -> Candidates:
         """Every value that can make a difference, for a batch."""
@@ -130,15 +171,18 @@ class Grid:
         )
         return Candidates(unit.astype(int), value, real, real, whole=self.whole(space))
 
-    @staticmethod
-    def whole(space: Space) -> Array:
+    def whole(self, space: Space) -> Array:
         """For which queries what is offered stands for every value, (Q,) bool.
 
-        A rule or a derived column may tell values of one cell apart.
+        A rule or a derived column may tell values of one cell apart, and a column may have too
+        many values for all of them to be offered.
         """
         whole = np.full(len(space), not space.derived)
         for _, bound, _ in space.rules:
             whole &= ~bound
+        for place, unit in enumerate(space.units):
+            if self.thinned(unit):
+                whole &= ~space.changeable[:, place]
         return whole
 
     def settled(self, space: Space, codes: Array, at: Array) -> Array:
@@ -160,15 +204,17 @@ class Grid:
 
     def _values(self, space: Space, unit: Unit) -> list[tuple[Array, Array]]:
         """The values of a unit (Q, v), and which of them are whose, (Q, v) bool."""
-        wide = (len(space), len(unit.seen))
-        if unit.joint:
-            return [(np.broadcast_to(unit.seen, wide), np.ones(wide, bool))]
         column = unit.members[0]
-        if unit.discrete or column not in self.cells:
-            found = [(np.broadcast_to(unit.seen, wide), np.ones(wide, bool))]
+        most = MOST_CATEGORIES if unit.joint else self.most[column]
+        if unit.joint or column not in self.cells:
+            frequent = np.sort(np.lexsort((unit.seen, -unit.counts))[:most])
+            wide = (len(space), len(frequent))
+            found = [(np.broadcast_to(unit.seen[frequent], wide), np.ones(wide, bool))]
         else:
-            bounds = self.bounds(space, column)
-            found = [self.cells[column].nearest(space.own[:, column], *bounds)]
+            cells = self.cells[column].thinned(most)
+            found = [cells.nearest(space.own[:, column], *self.bounds(space, column))]
+        if unit.joint:
+            return found
         menu = space.bounds.menus.get(column)
         if menu is not None:
             found = [(values, real & ~menu.bound[:, None]) for values, real in found]

@@ -15,7 +15,6 @@ from macex.stages.arrays import rank_within
 from macex.stages.search.combinations import Level, Singles, combinations
 from macex.stages.shapes import Pool, Task
 
-PROOF_ROWS = 200_000  # the most rows that completing one level may cost a query
 BATCH_ROWS = 400_000  # rows in memory at a time
 
 
@@ -23,14 +22,14 @@ def to_complete(
     task: Task, singles: Singles, pools: list[Pool], queries: Array, size: int
 ) -> Array:
     """The queries without an example of `size` changes or fewer whose level is small enough."""
-    if task.prefer != "fewest" or singles.candidates.whole is None:
+    if task.prefer != "fewest" or task.grid is None or singles.candidates.whole is None:
         return queries[:0]
     found = Pool.join(pools, task.space.width)
     small = task.space.changed(found.codes, found.at).sum(axis=1) <= size
     lost = ~np.isin(queries, found.at[small])
     lost &= singles.candidates.whole[queries] & ~task.judge.finished[queries]
     queries = queries[lost]
-    return queries[_rows(singles, queries, size, task.space.width) <= PROOF_ROWS]
+    return queries[_rows(singles, queries, size, task.space.width) <= task.grid.proof_rows]
 
 
 def batches(singles: Singles, queries: Array, size: int, width: int) -> Iterator[Array]:

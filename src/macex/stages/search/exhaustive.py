@@ -25,7 +25,6 @@ from macex.stages.search.combinations import (
     greedy_path,
 )
 from macex.stages.search.completing import (
-    PROOF_ROWS,
     batches,
     joined,
     to_complete,
@@ -109,11 +108,11 @@ class Exhaustive:
             level = joined(level, extra)
         whole = singles.known
         whole[beam] = False
-        if singles.candidates.whole is None:
+        if task.grid is None or singles.candidates.whole is None:
             return level, whole
         todo = to_complete(task, singles, [*pools, _reached(level)], beam, size)
         for part in batches(singles, todo, size, task.space.width):
-            task.judge.renew(np.isin(np.arange(len(whole)), part), PROOF_ROWS)
+            task.judge.renew(np.isin(np.arange(len(whole)), part), task.grid.proof_rows)
             rows = _score(task, *_fresh(task, pools, [all_of(task, singles, part, size)]))
             level = joined(level, worth_keeping(rows, self.parents))
             whole[part] = singles.known[part]
