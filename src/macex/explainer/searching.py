@@ -9,7 +9,7 @@ import numpy as np
 
 from macex.explainer.options import Options, Search, search_name
 from macex.schema import Array
-from macex.stages.candidates import Domain, Near, Neighbors, offer
+from macex.stages.candidates import Both, Domain, Near, offer
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.nearest_row import NearestRow
 from macex.stages.shapes import Candidates, Found, Pool, Task
@@ -51,14 +51,15 @@ def search(fitted: Fitted, task: Task, goals: Goals) -> tuple[Found, Array]:
 
 
 def _candidates(options: Options, search: Search, task: Task, near: Near) -> Candidates:
-    """Stage 1. The policy searches learn over Algorithm 1's own candidates, as the paper's do."""
+    """Stage 1. The policy searches learn over fewer values than the exhaustive one tries."""
     choice = options.candidates
     if isinstance(choice, Thresholds):
         if task.grid is not None and isinstance(search, Exhaustive):
             return task.grid.offer(task.space)
-        choice = Neighbors()
-    if not isinstance(search, Exhaustive) and not isinstance(choice, Domain):
-        choice = options.neighbors
+        choice = Both()
+    if not isinstance(search, Exhaustive):
+        choice = Both().domain if choice == Domain() else choice
+        choice = choice.for_policy if isinstance(choice, Both) else choice
     return offer(choice, task.space, near)
 
 

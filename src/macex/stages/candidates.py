@@ -64,10 +64,19 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """The neighbours' values and a spread of all values: the default."""
+    """The neighbours' values and a spread of all values: the default.
+
+    A policy is learnt over few values: it gets the neighbours' and the spread `few`.
+    """
 
     neighbors: Neighbors = Neighbors()
     domain: Domain = Domain(categories=32, quantiles=24, rows=400)
+    few: Domain = Domain(categories=2, quantiles=4)
+
+    @property
+    def for_policy(self) -> Both:
+        """The same with few values."""
+        return Both(self.neighbors, self.few, self.few)
 
 
 NAMED: dict[str, Neighbors | Domain | Both] = {

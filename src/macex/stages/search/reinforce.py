@@ -14,8 +14,11 @@ import numpy as np
 
 from macex.errors import OptionError, require_counts
 from macex.schema import Array
+from macex.stages.arrays import distinct, rank_within
 from macex.stages.search.options import Options, options_of
 from macex.stages.shapes import Candidates, Found, Pool, Task
+
+ALONE = 3  # values of a column that are tried by themselves, the likeliest first
 
 
 class Policy(NamedTuple):
@@ -111,7 +114,7 @@ class Reinforce:
         plan = self._plan(task, options, policy)
         path, path_at, step = _path(task, options, plan)
         sampled, sampled_at = self._samples(task, options, plan)
-        alone, alone_at, unit = _alone(task, options, plan)
+        alone, alone_at, unit, option = _alone(task, options, plan)
         codes, at = (
             np.concatenate([path, sampled, alone]),
             np.concatenate([path_at, sampled_at, alone_at]),
@@ -119,13 +122,12 @@ class Reinforce:
         verdict = task.judge(codes, at)
         good = verdict.reached.copy()
         good[: len(path)] &= _shortest(path_at, step, good[: len(path)])
-        good[len(path) + len(sampled) :] = False
-        flips = np.zeros(plan.p.shape, bool)
-        flips[alone_at, unit] = verdict.reached[len(path) + len(sampled) :]
+        flips = np.zeros(options.real.shape, bool)
+        flips[alone_at, unit, option] = verdict.reached[len(path) + len(sampled) :]
         hot = (np.arange(options.real.shape[2]) == plan.best[:, :, None]) & plan.top[:, :, None]
         width, nothing = candidates.value.shape[1], np.zeros(len(plan.p), int)
         weight = options.spread(np.where(hot, plan.p[:, :, None], 0.0), 0.0, width)
-        flipping = options.spread(hot & flips[:, :, None], 0.0, width).astype(bool)
+        flipping = options.spread(hot & flips, 0.0, width).astype(bool)
         _add_reasons(task, candidates, weight, flipping)
         pool = Pool(at[good], codes[good], verdict.progress[good])
         return Found(pool, nothing, nothing, candidates, weight, flipping)
@@ -140,18 +142,24 @@ class Reinforce:
         return Plan(p, values, place, top, values.argmax(axis=2), most)
 
     def _samples(self, task: Task, options: Options, plan: Plan) -> tuple[Array, Array]:
-        """Step 6: B actions from the policy, never more than w or `max_changes` columns."""
+        """Step 6: B actions from the policy, never more than w or `max_changes` columns.
+
+        Twice as many are drawn, so that few of the B are repeats.
+        """
         queries, width = plan.p.shape
-        uniform = task.draws.uniform("samples", 0, self.samples)
-        mu, nu = sample(plan.p, plan.values, uniform)
+        draws = 2 * self.samples
+        mu, nu = sample(plan.p, plan.values, task.draws.uniform("samples", 0, draws))
         mu &= plan.top[:, None, :]
         ranked = np.where(mu, plan.place[:, None, :], width)
         turn = np.argsort(np.argsort(ranked, axis=2, kind="stable"), axis=2)
         mu &= turn < plan.most[:, None, None]
-        at = np.repeat(np.arange(queries), self.samples)
+        at = np.repeat(np.arange(queries), draws)
         flat = mu.reshape(-1, width)
-        some = flat.any(axis=1)
-        return options.rows(task, at[some], flat[some], nu.reshape(-1, width)[some]), at[some]
+        rows = options.rows(task, at, flat, nu.reshape(-1, width))
+        some = np.flatnonzero(flat.any(axis=1))
+        some = some[distinct(at[some], rows[some])]
+        some = some[rank_within(at[some], some) < self.samples]
+        return rows[some], at[some]
 
 
 def _path(task: Task, options: Options, plan: Plan) -> tuple[Array, Array, Array]:
@@ -163,12 +171,13 @@ def _path(task: Task, options: Options, plan: Plan) -> tuple[Array, Array, Array
     return options.rows(task, at, chosen[at, step], plan.best[at]), at, step
 
 
-def _alone(task: Task, options: Options, plan: Plan) -> tuple[Array, Array, Array]:
-    """Each of F* by itself."""
-    at, unit = np.nonzero(plan.top)
-    chosen = np.zeros((len(at), plan.top.shape[1]), bool)
-    chosen[np.arange(len(at)), unit] = True
-    return options.rows(task, at, chosen, plan.best[at]), at, unit
+def _alone(task: Task, options: Options, plan: Plan) -> tuple[Array, Array, Array, Array]:
+    """The likeliest values of each of the w columns, each by itself."""
+    likely = np.argsort(np.argsort(-plan.values, axis=2, kind="stable"), axis=2) < ALONE
+    at, unit, option = np.nonzero(options.real & plan.top[:, :, None] & likely)
+    rows = task.queries[at]
+    rows[np.arange(len(at)), unit] = options.value[at, unit, option]
+    return rows, at, unit, option
 
 
 def _add_reasons(task: Task, candidates: Candidates, weight: Array, flips: Array) -> None:
