@@ -65,7 +65,10 @@ def _candidates(options: Options, search: Search, task: Task, near: Near) -> Can
 
 def _hopeless(task: Task, found: Found) -> Array:
     """Queries of which it is proved that nothing seen in training helps, or whose time is over."""
-    over: Array = (found.proved >= task.max_changes) | task.judge.finished
+    most = task.max_changes
+    if found.candidates.whole is not None:  # a unit that nothing is offered for cannot help
+        most = np.minimum(most, [found.reachable(query) for query in range(len(most))])
+    over: Array = (found.proved >= most) | task.judge.finished
     return over
 
 

@@ -214,3 +214,22 @@ def test_a_native_booster_is_read():
     matrix = xgboost.DMatrix(DATA, label(DATA))
     booster = xgboost.train({"max_depth": 3, "objective": "binary:logistic"}, matrix, 5)
     assert sum(map(len, cuts(booster, Schema.infer(DATA)).values())) > 10
+
+
+def test_a_split_at_zero_is_where_lightgbm_makes_it():
+    data = pd.DataFrame({"b": np.round(np.random.default_rng(0).normal(size=200) * 4) * 0.1})
+    model = fitted(lambda: lgb(min_child_samples=3), data, (data["b"] >= 0).astype(int))
+    found = cuts(model, Schema.infer(data))
+    assert (np.abs(found["b"]) < 1e-30).any()
+    check_cells(model, data, found, Schema.infer(data))
+
+
+def test_the_ends_of_a_range_of_single_floats_are_on_its_grid():
+    tenths = np.arange(-9, 8, dtype=np.float32)[:, None] / np.float32(10)
+    data = pd.DataFrame({"b": np.tile(tenths[:, 0], 4).astype(np.float32)})
+    schema = Schema.infer(data)
+    assert schema.columns[0].step == 0.1
+    for cut in (-0.85, 0.65):
+        tree = fitted(FORESTS["tree"], data, (data["b"] > cut).astype(int))
+        (border,) = cuts(tree, schema)["b"]
+        assert border == pytest.approx(cut + 0.05)

@@ -130,7 +130,9 @@ class Ladder:
         """The ranks of the first and last value of the column's range."""
         low, high = self.column.low, self.column.high
         if self.step:
-            return int(np.ceil(low / self.step - 1e-9)), int(np.floor(high / self.step + 1e-9))
+            first, last = np.rint(np.array([low, high]) / self.step)
+            held = self.values(np.array([first, last]))
+            return int(first + (held[0] < low)), int(last - (held[1] > high))
         first, last = ordered_bits(np.array([low, high]), self.kind)
         return int(first), int(last)
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from macex.models.trees.splits import Splits, up_to
+from macex.models.trees.splits import Splits
+from macex.schema import Array
 
-ZERO = float(np.float32(1e-35))  # LightGBM takes what is nearer to 0 for 0
+ZERO = float(np.float32(1e-35))  # LightGBM takes what is as near to 0 for 0
 
 
 def read(model: Any) -> list[Splits]:
@@ -26,8 +27,8 @@ def read(model: Any) -> list[Splits]:
     names = tuple(document["feature_names"])
     zeros = np.unique([int(n["split_feature"]) for n in numbers if n["missing_type"] == "Zero"])
     zeros = zeros.astype(int)
-    return [Splits(feature, threshold, up_to, categorical, names)] + [
-        Splits(zeros, np.full(len(zeros), end), up_to, names=names)
+    return [Splits(feature, threshold, _up_to, categorical, names)] + [
+        Splits(zeros, np.full(len(zeros), end), _up_to, names=names)
         for end in (float(np.nextafter(-ZERO, -1.0)), ZERO)
         if len(zeros)
     ]
@@ -40,3 +41,7 @@ def _inner_nodes(root: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if "split_feature" in node:
             yield node
             pending += [node["left_child"], node["right_child"]]
+
+
+def _up_to(values: Array, thresholds: Array) -> Array:
+    return np.where(np.abs(values) <= ZERO, 0.0, values) <= thresholds
