@@ -12,7 +12,11 @@ pytest.importorskip("catboost")
 pytest.importorskip("lightgbm")
 pytest.importorskip("xgboost")
 
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.neural_network import MLPClassifier
 
 import macex as mx
@@ -271,3 +275,61 @@ def test_a_row_budget_is_kept_and_then_nothing_is_claimed():
     for found in explainer.explain(people(QUERIES, 11), max_rows=20, n=2):
         assert found.cost.rows <= 20
         assert found.status != "none"
+
+
+@pytest.fixture(scope="module")
+def gated():
+    """A forest that says yes where three numbers are high, and a row in which none is."""
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.integers(0, 60, (500, 4)), columns=list("abcd"))
+    label = (data[["a", "b", "c"]] > 35).all(axis=1).astype(int)
+    forest = fitted(lambda: RandomForestClassifier(25, max_depth=7, random_state=0), data, label)
+    return forest, data, data[(data[["a", "b", "c"]] < 12).all(axis=1)].head(3)
+
+
+def test_three_changes_are_proved_by_scoring_all_pairs(gated):
+    model, data, rows = gated
+    for found in mx.Explainer(model, data, candidates="thresholds").explain(rows):
+        assert found.counterfactuals[0].sparsity == 3
+        assert (found.minimal, found.minimal_over) == (True, "all values")
+
+
+def test_nothing_is_claimed_where_pairs_are_more_than_may_be_scored(gated):
+    model, data, rows = gated
+    cheap = mx.Explainer(model, data, candidates=mx.Thresholds(proof_rows=100))
+    for found in cheap.explain(rows):
+        assert found.counterfactuals[0].sparsity == 3
+        assert (found.minimal, found.minimal_over) == (False, None)
+        assert found.cost.rows < 3000
+
+
+def test_a_limit_of_changes_below_what_is_needed_has_a_certificate(gated):
+    model, data, rows = gated
+    explainer = mx.Explainer(model, data, candidates="thresholds")
+    for found in explainer.explain(rows, constraints=mx.Constraints(max_changes=2)):
+        assert (found.status, found.minimal_over) == ("none", "all values")
+        assert found.method == "exhaustive"
+
+
+def test_scores_and_several_classes_are_exact_too():
+    data = DATA.drop(columns="town")
+    grid = EVERY.drop(columns="town").drop_duplicates(ignore_index=True)
+    target = data["age"] / 4 + data["gain"] * data["years"]
+    regressor = fitted(lambda: RandomForestRegressor(6, max_depth=4, random_state=0), data, target)
+    score = regressor.predict(grid)
+    inside = (score >= 2.5) & (score <= 2.8)
+    found = mx.Explainer(regressor, data, candidates="thresholds").explain(
+        data.head(QUERIES), want=mx.between(2.5, 2.8)
+    )
+    for place, answer in enumerate(found):
+        changed = grid.to_numpy() != data.iloc[place].to_numpy()
+        assert answer.counterfactuals[0].sparsity == changed[inside].sum(axis=1).min()
+    label = pd.cut(target, 3, labels=["low", "middle", "high"]).astype(str)
+    forest = fitted(FORESTS["forest"], data, label)
+    sure = np.sort(forest.predict_proba(grid), axis=1)
+    wanted = (forest.predict(grid) == "high") & (sure[:, -1] - sure[:, -2] > 1e-5)
+    for place, answer in enumerate(
+        mx.Explainer(forest, data, candidates="thresholds").explain(data.head(QUERIES), want="high")
+    ):
+        changed = grid.to_numpy() != data.iloc[place].to_numpy()
+        assert answer.counterfactuals[0].sparsity == changed[wanted].sum(axis=1).min()
