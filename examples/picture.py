@@ -16,8 +16,9 @@ from threadpoolctl import threadpool_limits
 
 import macex as mx
 from macex.datasets import load
-from macex.render.sentences import called
-from macex.render.values import notes, score_text, shown
+from macex.render.badges import badges
+from macex.render.speech import Speech
+from macex.render.values import score_text, shown
 
 LEFT, TOP, LINE = 28, 118, 34
 NAMES, CELLS = 150, 150
@@ -25,13 +26,13 @@ STYLE = """
 svg { font: 14px system-ui, -apple-system, "Segoe UI", sans-serif; }
 .paper { fill: #ffffff; stroke: #d5d9e0; } .ink { fill: #1d2129; } .quiet { fill: #5b6472; }
 .mark { fill: #fff3c4; } .rule { stroke: #d5d9e0; }
-.bar { fill: #1f5fbf; } .track { fill: #e4e8ee; }
+.bar { fill: #1f5fbf; } .track { fill: #e4e8ee; } .bound { stroke: #17693f; stroke-width: 1.5; }
 .title { font-size: 17px; font-weight: 600; }
 .strong { font-weight: 600; } .small { font-size: 12px; }
 @media (prefers-color-scheme: dark) {
   .paper { fill: #1b1e24; stroke: #3a404b; } .ink { fill: #e7e9ee; } .quiet { fill: #a3abb8; }
   .mark { fill: #4a3f12; } .rule { stroke: #3a404b; }
-  .bar { fill: #8db8ff; } .track { fill: #333943; }
+  .bar { fill: #8db8ff; } .track { fill: #333943; } .bound { stroke: #84d4a4; }
 }
 """
 
@@ -59,7 +60,8 @@ def drawn(explanation: mx.Explanation) -> str:
         words(
             LEFT,
             66,
-            f"The model decides {explanation.label}. Three rows that it would decide otherwise:",
+            f"The model decides {explanation.label}. Three rows that it would decide otherwise, "
+            "where the score passes the line:",
             "quiet",
         ),
         *heading(len(answers), width),
@@ -86,7 +88,7 @@ def heading(answers: int, width: int) -> list[str]:
 
 def line(explanation: mx.Explanation, column: str, before: str, base: int) -> list[str]:
     """One column of the row: its name, its value now, and its value where an answer changes it."""
-    name = called(column, explanation.names)
+    name = Speech(explanation.names).name(column)
     parts = [words(LEFT, base, name, "quiet"), words(across(0), base, before, "ink")]
     for rank, answer in enumerate(explanation.counterfactuals, 1):
         after = {change.column: shown(change.after) for change in answer.changes}.get(column)
@@ -100,19 +102,21 @@ def line(explanation: mx.Explanation, column: str, before: str, base: int) -> li
 
 def verdict(explanation: mx.Explanation, answer: mx.Counterfactual, x: int, y: int) -> list[str]:
     """The decision, the score and what is known of an answer."""
+    known = badges(answer, explanation.minimal_over, Speech(explanation.names))
     said = [
-        words(x, y + 48 + 18 * place, note, "quiet small")
-        for place, note in enumerate(notes(explanation, answer))
+        words(x, y + 48 + 18 * place, badge.text, "quiet small")
+        for place, badge in enumerate(known)
     ]
     return [words(x, y, shown(answer.label), "ink strong"), *score(answer.score, x, y + 24), *said]
 
 
 def score(value: float, x: int, y: int) -> list[str]:
-    """A score as text and as a bar on a track."""
+    """A score as text and as a bar on a track, with a line at one half."""
     track = f'<rect class="track" x="{x + 40}" y="{y - 9}" width="80" height="8" rx="4"/>'
     length = round(80 * value, 1)
     bar = f'<rect class="bar" x="{x + 40}" y="{y - 9}" width="{length}" height="8" rx="4"/>'
-    return [words(x, y, score_text(value), "ink"), track, bar]
+    line = f'<line class="bound" x1="{x + 80}" x2="{x + 80}" y1="{y - 13}" y2="{y + 3}"/>'
+    return [words(x, y, score_text(value), "ink"), track, bar, line]
 
 
 def words(x: int, y: int, text: str, kind: str) -> str:

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -239,7 +239,8 @@ def test_a_goal_that_four_columns_reach_together_is_reached_by_them_alone(seed):
     assert {change.column for change in found[0].counterfactuals[0].changes} == set(needed)
 
 
-@pytest.mark.parametrize(("method", "n"), [*((method, 1) for method in METHODS), ("exhaustive", 3)])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n", [1, 3])
 def test_no_change_of_an_answer_is_needless(method, n):
     X, y = load_digits(return_X_y=True, as_frame=True)
     model = RandomForestClassifier(20, max_depth=7, random_state=0).fit(X, y)
@@ -289,7 +290,55 @@ def best_of_all(model: Any, data: pd.DataFrame, rows: pd.DataFrame) -> tuple[lis
     return [int((step != 0).sum(axis=1).min()) for step in steps], np.array(least)
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_the_best_answers_are_near_the_best_of_all_seen_values(name):
+    ratio: list[float] = []
+    for seed in (2, 3, 4):
+        data, label = numbers(seed)
+        model = MODELS[name].fit(data, label)
+        rows = data[model.predict(data) == 0].head(40)
+        fewest, least = best_of_all(model, data, rows)
+        assert sizes(mx.Explainer(model, data).explain(rows, want=1)) == fewest
+        near = mx.Explainer(model, data, prefer="nearest").explain(rows, want=1, n=3)
+        ratio += (np.array([e.counterfactuals[0].distance for e in near]) / least).tolist()
+        for explanation in near:
+            distances = [answer.distance for answer in explanation.counterfactuals]
+            assert distances == sorted(distances)
+    assert np.mean(ratio) < 1.1
+
+
 # Rules that tie columns together -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("candidates", ["both", "domain"])
+def test_shares_that_must_sum_up_are_moved_two_at_a_time(candidates):
+    rng = np.random.default_rng(0)
+    stocks = rng.integers(0, 101, 2000)
+    bonds = (rng.random(2000) * (101 - stocks)).astype(int)
+    data = pd.DataFrame({"stocks": stocks, "bonds": bonds, "cash": 100 - stocks - bonds})
+    data["age"] = rng.integers(20, 70, 2000)
+    model = lambda rows: logistic((rows["stocks"] - 60) / 5)  # noqa: E731
+    lack = 61 - data["stocks"]
+    rows = data[(lack > 0) & ((data["bonds"] >= lack) | (data["cash"] >= lack))].head(20)
+    asked = mx.Explainer(model, data, classes=CLASSES, candidates=candidates)
+    together = mx.Constraints(rules=["stocks + bonds + cash == 100"])
+    assert sizes(asked.explain(rows, want="yes", constraints=together)) == [2] * 20
+
+
+@pytest.mark.parametrize("width", [5, 40])
+def test_a_rule_that_demands_a_change_of_no_use_is_met_by_that_change_alone(width):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(1500, width)).round(2)).add_prefix("x")
+    weight = rng.normal(size=width) * 0.05
+    data["age"], data["job"] = rng.integers(20, 60, 1500), rng.choice(list("abcdefgh"), 1500)
+
+    def model(rows):
+        return logistic(4 * (rows["job"] == "h") + rows.iloc[:, :width].to_numpy() @ weight - 2)
+
+    rows = data[(data["job"] != "h") & (data["age"] < 50)].head(12)
+    grown = mx.Constraints(rules=["if job != old(job) then age >= old(age) + 2"])
+    found = mx.Explainer(model, data, classes=CLASSES).explain(rows, want="yes", constraints=grown)
+    assert np.mean(sizes(found)) <= 2.1
 
 
 def test_adults_who_must_age_to_learn_or_marry_find_a_way():
@@ -407,6 +456,36 @@ def test_ties_without_end_are_solved_with_as_many_changes_as_needed():
     assert sizes(found) == needed.tolist()
     for explanation, zeros, least in zip(found, (rows == 0).sum(axis=1), needed, strict=True):
         assert len(explanation.counterfactuals) == min(5, comb(zeros, least))
+
+
+def test_the_whole_domain_of_many_numbers_answers_no_worse_than_a_part_of_it():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(X, y)
+    rows = X.head(12)
+    part = mx.Explainer(model, X).explain(rows)
+    whole = mx.Explainer(model, X, candidates="domain", fallback=False).explain(rows)
+    assert {e.status for e in whole} == {"found"}
+    assert np.mean(sizes(whole)) <= np.mean(sizes(part))
+
+
+def test_the_whole_domain_of_thousands_of_numbers_is_thinned_to_the_budget():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(6000, 5))).add_prefix("x")
+    model = lambda rows: logistic(rows.to_numpy().sum(axis=1) - 2)  # noqa: E731
+    asked = mx.Explainer(model, data, classes=CLASSES, candidates="domain")
+    found = asked.explain(data.head(10))
+    assert [e.status for e in found] == ["found"] * 10
+    assert max(e.cost.rows for e in found) < 13_000
+
+
+def test_a_small_budget_is_spread_over_all_columns():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.integers(0, 100, (2000, 20))).add_prefix("x").assign(z=range(2000))
+    model = lambda rows: logistic(rows["z"] - 999.5)  # noqa: E731
+    asked = mx.Explainer(model, data, classes=CLASSES)
+    found = asked.explain(data.head(5), max_rows=60, want="yes")
+    assert sizes(found) == [1] * 5
+    assert max(e.cost.rows for e in found) <= 60
 
 
 # Many questions ------------------------------------------------------------------------------
@@ -579,3 +658,14 @@ def test_a_deadline_is_kept_from_the_first_call(monkeypatch):
     found = asked.explain(mixed(1000, 9), timeout_s=1.0, on_error="keep")
     assert {e.status for e in found} == {"budget"}
     assert model.now - began <= 2.5
+
+
+def test_a_model_with_a_price_per_call_is_asked_in_no_more_calls_for_a_deadline(monkeypatch):
+    model = Slow(monkeypatch)
+    asked = mx.Explainer(model, mixed(400, 1), classes=CLASSES)
+    model.per_call, calls = 0.3, []
+    for limit in (None, 60.0):
+        model.calls = 0
+        asked.explain(mixed(2, 9), timeout_s=limit)
+        calls.append(model.calls)
+    assert calls[1] <= 2 * calls[0] + 2

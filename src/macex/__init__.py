@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from macex.ask.constraints import Constraints
 from macex.ask.goals import above, above_row, any_of, at_least, at_most, below, between, rise_by
+from macex.audit import Audit
 from macex.errors import (
     ConstraintError,
     DataError,
@@ -19,6 +20,7 @@ from macex.errors import (
     MacexError,
     ModelError,
     OptionError,
+    RenderError,
     SavedError,
     SchemaError,
 )
@@ -33,6 +35,10 @@ from macex.explanation import (
     Explanations,
     Interval,
 )
+from macex.render.names import Name
+from macex.render.plots import ChangesDisplay, DecisionDisplay, DiversityDisplay, PathDisplay
+from macex.replaying import Replay, replay
+from macex.scale.files import FileRun, explain_file
 from macex.schema import Categorical, Continuous, Datetime, OneHot, Ordered, Schema
 from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.finetune.descent import GradientlessDescent
@@ -45,9 +51,11 @@ from macex.stages.thresholds import Thresholds
 
 __all__ = [
     "Action",
+    "Audit",
     "Both",
     "Categorical",
     "Change",
+    "ChangesDisplay",
     "ConstraintError",
     "Constraints",
     "Continuous",
@@ -55,23 +63,30 @@ __all__ = [
     "Counterfactual",
     "DataError",
     "Datetime",
+    "DecisionDisplay",
+    "DiversityDisplay",
     "Domain",
     "Exhaustive",
     "Explainer",
     "Explanation",
     "Explanations",
     "ExpressionError",
+    "FileRun",
     "GoalError",
     "GradientlessDescent",
     "GradientlessSearch",
     "Interval",
     "MacexError",
     "ModelError",
+    "Name",
     "Neighbors",
     "OneHot",
     "OptionError",
     "Ordered",
+    "PathDisplay",
     "Reinforce",
+    "RenderError",
+    "Replay",
     "SavedError",
     "Schema",
     "SchemaError",
@@ -85,6 +100,8 @@ __all__ = [
     "at_most",
     "below",
     "between",
+    "explain_file",
     "load",
+    "replay",
     "rise_by",
 ]

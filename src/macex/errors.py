@@ -8,7 +8,8 @@
     ├── OptionError         an option of the explainer or of a stage
     ├── ModelError          the model raised, or answered what no model may answer
     ├── DataError           a dataset that cannot be found or is not what it should be
-    └── SavedError          a saved explainer that cannot be read
+    ├── SavedError          a saved explainer that cannot be read
+    └── RenderError         a page or file that cannot be made
 
 Errors are for wrong *calls*. A question without an answer is not an error but an answer: an
 explanation whose status says why.
@@ -66,6 +67,10 @@ class DataError(MacexError, LookupError):
 
 class SavedError(MacexError, ValueError):
     """A saved explainer cannot be read."""
+
+
+class RenderError(MacexError, RuntimeError):
+    """A page or a file cannot be made: the message says what is missing."""
 
 
 def closest(name: object, known: Iterable[object]) -> str:

@@ -123,3 +123,13 @@ def test_blocks_of_many_members_are_asked_in_bounded_calls():
     assert explainer.schema.names == ("code", "level")
     assert explainer.explain(data.head(50)).metrics()["validity"] == 1
     assert max(biggest) <= 4_100_000
+
+
+def test_a_file_of_dummies_is_explained(world, tmp_path):
+    model, data = world
+    explainer = mx.Explainer(model, data)
+    data.head(20).to_csv(tmp_path / "rows.csv", index=False)
+    mx.explain_file(explainer, tmp_path / "rows.csv", tmp_path / "answers.csv")
+    found = pd.read_csv(tmp_path / "answers.csv")
+    assert (found[EDU].sum(axis=1) == 1).all()
+    assert len(found) == 20

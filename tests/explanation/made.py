@@ -7,7 +7,8 @@ from datetime import datetime
 import numpy as np
 import pandas as pd
 
-from macex.ask.goals import AnyOf
+from macex.ask.answers import Answers, Outlook
+from macex.ask.goals import AnyOf, compile_goals
 from macex.explanation import (
     Action,
     Change,
@@ -18,6 +19,7 @@ from macex.explanation import (
     Interval,
     Source,
 )
+from macex.explanation.values import Asking
 from macex.schema import Schema
 
 TRAIN = pd.DataFrame(
@@ -84,6 +86,13 @@ def explanation(*found, query=0, rows=ROWS, **fields):
     return Explanation(**{**given, **fields})
 
 
+def asking(goal=AnyOf(None), n=2, method="exhaustive", **outlook):  # noqa: B008 - a value
+    """How every row of a batch of four was asked: the model decides <=50K for all of them."""
+    known = {"classes": ("<=50K", ">50K"), "scale": "probabilities", "width": 2, **outlook}
+    own = Answers(np.tile([0.54, 0.46, *[0.0] * (known["width"] - 2)], (4, 1)), np.zeros(4, int))
+    return Asking(n, method, compile_goals([goal] * 4, own, Outlook(**known), 1e-6))
+
+
 def batch(rows=ROWS):
     """Three rows: two answers, none, and one that is already there."""
     wide = Interval(44, 60, 17, exact=True)
@@ -91,8 +100,8 @@ def batch(rows=ROWS):
     better = counterfactual(1, rows, edu="PhD", age=39)
     nearly = counterfactual(0, rows, hours_per_week=60)
     items = [
-        explanation(longer, better, query=1, rows=rows),
-        explanation(query=0, rows=rows, miss=nearly),
+        explanation(longer, better, query=1, rows=rows, asked=asking()),
+        explanation(query=0, rows=rows, miss=nearly, asked=asking()),
         explanation(counterfactual(3, rows), query=3, rows=rows, label=">50K", score=0.8),
     ]
     return Explanations(items, {"edu": "education"}, {"seed": 0, "n": 2})

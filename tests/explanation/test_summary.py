@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 from explanation.made import batch, counterfactual, explanation
+from macex.errors import OptionError
 from macex.explanation import Change, Explanations, Interval
 
 
@@ -29,7 +33,33 @@ def test_only_the_ten_most_frequent_changes_are_kept():
 
 def test_a_summary_reads_as_text_and_shows_as_html():
     summary = batch().summary()
-    assert "2 of 3 rows have an answer" in repr(summary)
-    assert "1 without: no single change reaches the goal" in repr(summary)
-    assert "age 38 → 39" in repr(summary)
-    assert "age 38 → 39" in summary._repr_html_()
+    assert repr(summary).splitlines() == [
+        "2 of 3 rows have an answer",
+        "  3 counterfactuals; 120 rows scored and 3 model calls a query",
+        "  1 without: no single change reaches the goal",
+        "  column          changes  typical change",
+        "  hours_per_week  1        up 5 (1×)",
+        "  education       1        BSc → PhD (1×)",
+        "  age             1        up 1 (1×)",
+    ]
+    html = summary._repr_html_()
+    assert "education" in html
+    assert "BSc → PhD (1×)" in html
+    assert "An explanation scored 120 rows in 3 model calls" in html
+
+
+def test_mean_shap_stands_beside_the_counts_and_brings_columns_that_never_change():
+    summary = batch().summary(shap={"rate": -0.5, "age": 2})
+    assert summary.shap == {"rate": 0.5, "age": 2.0}
+    html = summary._repr_html_()
+    assert "mean |SHAP|" in html
+    assert "never changes" in html
+    values = np.array([[1.0, -2.0, 0, 0, 0], [3.0, 0.0, 0, 0, 0]])
+    assert batch().summary(values).shap["age"] == 2.0
+    assert batch().summary(values).shap["hours_per_week"] == 1.0
+
+
+@pytest.mark.parametrize("shap", [{"agee": 1.0}, np.zeros((3, 2))])
+def test_shap_of_other_columns_is_refused(shap):
+    with pytest.raises(OptionError, match=r"'age'|\(rows, 5\)"):
+        batch().summary(shap)

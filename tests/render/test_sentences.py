@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from explanation.made import counterfactual, explanation
 from macex.ask.goals import at_least
+from macex.explanation import Action
+from macex.render.names import Name
 
 
 def test_one_change_is_one_condition():
@@ -52,3 +54,36 @@ def test_no_answer_is_its_reason():
 def test_a_sentence_for_each_counterfactual_in_their_order():
     found = explanation(counterfactual(age=38), counterfactual(edu="PhD"))
     assert ["age" in s for s in found.sentences()] == [True, False]
+
+
+def test_units_and_formats_are_those_of_the_names():
+    names = {"rate": Name("interest", format="{:.1f} %"), "age": Name("age", unit="years")}
+    found = explanation(counterfactual(rate=0.75, age=30), names=names)
+    assert found.sentences()[0].startswith(
+        "If interest were 0.8 % instead of 0.5 % and age were 30 years instead of 25 years, "
+    )
+
+
+def test_a_format_that_hides_the_change_gives_way():
+    found = explanation(counterfactual(rate=0.53), names={"rate": Name("rate", format="{:.1f}")})
+    assert found.sentences()[0].startswith("If rate were 0.53 instead of 0.5, ")
+
+
+def test_german_is_a_file():
+    found = explanation(counterfactual(1, hours_per_week=45, rate=1.5), query=1)
+    changes = "hours per week 45 statt 40 und rate 1,5 statt 1,25"
+    decision = "hätte das Modell >50K entschieden (Wert 0,46 → 0,53)."
+    assert found.sentences("de") == [f"Wäre {changes}, {decision}"]
+    miss = counterfactual(hours_per_week=60)
+    said = explanation(miss=miss, diagnosis=("fixed 'age'",)).sentences("de")[0]
+    assert said.startswith("Jede erlaubte Kombination wurde versucht")
+    assert "fixed 'age'" in said
+    assert "0,53" in said
+
+
+def test_a_table_of_codes_adds_the_main_reasons():
+    reasons = (Action("edu", "PhD", 0.5, flips=False), Action("age", 40, 0.4, flips=False))
+    found = explanation(counterfactual(age=38), reasons=reasons)
+    said = found.sentences(codes={"age": ("R7", "Age"), "edu": ("R2", "Education")})
+    assert said[-1] == "Main reasons: R2 Education; R7 Age."
+    assert len(found.sentences(codes={"rate": "R1"})) == 1

@@ -11,6 +11,7 @@ import pytest
 
 from macex.errors import SchemaError
 from macex.schema import Continuous, OneHot, Schema
+from macex.schema.stated import frame_names, kinds_stated, stated
 from schema.every_dtype import identical
 
 EDU = ["BSc", "MSc", "PhD", "MSc", "BSc"]
@@ -154,3 +155,13 @@ def test_a_stored_block_is_read_again():
 def test_other_columns_are_as_they_were():
     made = Schema.infer(frame(), {"edu": EDUCATION, "age": Continuous(step=5)})
     assert made.columns[1].step == 5
+
+
+@pytest.mark.parametrize("none", [None, "BSc"])
+def test_what_is_stated_of_a_block_makes_it_again(none):
+    data = frame() if none is None else frame().drop(columns="edu_BSc")
+    members = [name for name in data.columns if name != "age"]
+    made = schema(data, OneHot(members, none=none))
+    document = json.loads(json.dumps(stated(made)))
+    assert sorted(frame_names(document)) == sorted(data.columns)
+    assert repr(Schema.infer(data, kinds_stated(document))) == repr(made)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from html import escape
 from numbers import Integral, Real
 from typing import Any
 
@@ -89,6 +90,17 @@ class Constraints:
         """Only what was said."""
         said = (f"{f.name}={getattr(self, f.name)!r}" for f in self._said())
         return f"Constraints({', '.join(said)})"
+
+    def _repr_html_(self) -> str:
+        if not self:
+            return "<p>no constraints</p>"
+        said = {f.name: _worded(f.name, getattr(self, f.name)) for f in self._said()}
+        lines = (
+            f'<tr><th scope="row">{part}</th><td>{escape(text)}</td></tr>'
+            for part, text in said.items()
+        )
+        head = '<tr><th scope="col">constraint</th><th scope="col">on</th></tr>'
+        return f"<table><thead>{head}</thead><tbody>{''.join(lines)}</tbody></table>"
 
     def __bool__(self) -> bool:
         """Whether anything is constrained at all."""
@@ -178,6 +190,28 @@ class Constraints:
 
     def _empty_only(self, f: Any) -> bool:
         return f.name == "only" and self.only is not None
+
+
+def _worded(part: str, value: Any) -> str:
+    """What a part of the constraints says, without the marks of Python.
+
+    >>> _worded("ranges", {"hours": (None, 60), "age": (18, 65)}), _worded("fixed", ("age", "race"))
+    ('hours: up to 60; age: 18 to 65', 'age, race')
+    """
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {_worded(part, entry)}" for key, entry in value.items())
+    if part == "ranges":
+        low, high = value
+        return (
+            f"up to {high}"
+            if low is None
+            else f"from {low}"
+            if high is None
+            else f"{low} to {high}"
+        )
+    if isinstance(value, tuple):
+        return ", ".join(_worded(part, entry) for entry in value)
+    return str(getattr(value, "__name__", value))
 
 
 def _names(part: str, value: Any) -> tuple[str, ...]:

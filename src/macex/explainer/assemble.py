@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
-from macex.explanation.values import Actions, Over, Status
+from macex.explanation.values import Actions, Asking, Over, Status
 from macex.schema import Array
 from macex.stages.shapes import Pool
 
@@ -32,6 +32,7 @@ class _Parts(NamedTuple):
     misses: list[Counterfactual | None]
     actions: list[Actions]
     reasons: list[Actions]
+    asked: Asking
 
 
 def assemble(fitted: Fitted, outcome: Outcome, seconds: float) -> list[Explanation]:
@@ -45,6 +46,7 @@ def assemble(fitted: Fitted, outcome: Outcome, seconds: float) -> list[Explanati
         _misses(fitted, outcome, [not found for found in answers]),
         actions,
         _actions(outcome, candidates.real) if bound else actions,
+        Asking(outcome.asked.count, fitted.options.method_name, outcome.goals),
     )
     per_row = seconds / max(1, int(outcome.judge.spent.sum()))
     return [_explanation(fitted, outcome, query, parts, per_row) for query in range(len(answers))]
@@ -76,6 +78,7 @@ def _explanation(
         cost=Cost(int(judge.rounds[query]), spent, per_row * spent),
         source=Source(outcome.asked.rows, query, outcome.task.space.own[query]),
         names=fitted.options.names,
+        asked=parts.asked,
     )
 
 
@@ -222,6 +225,7 @@ def _made(
                 support=support,
                 minimal=_minimal(outcome, query, sparsity)[0],
                 source=Source(outcome.asked.rows, query, full[row]),
+                names=fitted.options.names,
             )
         )
     return made

@@ -24,12 +24,12 @@ MOST_CELLS = 16_000_000
 ROWS_A_QUERY = 600
 
 
-def blocks(asked: Asked, columns: int, offered: int = 0) -> Iterator[tuple[Array, Asked]]:
+def blocks(asked: Asked, columns: int, singles: int = 0) -> Iterator[tuple[Array, Asked]]:
     """The blocks of a call: positions of their rows, and what is asked of them.
 
-    `offered` is how many single changes a query is known to have on offer.
+    `singles` is how many single changes a query may be offered, where that is much.
     """
-    rows = max(ROWS_A_QUERY, 2 * columns, offered)
+    rows = max(ROWS_A_QUERY, 2 * columns, singles)
     size = max(1, min(MOST_QUERIES, MOST_CELLS // (rows * columns)))
     for places in _alike(asked):
         if len(places) == len(asked.rows) <= size:

@@ -8,13 +8,15 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from macex.ask.compiling import check as check_constraints
 from macex.ask.constraints import Constraints
-from macex.ask.goals import AboveRow, Band, Goal, resolve
+from macex.ask.goals import AboveRow, Band, Goal, compile_goals, resolve
+from macex.audit import Audit
 from macex.errors import ConstraintError, GoalError, ModelError, OptionError
 from macex.explainer.assemble import assemble
 from macex.explainer.blocks import blocks
@@ -22,9 +24,11 @@ from macex.explainer.fitted import Fitted, fit
 from macex.explainer.options import read_options
 from macex.explainer.pipeline import Asked, answer
 from macex.explainer.progress import Progress, reporter
+from macex.explainer.recording import Recorder
 from macex.explanation import Explanation, Explanations
 from macex.models.asking import Asker
-from macex.schema import Rows, Schema
+from macex.render.names import Name
+from macex.schema import Array, Rows, Schema
 
 
 class Explainer:
@@ -46,7 +50,10 @@ class Explainer:
     distance : `"median"` (the paper's scale), `"mad"`, `"percentile"`, or a function of two frames.
     fallback : whether other searches are tried where one finds nothing.
     classes : names of the model's outputs where it does not say them itself.
-    names : how columns are called in sentences, `{"hours_per_week": "hours per week"}`.
+    names : how columns are called in front of people, `{"hours_per_week": "hours per week"}`; with
+        a unit or a format for the values, `{"income": Name("income", format="{:,.0f} €")}`.
+    audit : a file to which every explanation is recorded, or an `Audit` that names the files of
+        model and data, too; see `replay`.
     random_state : the seed; the same seed, row and question give the same answer, always.
 
     Examples
@@ -74,7 +81,8 @@ class Explainer:
         distance: str | Callable[[Any, Any], Any] = "median",
         fallback: bool = True,
         classes: Sequence[object] | None = None,
-        names: Mapping[str, str] | None = None,
+        names: Mapping[str, str | Name] | None = None,
+        audit: Audit | str | Path | None = None,
         random_state: int = 0,
     ) -> None:
         options = read_options(
@@ -93,6 +101,7 @@ class Explainer:
         self.constraints = _constraints(constraints)
         self._fitted: Fitted = fit(model, self.schema.read(data), self.schema, classes, options)
         check_constraints(self.constraints, self._fitted.ground)
+        self._recorder = None if audit is None else Recorder(audit, self)
 
     @property
     def columns(self) -> list[str]:
@@ -146,17 +155,19 @@ class Explainer:
             deadline=None if timeout_s is None else time.monotonic() + timeout_s,
             keep=on_error == "keep",
         )
+        record = None if self._recorder is None else self._recorder.of(asked, diagnose=diagnose)
         with reporter(progress, len(read)) as report:
             items = self._explained(asked, report)
         if diagnose:
             items = self._diagnosed(asked, items)
+        if record is not None:
+            record(items)
         return self._explanations(items, asked)
 
     def _explained(self, asked: Asked, report: Progress) -> list[Explanation]:
         """Block by block, so that memory stays flat at any number of rows."""
         done: dict[int, Explanation] = {}
-        grid = self._fitted.grid
-        for places, part in blocks(asked, len(self.schema.columns), grid.rows if grid else 0):
+        for places, part in blocks(asked, len(self.schema.columns), self._fitted.singles):
             began = time.perf_counter()
             try:
                 outcome = answer(self._fitted, part)
@@ -258,6 +269,17 @@ class Explainer:
         score = outlook.rounded(answers.scores[0, outlook.output(goal.label)])
         return Band(low=float(score), open_low=True, label=goal.label)
 
+    def score(self, rows: Any, want: Any = None) -> Array:
+        """The model's score for every row, read toward a goal as in explanations.
+
+        With `want=None` that is toward any decision but the row's own.
+        """
+        read = self.schema.read(rows)
+        at = np.arange(len(read))
+        answers, _ = Asker(self._fitted.oracle, self.schema, read)(read.codes, at)
+        goals = compile_goals(self._goals(want, len(read)), answers, self._fitted.outlook, 1e-6)
+        return goals.judge(answers, at).score
+
     def save(self, path: Any) -> None:
         """Write everything but the model to one file; `macex.load(path, model)` reads it."""
         from macex.explainer.saving import save
@@ -269,6 +291,20 @@ class Explainer:
         what = "a score" if self.classes is None else f"classes {', '.join(map(str, self.classes))}"
         rows = f"{len(self.columns)} columns, {len(self._fitted.ground.codes)} training rows"
         return f"Explainer({rows}, {what}, method={options.method_name!r})"
+
+    def _repr_html_(self) -> str:
+        from macex.render.html import facts_fragment
+
+        options, classes = self._fitted.options, self.classes
+        facts = {
+            "decides": "a score" if classes is None else ", ".join(map(str, classes)),
+            "learned from": f"{len(self._fitted.ground.codes):,} rows",
+            "columns": ", ".join(self.columns),
+            "constraints": "; ".join(text for text, _ in self.constraints.parts()) or "none",
+            "search": options.method_name,
+            "prefers": options.prefer,
+        }
+        return facts_fragment("Explainer", facts)
 
 
 @cache

@@ -11,10 +11,11 @@ import numpy as np
 from macex.ask.answers import Answers, Outlook
 from macex.ask.ground import Ground, unit_codes
 from macex.explainer.consulting import consulted
+from macex.explainer.options import most_rows
 from macex.explainer.tree_cells import grid_of
 from macex.models.oracle import Oracle
 from macex.schema import Array, row_keys
-from macex.stages.candidates import Near, Neighbors
+from macex.stages.candidates import Domain, Near, Neighbors
 from macex.stages.distance import KINDS, Scales, learn_scales
 from macex.stages.neighbors import Bins, NeighborIndex, Side, learn_bins
 from macex.stages.plausibility import SAMPLE, SMALL_SAMPLE, Reference, reference
@@ -63,6 +64,16 @@ class Fitted:
     def outlook(self) -> Outlook:
         """What the model's numbers mean."""
         return self.oracle.outlook
+
+    @property
+    def singles(self) -> int:
+        """How many single changes a query may be offered where every value is on offer."""
+        if self.grid is not None:
+            return self.grid.rows
+        if not isinstance(self.options.candidates, Domain):
+            return 0
+        seen = sum(len(column.seen) for column in self.ground.schema.columns)
+        return min(seen, most_rows(self.options.method))
 
     def meeting(self, goals: Goals, query: int) -> Array:
         """The training rows that meet a query's goal."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
 from macex.errors import OptionError, closest
+from macex.render.names import Name, read_names
 from macex.stages.candidates import NAMED as CANDIDATES
 from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.distance import KINDS
@@ -46,7 +47,7 @@ class Options:
     distance: str | Callable[[Any, Any], Any]
     fallback: bool
     random_state: int
-    names: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str | Name] = field(default_factory=dict)
 
     @property
     def method_name(self) -> str:
@@ -64,6 +65,11 @@ class Options:
         """The search, and those that are tried when it finds nothing."""
         others = [s for s in SEARCHES.values() if type(s) is not type(self.method)]
         return [self.method, *(others if self.fallback else [])]
+
+
+def most_rows(search: Search) -> int:
+    """How many rows a query may cost a search, unless the caller says."""
+    return search.max_rows if isinstance(search, Exhaustive) else Exhaustive().max_rows
 
 
 def search_name(search: Search) -> str:
@@ -112,16 +118,8 @@ def read_options(
         distance=distance,
         fallback=fallback,
         random_state=int(random_state),
-        names=_names(names),
+        names=read_names(names),
     )
-
-
-def _names(given: Any) -> dict[str, str]:
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise OptionError(f"names maps columns to what they are called, not {given!r}")
-    return {str(column): str(name) for column, name in given.items()}
 
 
 def _choose(option: str, given: Any, named: Any, kinds: tuple[type, ...]) -> Any:

@@ -19,6 +19,7 @@ from macex.ask.compiling import build_space
 from macex.ask.goals import Goal, Goals, Verdict, compile_goals
 from macex.explainer.checking import Checked, check
 from macex.explainer.measuring import measure_of
+from macex.explainer.options import most_rows
 from macex.explainer.refining import refine
 from macex.explainer.searching import search
 from macex.models.asking import Asker
@@ -26,7 +27,6 @@ from macex.models.judge import Judge
 from macex.schema import Array
 from macex.stages.candidates import remaining
 from macex.stages.draws import Draws, column_keys, row_keys
-from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.shapes import Found, Task
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _own(fitted: Fitted, asked: Asked, asker: Asker) -> tuple[Answers, Verdict, 
 
 def _limits(asked: Asked, fitted: Fitted) -> Array:
     """How many rows each query may cost, all but those of the final check."""
-    most = getattr(fitted.options.method, "max_rows", Exhaustive().max_rows)
+    most = most_rows(fitted.options.method)
     most += 0 if fitted.grid is None else fitted.grid.rows
     if asked.max_rows is not None:
         most = max(1, asked.max_rows - asked.count)

@@ -20,12 +20,14 @@ import numpy as np
 from macex.ask.answers import Answers, Outlook
 from macex.ask.constraints import Constraints
 from macex.ask.ground import Ground
+from macex.audit import Audit
 from macex.errors import OptionError, SavedError
 from macex.explainer.fitted import Fitted
 from macex.explainer.options import Options, read_options
 from macex.explainer.tree_cells import grid_of
 from macex.models.oracle import Oracle, consult
 from macex.render.files import write_whole
+from macex.render.names import Name
 from macex.schema import Schema
 from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.finetune.descent import GradientlessDescent
@@ -69,7 +71,7 @@ def save(explainer: Explainer, path: Any) -> None:
         "format": FORMAT,
         "schema": explainer.schema.to_dict(),
         "constraints": explainer.constraints.to_dict(),
-        "options": _written(fitted.options),
+        "options": written_options(fitted.options),
         "outlook": asdict(fitted.outlook),
     }
     arrays = (fitted.ground.codes, fitted.answers.scores, fitted.answers.decision)
@@ -82,18 +84,20 @@ def save(explainer: Explainer, path: Any) -> None:
     write_whole(Path(path), packed.getvalue())
 
 
-def load(path: Any, model: Any) -> Explainer:
+def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> Explainer:
     """The explainer saved at `path`, for `model`, which must be the model it was made with.
 
     The model is asked about a sample of the training rows; answers that differ from the saved ones
-    are an error, since every neighbour and every proof rests on them.
+    are an error, since every neighbour and every proof rests on them. `audit` is a file to which
+    every explanation is recorded.
     """
     from macex.explainer.explainer import Explainer
+    from macex.explainer.recording import Recorder
 
     document, arrays = _opened(Path(path))
     try:
         schema = Schema.from_dict(document["schema"])
-        options = _read(document["options"])
+        options = options_read(document["options"])
         constraints = Constraints.from_dict(document["constraints"])
         outlook = _outlook(document["outlook"])
         _check_shapes(arrays, len(schema.columns), outlook.width)
@@ -109,6 +113,9 @@ def load(path: Any, model: Any) -> Explainer:
     oracle = replace(now[0], outlook=outlook)
     grid = grid_of(model, oracle, ground, answers, options)
     explainer._fitted = Fitted(oracle, ground, answers, options, grid)
+    if audit is not None and not isinstance(audit, Audit):
+        audit = Audit(audit, explainer=path)
+    explainer._recorder = None if audit is None else Recorder(audit, explainer)
     return explainer
 
 
@@ -167,18 +174,23 @@ def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return document, arrays
 
 
-def _written(options: Options) -> dict[str, Any]:
-    plain = {"prefer", "distance", "fallback", "random_state", "names"}
+def written_options(options: Options) -> dict[str, Any]:
+    """The options as JSON, each stage with its name."""
+    plain = {"prefer", "distance", "fallback", "random_state"}
+    names = {c: asdict(n) if isinstance(n, Name) else n for c, n in options.names.items()}
     return {
-        name: value if name in plain else _stage(value) for name, value in vars(options).items()
-    }
+        name: value if name in plain else _stage(value)
+        for name, value in vars(options).items()
+        if name != "names"
+    } | {"names": names}
 
 
 def _stage(stage: Any) -> Any:
     return None if stage is None else {"stage": type(stage).__name__, **asdict(stage)}
 
 
-def _read(stored: dict[str, Any]) -> Options:
+def options_read(stored: dict[str, Any]) -> Options:
+    """The options that were written."""
     return read_options(**{name: _unstage(value) for name, value in stored.items()})
 
 

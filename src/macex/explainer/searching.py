@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macex.explainer.options import Options, Search, search_name
+from macex.explainer.options import Options, Search, most_rows, search_name
 from macex.schema import Array
 from macex.stages.candidates import Both, Domain, Near, offer
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.nearest_row import NearestRow
+from macex.stages.search.stripping import stripped
+from macex.stages.selection import shortlist
 from macex.stages.shapes import Candidates, Found, Pool, Task
 from macex.stages.thresholds import Thresholds
 
@@ -35,6 +37,8 @@ def search(fitted: Fitted, task: Task, goals: Goals) -> tuple[Found, Array]:
             task.judge.renew(open_, Exhaustive().max_rows)
         part = replace(task, space=task.space.closed(~open_))
         tried = method(part, _candidates(options, method, part, near))
+        if not isinstance(method, Exhaustive) and not options.selection.printed:
+            tried = replace(tried, pool=_frugal(part, tried.pool))
         found = tried if found is None else _joined(found, tried)
         answered = np.isin(np.arange(len(open_)), tried.pool.at) & open_
         answered_by[answered] = search_name(method)
@@ -60,7 +64,12 @@ def _candidates(options: Options, search: Search, task: Task, near: Near) -> Can
     if not isinstance(search, Exhaustive):
         choice = Both().domain if choice == Domain() else choice
         choice = choice.for_policy if isinstance(choice, Both) else choice
-    return offer(choice, task.space, near)
+    return offer(choice, task.space, near, most_rows(search))
+
+
+def _frugal(task: Task, pool: Pool) -> Pool:
+    """The nearest examples that a policy found, without changes that they do not need."""
+    return stripped(task, pool.take(shortlist(task, pool, sets=task.count + 5, each=3)))
 
 
 def _hopeless(task: Task, found: Found) -> Array:

@@ -6,14 +6,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, overload
 
+from macex.explanation.exports import csv_text, parquet_bytes
 from macex.explanation.json import dumps, explanations_document
 from macex.explanation.quality import quality
 from macex.explanation.summary import Summary, summarise
 from macex.explanation.tables import answers_frame, changes_frame
 from macex.explanation.values import Explanation
+from macex.render.files import write_whole
+from macex.render.names import Names
 from macex.render.text import batch_text
 
 SHOWN = 20
+PRINTED = 500
 
 
 class Explanations(Sequence[Explanation]):
@@ -28,7 +32,7 @@ class Explanations(Sequence[Explanation]):
     def __init__(
         self,
         items: Sequence[Explanation],
-        names: Mapping[str, str] | None = None,
+        names: Names | None = None,
         meta: Mapping[str, Any] | None = None,
         rows: Any = None,
     ) -> None:
@@ -66,38 +70,99 @@ class Explanations(Sequence[Explanation]):
         """
         return changes_frame(self._items)
 
-    def to_json(self, *, canonical: bool = False) -> str:
-        """The batch as JSON; canonical, equal answers are equal bytes."""
+    def to_json(self, path: str | Path | None = None, *, canonical: bool = False) -> str:
+        """The batch as JSON; canonical, equal answers are equal bytes. Also written to `path`."""
         document = explanations_document(self, self.names, self.meta, canonical=canonical)
-        return dumps(document, canonical=canonical)
+        text = dumps(document, canonical=canonical)
+        if path is not None:
+            write_whole(Path(path), text.encode())
+        return text
+
+    def to_csv(
+        self, path: str | Path | None = None, *, changes: bool = False, formula_safe: bool = False
+    ) -> str:
+        """The lines of `to_frame()`, or of `to_changes()`, as CSV; also written to `path`.
+
+        A spreadsheet runs text that begins with `=`, `+`, `-` or `@`. `formula_safe` puts an
+        apostrophe before such text, so that it is shown instead.
+        """
+        frame = self.to_changes() if changes else self.to_frame()
+        text = csv_text(frame, formula_safe=formula_safe)
+        if path is not None:
+            write_whole(Path(path), text.encode())
+        return text
+
+    def to_parquet(self, path: str | Path, *, changes: bool = False) -> None:
+        """The lines of `to_frame()`, or of `to_changes()`, as a Parquet file.
+
+        The values of changes are text there, since each column has its own kind.
+        """
+        frame = self.to_changes() if changes else self.to_frame()
+        write_whole(Path(path), parquet_bytes(frame))
 
     def metrics(self) -> dict[str, float]:
         """Validity, sparsity, proximity, plausibility, diversity and cost, as means."""
         return quality(self._items, self.meta.get("n"))
 
-    def summary(self) -> Summary:
-        """What the answers have in common: which columns change, and how."""
-        return summarise(self._items)
+    def summary(self, shap: Any = None) -> Summary:
+        """What the answers have in common: which columns change, and how.
+
+        `shap` is set beside it: mean |SHAP| by column, or SHAP values of shape (rows, columns).
+        """
+        return summarise(self._items, self.names, shap)
 
     def plot(self) -> Any:
         """A bar for each column, as long as the number of times it changes: matplotlib axes."""
-        from macex.render.plots import bars
+        from macex.render.plots.changes import ChangesDisplay
 
-        return bars(self.summary().columns)
+        return ChangesDisplay.from_explanations(self).ax_
 
-    def to_html(self, path: str | Path | None = None, *, title: str = "Explanations") -> str:
-        """A report in one file that needs nothing else; also written to `path` if given."""
-        from macex.render.html import report, write
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        title: str | None = None,
+        language: str | Path = "en",
+        most: int = PRINTED,
+        shap: Any = None,
+    ) -> str:
+        """A report in one file that needs nothing else; also written to `path` if given.
 
-        page = report(self._items, title, self.meta, self.summary())
+        It begins with the summary of all rows and shows the first `most` of them.
+        """
+        from macex.render.html import report
+
+        page = report(
+            self._items[:most],
+            self.summary(shap),
+            self.meta,
+            total=len(self),
+            title=title,
+            language=language,
+        )
         if path is not None:
-            write(Path(path), page)
+            write_whole(Path(path), page.encode())
         return page
+
+    def to_pdf(
+        self,
+        path: str | Path,
+        *,
+        title: str | None = None,
+        language: str | Path = "en",
+        most: int = PRINTED,
+        shap: Any = None,
+    ) -> None:
+        """The report of `to_html` on paper. Needs Chromium or Chrome on this machine."""
+        from macex.render.pdf import pdf_bytes
+
+        page = self.to_html(title=title, language=language, most=most, shap=shap)
+        write_whole(Path(path), pdf_bytes(page))
 
     def __repr__(self) -> str:
         return batch_text(self._items)
 
     def _repr_html_(self) -> str:
-        from macex.render.html import fragment
+        from macex.render.html import batch_fragment
 
-        return fragment(self._items[:SHOWN], total=len(self))
+        return batch_fragment(self._items[:SHOWN], len(self), self.names)

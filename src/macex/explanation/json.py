@@ -17,6 +17,7 @@ import numpy as np
 
 from macex.ask.goals import AnyOf, Band, Goal, RiseBy
 from macex.explanation.values import Action, Change, Counterfactual, Explanation
+from macex.render.names import Names, called
 
 BATCH_FORMAT = "macex.explanations/1"
 SINGLE_FORMAT = "macex.explanation/1"
@@ -30,13 +31,17 @@ def explanation_document(explanation: Explanation, *, canonical: bool = False) -
 
 def explanations_document(
     items: Sequence[Explanation],
-    names: Mapping[str, str],
+    names: Names,
     meta: Mapping[str, Any],
     *,
     canonical: bool = False,
 ) -> Document:
     """A batch of explanations in the order of the rows."""
-    around = {} if canonical else {"meta": plain(meta), "names": dict(names)}
+    around = (
+        {}
+        if canonical
+        else {"meta": plain(meta), "names": {column: called(column, names) for column in names}}
+    )
     explanations = [_explanation(item, canonical=canonical) for item in items]
     return {"format": BATCH_FORMAT, **around, "explanations": explanations}
 

@@ -47,7 +47,7 @@ def _diversity(items: Sequence[Explanation], wanted: int | None) -> dict[str, fl
 
 
 def _differences(item: Explanation, wanted: int) -> Diversity:
-    if not item.counterfactuals:
+    if len(item.counterfactuals) < 2:
         return Diversity(0.0, 0.0, 0.0)
     codes = np.stack([found.source.codes for found in item.counterfactuals])
     return diversity(codes, item.source.codes, wanted)

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from macex.explanation.values import Change, Explanation
+import numpy as np
+
+from macex.errors import OptionError, closest
+from macex.explanation.quality import quality
+from macex.explanation.typical import Typical, typical
+from macex.explanation.values import Change, Cost, Explanation
+from macex.render.names import Names
 from macex.render.text import summary_text
 
 TYPICAL = 10
+FREE = Cost(0, 0, 0.0)
 
 
 @dataclass(frozen=True, repr=False)
 class Summary:
     """How many rows have an answer, why the others have none, and what changes how often.
 
-    `columns` and `changes` count over all counterfactuals, most frequent first.
+    `columns`, `changes` and `typical` count over all counterfactuals, most frequent first. `cost`
+    is that of a row on average, `metrics` are those of the batch, and `shap` is the mean |SHAP| of
+    each column where it was given.
     """
 
     rows: int
@@ -24,27 +35,82 @@ class Summary:
     without: tuple[tuple[str, int], ...]
     columns: tuple[tuple[str, int], ...]
     changes: tuple[tuple[Change, int], ...]
+    typical: tuple[Typical, ...] = ()
+    counterfactuals: int = 0
+    cost: Cost = FREE
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    shap: Mapping[str, float] = field(default_factory=dict)
+    names: Names = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return summary_text(self)
 
     def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_html(self, language: str | Path = "en") -> str:
+        """The summary as a fragment of a page."""
         from macex.render.html import summary_fragment
 
-        return summary_fragment(self)
+        return summary_fragment(self, language)
 
 
-def summarise(items: Sequence[Explanation]) -> Summary:
+def summarise(items: Sequence[Explanation], names: Names, shap: Any = None) -> Summary:
     """The summary of a batch."""
     changes = [change for item in items for cf in item.counterfactuals for change in cf.changes]
-    found = sum(item.status == "found" for item in items)
+    plain = [change._replace(interval=None) for change in changes]
     reasons = Counter(item.reason or item.status for item in items if item.status != "found")
     columns = Counter(change.column for change in changes)
-    pairs = Counter(change._replace(interval=None) for change in changes)
     return Summary(
         rows=len(items),
-        found=found,
+        found=sum(item.status == "found" for item in items),
         without=tuple(reasons.most_common()),
         columns=tuple(columns.most_common()),
-        changes=tuple(pairs.most_common(TYPICAL)),
+        changes=tuple(Counter(plain).most_common(TYPICAL)),
+        typical=_typical(items, plain, list(dict(columns.most_common()))),
+        counterfactuals=sum(len(item.counterfactuals) for item in items),
+        cost=_cost(items),
+        metrics=quality(items),
+        shap=_mean_shap(shap, items),
+        names=names,
     )
+
+
+def _typical(
+    items: Sequence[Explanation], changes: Sequence[Change], columns: Sequence[str]
+) -> tuple[Typical, ...]:
+    if not items:
+        return ()
+    kinds = {column.name: column.discrete for column in items[0].source.rows.schema.columns}
+    by_column: dict[str, list[Change]] = {column: [] for column in columns}
+    for change in changes:
+        by_column[change.column].append(change)
+    return tuple(
+        typical(column, mine, numbers=not kinds.get(column, True))
+        for column, mine in by_column.items()
+    )
+
+
+def _cost(items: Sequence[Explanation]) -> Cost:
+    count = max(1, len(items))
+    calls, rows, seconds = (sum(item.cost[at] for item in items) / count for at in range(3))
+    return Cost(round(calls), round(rows), seconds)
+
+
+def _mean_shap(given: Any, items: Sequence[Explanation]) -> dict[str, float]:
+    """Mean |SHAP| by column, from a mapping or from the SHAP values of some rows."""
+    if given is None or not items:
+        return {}
+    columns = items[0].source.rows.schema.names
+    if isinstance(given, Mapping):
+        for column in given:
+            if column not in columns:
+                raise OptionError(f"shap: there is no column {column!r}{closest(column, columns)}")
+        return {str(column): abs(float(value)) for column, value in given.items()}
+    values = np.asarray(getattr(given, "values", given), dtype=float)
+    if values.ndim != 2 or values.shape[1] != len(columns):
+        raise OptionError(
+            f"shap takes a mapping from column to mean |SHAP|, or SHAP values of shape "
+            f"(rows, {len(columns)}), not {values.shape}"
+        )
+    return dict(zip(columns, np.abs(values).mean(axis=0).tolist(), strict=True))

@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
+from macex.ask.needed import Needed, needed
+from macex.render.names import Names
+from macex.render.reason_codes import CodeTable, ReasonCode, reason_codes
 from macex.render.sentences import sentences
 from macex.render.text import explanation_text
 from macex.schema import Array
 
 if TYPE_CHECKING:
-    from macex.ask.goals import Goal
+    from pathlib import Path
+
+    from macex.ask.goals import Goal, Goals
     from macex.schema import Rows
 
 Status = Literal["found", "none", "not_found", "budget"]
@@ -120,6 +125,14 @@ class Source(NamedTuple):
         return None if self.rows.index is None else self.rows.index[self.query]
 
 
+class Asking(NamedTuple):
+    """How a batch was asked: answers for each row, the search, and the goals as arrays."""
+
+    n: int | None = None
+    method: str | None = None
+    goals: Goals | None = None
+
+
 @dataclass(frozen=True)
 class Counterfactual:
     """A row that reaches the goal (or, as a miss, nearly does)."""
@@ -134,11 +147,17 @@ class Counterfactual:
     support: int
     minimal: bool
     source: Source = field(repr=False, compare=False)
+    names: Names = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def row(self) -> Any:
         """The counterfactual as a one-row frame like the query."""
         return self.source.frame()
+
+    def _repr_html_(self) -> str:
+        from macex.render.html import counterfactual_fragment
+
+        return counterfactual_fragment(self)
 
 
 @dataclass(frozen=True)
@@ -165,16 +184,45 @@ class Explanation:
     cost: Cost = field(compare=False)
     source: Source = field(repr=False, compare=False)
     diagnosis: tuple[str, ...] = ()
-    names: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    names: Names = field(default_factory=dict, repr=False, compare=False)
+    asked: Asking = field(default=Asking(), repr=False, compare=False)
+
+    @property
+    def needed(self) -> Needed:
+        """Which scores reach the goal, and whose score it is."""
+        return Needed() if self.asked.goals is None else needed(self.asked.goals, self.source.query)
+
+    @property
+    def fell_back(self) -> bool:
+        """Whether another search answered than the one that was asked for."""
+        return self.asked.method not in (None, self.method)
 
     @cached_property
     def query(self) -> Any:
         """The row that was explained, as a one-row frame in the caller's library and dtypes."""
         return self.source.frame()
 
-    def sentences(self) -> list[str]:
-        """The answer in plain language, one sentence per counterfactual."""
-        return sentences(self)
+    def sentences(self, language: str | Path = "en", codes: CodeTable | None = None) -> list[str]:
+        """The answer in plain language, one sentence per counterfactual.
+
+        `language` is `"en"`, `"de"` or the path of a message catalogue. With `codes`, a table as
+        for `reason_codes`, a last sentence names the main reasons.
+        """
+        return sentences(self, language, codes)
+
+    def reason_codes(self, table: CodeTable, most: int = 4) -> list[ReasonCode]:
+        """The main reasons for the decision by the codes of a table, strongest first.
+
+        The table maps columns to a code, or to a code and its text. A column that may not change
+        can be a reason, too. A column without an entry is left out.
+        """
+        return reason_codes(self, table, most)
+
+    def to_html(self, language: str | Path = "en") -> str:
+        """The card of the explanation, as a fragment of a page."""
+        from macex.render.html import explanation_fragment
+
+        return explanation_fragment(self, language)
 
     def to_json(self, *, canonical: bool = False) -> str:
         """The explanation as JSON; see `macex.explanation.json`."""
@@ -186,6 +234,4 @@ class Explanation:
         return explanation_text(self)
 
     def _repr_html_(self) -> str:
-        from macex.render.html import fragment
-
-        return fragment([self])
+        return self.to_html()

@@ -48,15 +48,18 @@ class Judge:
         """Whether progress is the log odds of a probability, (Q,) bool."""
         return self.goals.by_class & self.goals.outlook.probable
 
-    def __call__(self, codes: Array, at: Array, *, probe: bool = False) -> Verdict:
+    def __call__(
+        self, codes: Array, at: Array, *, probe: bool = False, turn: Array | None = None
+    ) -> Verdict:
         """The verdict on each row; a row that was not scored has progress of minus infinity.
 
-        A row that breaks a rule is not scored, unless `probe`; it never counts as reached.
+        A row that breaks a rule is not scored, unless `probe`; it never counts as reached. Where
+        a query cannot pay for all its rows, those with the lowest `turn` (n,) are scored.
         """
         full = self.space.columns(codes, at)
         lawful = self.space.holds(full, at) if self.space.bound_rows else np.ones(len(at), bool)
         wanted = (self.space.tellable(full) if probe else lawful).copy()
-        wanted[wanted] = self._affordable(at[wanted])
+        wanted[wanted] = self._affordable(at[wanted], None if turn is None else turn[wanted])
         verdict = self._ask(full, at, wanted)
         verdict = Verdict(verdict.reached & lawful, verdict.score, verdict.progress)
         self._remember(codes, at, verdict, lawful)
@@ -130,18 +133,18 @@ class Judge:
             target[wanted] = values
         return Verdict(*spread)
 
-    def _affordable(self, at: Array) -> Array:
-        """Which rows their queries can still pay for, first come first served."""
+    def _affordable(self, at: Array, turn: Array | None) -> Array:
+        """Which rows their queries can still pay for, by turn, then first come first served."""
         wished = np.bincount(at, minlength=len(self.spent))
         left = self.limit - self.spent
         if (wished <= left).all():
             return np.ones(len(at), bool)
         self.ran_out |= wished > left
-        order = np.argsort(at, kind="stable")
+        order = np.lexsort((np.zeros(len(at)) if turn is None else turn, at))
         starts = np.concatenate([[0], np.cumsum(wished)[:-1]])
-        turn = np.empty(len(at), int)
-        turn[order] = np.arange(len(at)) - starts[at[order]]
-        affordable: Array = turn < left[at]
+        place = np.empty(len(at), int)
+        place[order] = np.arange(len(at)) - starts[at[order]]
+        affordable: Array = place < left[at]
         return affordable
 
     def count(self, at: Array) -> None:

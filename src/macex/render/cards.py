@@ -4,49 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
-from macex.render.sentences import called
-from macex.render.values import before_after, notes, score_text, scores, shown
+from macex.ask.needed import Needed
+from macex.render.badges import Badge, badges
+from macex.render.bars import Bar, Scale, bar
+from macex.render.needs import goal_text, needs_text, score_line, score_text
+from macex.render.sentences import no_answer, sentence
+from macex.render.speech import Speech
 
 ACTIONS = 4
 
 
 @dataclass(frozen=True)
-class Bar:
-    """Two scores on a scale: their text, and where they lie on it in percent."""
+class Line:
+    """A changed column: its value now, the one it would have, and a remark on it."""
 
-    before_text: str
-    after_text: str
-    before: float
-    after: float
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One column of the table: a counterfactual, or the nearest miss."""
-
-    heading: str
-    label: str
-    bar: Bar
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A value that differs from the query's, and a remark on it."""
-
-    text: str
+    name: str
+    before: str
+    after: str
     remark: str
 
 
 @dataclass(frozen=True)
-class Line:
-    """One line of the table: a column, its value now, and in each answer (None: the same)."""
+class Answer:
+    """A counterfactual, or the nearest miss."""
+
+    heading: str
+    label: str
+    score: str
+    bar: Bar
+    lines: tuple[Line, ...]
+    badges: tuple[Badge, ...]
+
+
+@dataclass(frozen=True)
+class Action:
+    """A single change, how far it goes in percent, and whether it is enough."""
 
     name: str
-    before: str
-    after: tuple[Cell | None, ...]
+    value: str
+    share: int
+    enough: bool
 
 
 @dataclass(frozen=True)
@@ -57,95 +57,162 @@ class Card:
     label: str
     score: str
     goal: str
-    status: str
-    reason: str
+    found: bool
+    why: str
+    helps: str
+    lead: str
+    bounded: bool
     answers: tuple[Answer, ...]
-    lines: tuple[Line, ...]
+    remarks: tuple[str, ...]
+    actions: tuple[Action, ...]
     unchanged: tuple[tuple[str, str], ...]
-    actions: tuple[tuple[str, str, int, bool], ...]
-    sentences: tuple[str, ...]
 
 
-def cards(items: Sequence[Any], *, numbered: bool) -> list[Card]:
+def cards(items: Sequence[Any], speech: Speech, *, numbered: bool) -> list[Card]:
     """A card for each explanation, numbered by its place among them."""
-    return [card(item, row if numbered else None) for row, item in enumerate(items)]
+    return [card(item, speech, row if numbered else None) for row, item in enumerate(items)]
 
 
-def card(explanation: Any, row: int | None) -> Card:
+def card(explanation: Any, speech: Speech, row: int | None = None) -> Card:
     """The card of one explanation."""
     found = explanation.counterfactuals
-    columns = found or [miss for miss in [explanation.miss] if miss is not None]
+    shown = found or [miss for miss in [explanation.miss] if miss is not None]
+    differing = {name for answer in shown for name in answer.source.written()}
     query = explanation.source.cells()
-    differing = [_differing(column) for column in columns]
-    changed = dict.fromkeys(name for cells in differing for name in cells)
     return Card(
-        title=_title(explanation, row),
-        label="" if explanation.label is None else shown(explanation.label),
-        score=score_text(explanation.score),
-        goal=explanation.goal.text,
-        status=explanation.status,
-        reason=explanation.reason or "",
-        answers=tuple(
-            _answer(explanation, column, f"answer {rank}" if found else "nearest miss")
-            for rank, column in enumerate(columns, 1)
-        ),
-        lines=tuple(
-            Line(
-                called(name, explanation.names),
-                shown(query[name]),
-                tuple(cells.get(name) for cells in differing),
-            )
-            for name in changed
-        ),
+        title=_title(explanation, row, speech),
+        label="" if explanation.label is None else speech.plain(explanation.label),
+        score=score_line(explanation, speech),
+        goal=goal_text(explanation, speech),
+        found=bool(found),
+        why="" if found else no_answer(explanation, speech),
+        helps=_helps(explanation, speech),
+        lead=sentence(explanation, found[0], speech) if found else "",
+        bounded=explanation.needed.bounded,
+        answers=_answers(explanation, shown, speech),
+        remarks=_remarks(explanation, speech),
+        actions=_actions(explanation, speech),
         unchanged=tuple(
-            (called(name, explanation.names), shown(value))
+            (speech.name(name), speech.value(name, value))
             for name, value in query.items()
-            if name not in changed
+            if name not in differing
         ),
-        actions=tuple(_action(explanation, action) for action in explanation.actions[:ACTIONS]),
-        sentences=tuple(explanation.sentences()) if found else (),
     )
 
 
-def _title(explanation: Any, row: int | None) -> str:
+def counterfactual_answer(found: Any, speech: Speech) -> Answer:
+    """A counterfactual on its own, which knows neither the score before nor the goal."""
+    text = speech.say("score.now", {"score": speech.score(found.score)})
+    drawn = bar(Scale.over([found.score], Needed()), Needed(), float("nan"), found.score, text)
+    return Answer(
+        heading=speech.say("card.counterfactual"),
+        label=_label(found, speech),
+        score=text,
+        bar=drawn,
+        lines=_lines(found, speech),
+        badges=badges(found, None, speech),
+    )
+
+
+def _title(explanation: Any, row: int | None, speech: Speech) -> str:
     name = explanation.source.id
     if row is None:
-        return "Explanation" if name is None else f"Row {shown(name)}"
-    return f"Row {row}" if name is None or name == row else f"Row {row} ({shown(name)})"
+        alone = speech.say("card.alone")
+        return alone if name is None else speech.say("card.row", {"row": speech.plain(name)})
+    if name is None or name == row:
+        return speech.say("card.row", {"row": row})
+    return speech.say("card.row_named", {"row": row, "name": speech.plain(name)})
 
 
-def _differing(found: Any) -> dict[str, Cell]:
-    """The changed cells by column, then those that only follow from them."""
-    cells = {change.column: _cell(change) for change in found.changes}
+def _answers(explanation: Any, shown: Sequence[Any], speech: Speech) -> tuple[Answer, ...]:
+    scores = [explanation.score, *(answer.score for answer in shown)]
+    scale = Scale.over(scores, explanation.needed)
+    return tuple(
+        Answer(
+            heading=_heading(explanation, rank, len(shown), speech),
+            label=_label(answer, speech),
+            score=score_text(explanation, answer, speech),
+            bar=_bar(explanation, answer, scale, speech),
+            lines=_lines(answer, speech),
+            badges=badges(answer, explanation.minimal_over, speech),
+        )
+        for rank, answer in enumerate(shown, 1)
+    )
+
+
+def _heading(explanation: Any, rank: int, count: int, speech: Speech) -> str:
+    if not explanation.counterfactuals:
+        return speech.say("card.miss")
+    if count == 1:
+        return speech.say("card.answer_only")
+    return speech.say("card.answer", {"rank": rank})
+
+
+def _label(answer: Any, speech: Speech) -> str:
+    if answer.label is None:
+        return ""
+    return speech.say("card.then", {"label": speech.plain(answer.label)})
+
+
+def _bar(explanation: Any, answer: Any, scale: Scale, speech: Speech) -> Bar:
+    before, after = (score_text(explanation, row, speech) for row in (explanation, answer))
+    text = speech.say("score.before_after", {"before": before, "after": after})
+    needs = needs_text(explanation, speech)
+    text = f"{text}{speech.say('value.comma')}{needs}" if needs else text
+    return bar(scale, explanation.needed, explanation.score, answer.score, text)
+
+
+def _lines(found: Any, speech: Speech) -> tuple[Line, ...]:
+    """The changed columns, then those that only follow from them."""
+    changed = {change.column: _line(change, speech) for change in found.changes}
+    query = found.source.rows.cells(found.source.query)
     for name, value in found.source.written().items():
-        cells.setdefault(name, Cell(shown(value), "follows from the others"))
-    return cells
+        before, after = speech.value(name, query[name]), speech.value(name, value)
+        follows = speech.say("card.follows")
+        changed.setdefault(name, Line(speech.name(name), before, after, follows))
+    return tuple(changed.values())
 
 
-def _cell(change: Any) -> Cell:
-    _, after = before_after(change.before, change.after)
-    interval = change.interval
-    if interval is None or interval.low == interval.high:
-        return Cell(after, "")
-    return Cell(after, f"holds from {shown(interval.low)} to {shown(interval.high)}")
+def _line(change: Any, speech: Speech) -> Line:
+    before, after = speech.change(change)
+    interval, remark = change.interval, ""
+    if interval is not None and interval.low != interval.high:
+        low, high = (speech.value(change.column, end) for end in (interval.low, interval.high))
+        remark = speech.say("card.holds", {"low": low, "high": high})
+    return Line(speech.name(change.column), before, after, remark)
 
 
-def _answer(explanation: Any, found: Any, heading: str) -> Answer:
-    label = "" if found.label is None else shown(found.label)
-    return Answer(heading, label, bar(explanation.score, found.score), notes(explanation, found))
+def _remarks(explanation: Any, speech: Speech) -> tuple[str, ...]:
+    found, asked = len(explanation.counterfactuals), explanation.asked.n or 0
+    said = []
+    if found and not _there(explanation) and found < asked:
+        said.append(speech.say("card.fewer", {"found": found, "asked": asked}))
+    if found and explanation.fell_back:
+        said.append(speech.say("card.fell_back", {"method": explanation.method}))
+    return tuple(said)
 
 
-def bar(before: float, after: float) -> Bar:
-    """Scores on a scale from 0 to 1, or, where they lie outside it, on one that holds both.
-
-    >>> bar(0.25, 0.75).after, bar(-3.0, 1.0).before
-    (75.0, 0.0)
-    """
-    low, high = min(0.0, before, after), max(1.0, before, after)
-    places = [round(100 * (score - low) / (high - low), 2) for score in (before, after)]
-    return Bar(*scores(before, after), *places)
+def _helps(explanation: Any, speech: Speech) -> str:
+    if explanation.counterfactuals or explanation.diagnosis:
+        return ""
+    known = isfinite(explanation.score) or explanation.status != "not_found"
+    return speech.say(f"no_answer.{explanation.status if known else 'failed'}")
 
 
-def _action(explanation: Any, action: Any) -> tuple[str, str, int, bool]:
-    name = called(action.column, explanation.names)
-    return name, shown(action.value), round(100 * action.weight), action.flips
+def _there(explanation: Any) -> bool:
+    """Whether the goal is reached as it is."""
+    return any(not found.changes for found in explanation.counterfactuals[:1])
+
+
+def _actions(explanation: Any, speech: Speech) -> tuple[Action, ...]:
+    """The strongest single changes, of a row that needs any."""
+    strongest = () if _there(explanation) else explanation.actions[:ACTIONS]
+    return tuple(
+        Action(
+            speech.name(action.column),
+            speech.value(action.column, action.value),
+            round(100 * action.weight),
+            action.flips,
+        )
+        for action in strongest
+    )

@@ -12,54 +12,84 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from macex.render.cards import cards
-from macex.render.files import write_whole
-from macex.render.text import counted
-from macex.render.values import change_text, shown
+from macex.render.cards import cards, counterfactual_answer
+from macex.render.catalogue import ENGLISH
+from macex.render.names import Names
+from macex.render.overview import overview
+from macex.render.palette import DARK, LIGHT, PRINT
+from macex.render.speech import Speech
+
+OPEN = 3  # cards of a batch that a notebook shows unfolded
 
 
-def fragment(items: Sequence[Any], total: int | None = None) -> str:
-    """Cards for a notebook: the first of a batch of `total`, or an explanation on its own."""
-    left = 0 if total is None else total - len(items)
-    shown_cards = cards(items, numbered=total is not None)
-    return _rendered("fragment.html.j2", {"cards": shown_cards, "left": left})
+def explanation_fragment(explanation: Any, language: str | Path = ENGLISH) -> str:
+    """The card of one explanation."""
+    speech = Speech(explanation.names, language)
+    (card,) = cards([explanation], speech, numbered=False)
+    return _rendered("card.html.j2", speech, {"card": card})
 
 
-def summary_fragment(summary: Any) -> str:
+def batch_fragment(
+    items: Sequence[Any], total: int, names: Names, language: str | Path = ENGLISH
+) -> str:
+    """Cards for a notebook: the first of a batch of `total`, all but a few folded."""
+    speech = Speech(names, language)
+    values = {"cards": cards(items, speech, numbered=True), "left": total - len(items)}
+    return _rendered("cards.html.j2", speech, {**values, "open": OPEN})
+
+
+def counterfactual_fragment(found: Any, language: str | Path = ENGLISH) -> str:
+    """One counterfactual on its own."""
+    speech = Speech(found.names, language)
+    return _rendered(
+        "counterfactual.html.j2", speech, {"answer": counterfactual_answer(found, speech)}
+    )
+
+
+def summary_fragment(summary: Any, language: str | Path = ENGLISH) -> str:
     """A summary for a notebook."""
-    return _rendered("summary.html.j2", {"summary": summary})
+    speech = Speech(summary.names, language)
+    return _rendered("summary.html.j2", speech, {"overview": overview(summary, speech)})
 
 
-def report(items: Sequence[Any], title: str, meta: Mapping[str, Any], summary: Any = None) -> str:
+def facts_fragment(title: str, facts: Mapping[str, str]) -> str:
+    """A short table of facts, each with its name."""
+    return _rendered("facts.html.j2", Speech(), {"title": title, "facts": facts})
+
+
+def report(
+    items: Sequence[Any],
+    summary: Any,
+    meta: Mapping[str, Any],
+    *,
+    total: int,
+    title: str | None = None,
+    language: str | Path = ENGLISH,
+) -> str:
     """A whole page that asks for nothing outside itself."""
+    speech = Speech(summary.names, language)
     values = {
-        "cards": cards(items, numbered=True),
-        "title": title,
-        "counted": counted(items),
-        "meta": {key: shown(value) for key, value in meta.items()},
-        "summary": summary,
+        "cards": cards(items, speech, numbered=True),
+        "left": total - len(items),
+        "title": speech.say("report.title") if title is None else title,
+        "counted": speech.say_counted("report.counted", total),
+        "meta": {key: speech.plain(value) for key, value in meta.items()},
+        "overview": overview(summary, speech),
     }
-    return _rendered("report.html.j2", values)
-
-
-def write(path: Path, page: str) -> None:
-    """Writes a page at once."""
-    write_whole(path, page.encode())
+    return _rendered("report.html.j2", speech, values)
 
 
 @cache
 def _templates() -> Environment:
-    loader = PackageLoader("macex.render", "templates")
-    environment = Environment(
-        loader=loader,
+    return Environment(
+        loader=PackageLoader("macex.render", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["change"] = change_text
-    return environment
 
 
-def _rendered(template: str, values: Mapping[str, Any]) -> str:
-    return _templates().get_template(template).render(values)
+def _rendered(template: str, speech: Speech, values: Mapping[str, Any]) -> str:
+    palettes = {"light": LIGHT, "dark": DARK, "paper": PRINT}
+    return _templates().get_template(template).render({**values, "speech": speech, **palettes})

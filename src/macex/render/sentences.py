@@ -2,59 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from macex.ask.goals import AnyOf
-from macex.render.values import before_after, score_text, scores, shown
+from macex.render.catalogue import ENGLISH
+from macex.render.reason_codes import CodeTable, reason_codes
+from macex.render.speech import Speech
 
 
-def sentences(explanation: Any) -> list[str]:
-    """One sentence for each counterfactual, or one that says why there is none."""
-    if not explanation.counterfactuals:
-        return [explanation.reason or "No row was found that reaches the goal."]
-    return [_sentence(explanation, found) for found in explanation.counterfactuals]
+def sentences(
+    explanation: Any, language: str | Path = ENGLISH, codes: CodeTable | None = None
+) -> list[str]:
+    """One sentence for each counterfactual, or one that says why there is none.
+
+    With a table of reason codes a last sentence names the main reasons.
+    """
+    speech = Speech(explanation.names, language)
+    said = [sentence(explanation, found, speech) for found in explanation.counterfactuals]
+    reasons = [] if codes is None else [str(code) for code in reason_codes(explanation, codes)]
+    last = [speech.say("sentence.reasons", {"reasons": "; ".join(reasons)})] if reasons else []
+    return (said or [no_answer(explanation, speech)]) + last
 
 
-def _sentence(explanation: Any, found: Any) -> str:
+def no_answer(explanation: Any, speech: Speech) -> str:
+    """Why there is no answer: the reason itself in English, what it amounts to otherwise."""
+    if speech.language == ENGLISH:
+        return explanation.reason or speech.say("sentence.nothing")
+    said = [speech.say(f"sentence.{explanation.status}")]
+    if explanation.diagnosis:
+        constraints = {"constraints": "; ".join(explanation.diagnosis)}
+        said.append(speech.say("sentence.relief", constraints))
+    if explanation.miss is not None:
+        score = speech.score(explanation.miss.score)
+        said.append(speech.say("sentence.miss", {"score": score}))
+    return " ".join(said)
+
+
+def sentence(explanation: Any, found: Any, speech: Speech) -> str:
+    """What a counterfactual says, as one sentence."""
     decided = isinstance(explanation.goal, AnyOf)
     if not found.changes:
-        return _already(explanation, decided=decided)
-    changes = [_clause(change, explanation.names) for change in found.changes]
-    condition = f"If {listed(changes)}"
-    before, after = scores(explanation.score, found.score)
-    if decided:
-        label = shown(found.label)
-        return f"{condition}, the model would have decided {label} (score {before} → {after})."
-    return f"{condition}, the score would have been {after} (now {before})."
+        return _already(explanation, speech, decided=decided)
+    changes = [_clause(change, speech) for change in found.changes]
+    before, after = speech.scores(explanation.score, found.score)
+    values = {
+        "condition": speech.say("sentence.condition", {"changes": speech.listed(changes)}),
+        "label": speech.plain(found.label),
+        "before": before,
+        "after": after,
+    }
+    return speech.say("sentence.decided" if decided else "sentence.scored", values)
 
 
-def _already(explanation: Any, *, decided: bool) -> str:
-    score = score_text(explanation.score)
-    if decided:
-        return f"The model already decides {shown(explanation.label)} (score {score})."
-    return f"The score is already there: {score}."
+def _already(explanation: Any, speech: Speech, *, decided: bool) -> str:
+    score = speech.score(explanation.score)
+    if not decided:
+        return speech.say("sentence.already_scored", {"score": score})
+    values = {"label": speech.plain(explanation.label), "score": score}
+    return speech.say("sentence.already_decided", values)
 
 
-def _clause(change: Any, names: Mapping[str, str]) -> str:
-    before, after = before_after(change.before, change.after)
-    return f"{called(change.column, names)} were {after} instead of {before}"
-
-
-def called(column: str, names: Mapping[str, str]) -> str:
-    """What a column is called in front of people.
-
-    >>> called("hours_per_week", {}), called("edu", {"edu": "level of education"})
-    ('hours per week', 'level of education')
-    """
-    return names.get(column, column.replace("_", " "))
-
-
-def listed(parts: list[str]) -> str:
-    """Parts joined as a sentence joins them.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    *first, last = parts
-    return f"{', '.join(first)} and {last}" if first else last
+def _clause(change: Any, speech: Speech) -> str:
+    before, after = speech.change(change)
+    values = {"name": speech.name(change.column), "before": before, "after": after}
+    return speech.say("sentence.change", values)

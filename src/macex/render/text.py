@@ -1,43 +1,113 @@
-"""Results as plain text for a terminal."""
+"""Results as plain text for a terminal, wrapped to its width."""
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
+from itertools import zip_longest
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import Any
 
-from macex.render.values import change_text, notes, score_text, scores, shown
+from macex.render.badges import badges
+from macex.render.needs import goal_text, score_line, score_text
+from macex.render.overview import typical_texts
+from macex.render.speech import Speech
+from macex.render.values import shown
 
 Table = list[list[str]]
+WIDTH = 100  # where nobody knows how wide the reader's window is
+NARROWEST = 40
+GLUE = "\N{NO-BREAK SPACE}"
 
 
 def explanation_text(explanation: Any) -> str:
     """The decision, the goal, and a line for each counterfactual or the reason for none."""
-    lines = [_decision(explanation)]
+    speech, room = Speech(explanation.names), width() - 2
+    lines = [_decision(explanation, speech)]
     if explanation.counterfactuals:
         table = [
-            [f"{rank}.", *_found(explanation, found), ", ".join(notes(explanation, found))]
+            [f"{rank}.", *_found(explanation, found, speech), _notes(explanation, found, speech)]
             for rank, found in enumerate(explanation.counterfactuals, 1)
         ]
-        lines += aligned(table)
+        lines += _stacked(table, room) if _narrow(table, room) else aligned(table, room, flexible=1)
     else:
         why = f": {explanation.reason}" if explanation.reason else ""
-        lines.append(f"no answer ({explanation.status}){why}")
+        lines += wrapped(f"no answer ({explanation.status}){why}", room)
         if explanation.miss is not None:
-            missed = _found(explanation, explanation.miss, "the row as it is")
-            lines.append(f"nearest miss: {'   '.join(missed)}")
+            missed = _found(explanation, explanation.miss, speech, "the row as it is")
+            lines += wrapped(f"nearest miss: {'   '.join(missed)}", room)
+    lines += [line for remark in _remarks(explanation) for line in wrapped(remark, room)]
     return "\n  ".join(lines)
 
 
-def _decision(explanation: Any) -> str:
-    label = "" if explanation.label is None else f"{shown(explanation.label)}, "
-    return f"{label}score {score_text(explanation.score)}; wanted: {explanation.goal.text}"
+def _narrow(table: Table, room: int) -> bool:
+    """Whether what stands beside the changes leaves them too little room."""
+    return room - max(sum(map(len, line)) - len(line[1]) for line in table) < NARROWEST
 
 
-def _found(explanation: Any, found: Any, unchanged: str = "no change needed") -> list[str]:
-    _, score = scores(explanation.score, found.score)
-    changes = ", ".join(map(change_text, found.changes)) or unchanged
+def _stacked(table: Table, room: int) -> list[str]:
+    """The changes of each answer, and below them what is known of it."""
+    lines = []
+    for rank, changes, score, notes in table:
+        known = ", ".join(part for part in (score, notes) if part)
+        first, *rest = [*wrapped(changes, room - 4), *wrapped(known, room - 4)]
+        lines += [f"{rank:<4}{first}", *(f"    {line}" for line in rest)]
+    return lines
+
+
+def _decision(explanation: Any, speech: Speech) -> str:
+    label = "" if explanation.label is None else f"{shown(explanation.label)}; "
+    score = score_line(explanation, speech)
+    said = f"{label}{score[0].lower()}{score[1:]}"
+    if explanation.asked.goals is not None:
+        return said
+    return f"{said}; wanted: {goal_text(explanation, speech)}"
+
+
+def _found(
+    explanation: Any, found: Any, speech: Speech, unchanged: str = "no change needed"
+) -> list[str]:
+    score = score_text(explanation, found, speech)
+    changes = _joined([change_text(change, speech) for change in found.changes]) or unchanged
     return [changes, score if found.label is None else f"{shown(found.label)} {score}"]
+
+
+def _notes(explanation: Any, found: Any, speech: Speech) -> str:
+    return ", ".join(badge.text for badge in badges(found, explanation.minimal_over, speech))
+
+
+def _remarks(explanation: Any) -> list[str]:
+    found, asked = explanation.counterfactuals, explanation.asked.n or 0
+    fewer = found and found[0].changes and len(found) < asked
+    return [
+        *([f"{len(found)} of {asked} asked"] if fewer else []),
+        *(
+            [f"found by another search: {explanation.method}"]
+            * bool(found and explanation.fell_back)
+        ),
+    ]
+
+
+def change_text(change: Any, speech: Speech) -> str:
+    """A change in the words of the data, unless the caller gave others.
+
+    >>> from types import SimpleNamespace
+    >>> change_text(SimpleNamespace(column="hours_per_week", before=40, after=45.0), Speech())
+    'hours_per_week 40 → 45'
+    """
+    before, after = speech.change(change)
+    return f"{_plainly(change.column, speech)} {before} → {after}"
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """Parts in a row, to be wrapped between them rather than within."""
+    return ", ".join(part.replace(" ", GLUE) for part in parts)
+
+
+def _plainly(column: str, speech: Speech) -> str:
+    return speech.name(column) if column in speech.names else column
 
 
 def batch_text(items: Sequence[Any], limit: int = 5) -> str:
@@ -57,15 +127,30 @@ def counted(items: Sequence[Any]) -> str:
 
 
 def summary_text(summary: Any) -> str:
-    """A summary as text: answers, reasons for none, columns and changes by how often."""
-    lines = [f"{summary.found} of {summary.rows} rows have an answer"]
-    lines += [f"  {count} without: {reason}" for reason, count in summary.without]
-    if summary.columns:
-        lines.append("columns that change")
-        lines += aligned([["", name, str(count)] for name, count in summary.columns])
-        lines.append("most frequent changes")
-        lines += aligned([["", change_text(change), str(n)] for change, n in summary.changes])
+    """A summary as text: answers, reasons for none, and what changes how often."""
+    speech = Speech(summary.names)
+    head = f"{summary.found} of {summary.rows} rows have an answer"
+    lines = [head, *_costs(summary)]
+    for reason, count in summary.without:
+        lines += [f"  {line}" for line in wrapped(f"{count} without: {reason}", width() - 2)]
+    if summary.typical:
+        table = [["column", "changes", "typical change"]] + [
+            [
+                _plainly(entry.column, speech),
+                str(entry.times),
+                _joined(typical_texts(entry, speech)),
+            ]
+            for entry in summary.typical
+        ]
+        lines += [f"  {line}" for line in aligned(table, width() - 2, flexible=2)]
     return "\n".join(lines)
+
+
+def _costs(summary: Any) -> list[str]:
+    if not summary.counterfactuals:
+        return []
+    cost = f"{summary.cost.rows:,} rows scored and {summary.cost.calls} model calls a query"
+    return [f"  {summary.counterfactuals:,} counterfactuals; {cost}"]
 
 
 def paper_table(explanation: Any) -> str:
@@ -91,11 +176,38 @@ def _cells(result: Any, query: dict[str, object]) -> list[str]:
     ]
 
 
-def aligned(table: Table) -> list[str]:
+def aligned(table: Table, room: int | None = None, flexible: int = 0) -> list[str]:
     """The lines of a table whose columns are as wide as they must be.
+
+    Where they need more than `room`, the `flexible` column is wrapped.
 
     >>> aligned([["age", "1"], ["sex", "22"], ["hours", "3"]])
     ['age    1', 'sex    22', 'hours  3']
+    >>> aligned([["one two three", "1"]], room=12)
+    ['one two    1', 'three']
     """
     widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
-    return ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
+    spare = None if room is None else room - sum(widths) - 2 * (len(widths) - 1)
+    if spare is not None and spare < 0:
+        widths[flexible] = max(widths[flexible] + spare, 8)
+        table = [line for cells in table for line in _wrapped_cells(cells, widths, flexible)]
+    lines = ("  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table)
+    return [line.replace(GLUE, " ") for line in lines]
+
+
+def _wrapped_cells(cells: list[str], widths: list[int], flexible: int) -> Table:
+    parts = wrap(cells[flexible], widths[flexible], break_on_hyphens=False)
+    columns = [parts if at == flexible else [cell] for at, cell in enumerate(cells)]
+    return [list(line) for line in zip_longest(*columns, fillvalue="")]
+
+
+def wrapped(text: str, room: int) -> list[str]:
+    """A text cut to lines, all but the first indented."""
+    lines = wrap(text, room, subsequent_indent="  ", break_on_hyphens=False) or [""]
+    return [line.replace(GLUE, " ") for line in lines]
+
+
+def width() -> int:
+    """The width of the terminal, or 100 where what is printed goes elsewhere."""
+    shows = sys.stdout is not None and sys.stdout.isatty()
+    return max(NARROWEST, get_terminal_size().columns) if shows else WIDTH

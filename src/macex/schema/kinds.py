@@ -90,7 +90,7 @@ class OneHot:
             object.__setattr__(self, "columns", columns)
 
 
-Kind: TypeAlias = Categorical | Ordered | Continuous | Datetime
+Kind: TypeAlias = Categorical | Ordered | Continuous | Datetime | OneHot
 
 NAMED: dict[str, Kind] = {
     "categorical": Categorical(),

@@ -8,7 +8,7 @@ libraries stay the business of the frames' own columns.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
@@ -78,7 +78,7 @@ class Folding:
             for member in place
         }
 
-    def spelled(self, cells: Mapping[Hashable, Any]) -> dict[Hashable, Any]:
+    def spelled(self, cells: Mapping[Any, Any]) -> dict[Any, Any]:
         """One row with the value of a block, given by its name, as zeros and ones."""
         spelled = dict(cells)
         for column, place in zip(self.columns, self.places, strict=True):

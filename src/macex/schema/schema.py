@@ -127,10 +127,10 @@ class Schema:
         return "\n  ".join([head, *lines])
 
     def _repr_html_(self) -> str:
-        heads = "".join(f"<th>{head}</th>" for head in HEADS)
+        heads = "".join(f'<th scope="col">{head}</th>' for head in HEADS)
         body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
-            for cells in (_described(c, self._members(at)) for at, c in enumerate(self.columns))
+            _html_row(*_described(column, self._members(at)))
+            for at, column in enumerate(self.columns)
         )
         return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
@@ -142,6 +142,11 @@ class Schema:
 
 HEADS = ("column", "kind", "values", "step", "missing")
 SHOWN = 5
+
+
+def _html_row(name: str, *cells: str) -> str:
+    head = f'<th scope="row">{escape(name)}</th>'
+    return f"<tr>{head}{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
 
 def _described(column: Column, members: int) -> tuple[str, ...]:

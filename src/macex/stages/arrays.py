@@ -43,6 +43,18 @@ def highest(table: Array, count: int) -> Array:
     return np.take_along_axis(place, order, axis=1)
 
 
+def spread_turns(count: int) -> Array:
+    """An order of 0..count-1 whose every beginning is spread evenly: the turn of each position.
+
+    >>> spread_turns(5).tolist()
+    [0, 4, 2, 6, 1]
+    """
+    position, turn = np.arange(count), np.zeros(count, int)
+    for bit in range(max(0, count - 1).bit_length()):
+        turn = 2 * turn + ((position >> bit) & 1)
+    return turn
+
+
 def rank_within(group: Array, *keys: Array) -> Array:
     """The rank of every entry among those of its group, by the keys (first key first).
 

@@ -18,6 +18,8 @@ from macex.schema import MISSING, Array, special
 from macex.stages.shapes import Candidates
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from macex.ask.space import Space
 
 
@@ -61,6 +63,12 @@ class Domain:
         room = most if self.rows is None else self.rows // np.maximum(1, units)
         return np.maximum(2, np.minimum(most, room)) * np.ones(len(units), int)
 
+    def within(self, units: Sequence[Unit], most: int) -> Domain:
+        """The same; evenly thinned if it is every value and those are more than `most`."""
+        if self != Domain() or sum(len(unit.seen) for unit in units) <= most:
+            return self
+        return Domain(categories=most, quantiles=most, rows=most)
+
 
 @dataclass(frozen=True, slots=True)
 class Both:
@@ -95,13 +103,15 @@ class Near(NamedTuple):
     real: Array  # (Q, K) bool
 
 
-def offer(choice: Neighbors | Domain | Both, space: Space, near: Near | None) -> Candidates:
-    """The candidates of a batch.
+def offer(
+    choice: Neighbors | Domain | Both, space: Space, near: Near | None, most: int = 6000
+) -> Candidates:
+    """The candidates of a batch, of the domain alone about `most` for each query.
 
     A query to which the neighbours offer nothing gets the domain's values instead.
     """
     if isinstance(choice, Domain):
-        return _spread(choice, space, np.ones(len(space), bool))
+        return _spread(choice.within(space.units, most), space, np.ones(len(space), bool))
     if near is None:
         raise TypeError("neighbours are needed")
     if isinstance(choice, Both):

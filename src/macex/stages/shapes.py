@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import expit
 
 from macex.schema import Array
+from macex.stages.arrays import spread_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +45,14 @@ class Candidates:
         codes[np.arange(len(at)), self.unit[entry]] = self.value[at, entry]
         return codes, at, entry
 
+    def turns(self) -> Array:
+        """In which order to try the entries if not all can be tried, (A,): every unit's in turn."""
+        turn = np.zeros(len(self.unit), int)
+        for place in np.unique(self.unit):
+            mine = np.flatnonzero(self.unit == place)
+            turn[mine] = spread_turns(len(mine))
+        return turn
+
     def shares(self, gain: Array) -> Array:
         """Gains (Q, A) of 0 or more as shares of the best gains of all units together."""
         total = np.zeros(len(gain))
@@ -68,8 +77,13 @@ class Judging(Protocol):
 
     ran_out: Array  # (Q,) bool: the query's rows or time were spent
 
-    def __call__(self, codes: Array, at: Array, *, probe: bool = False) -> Verdict:
-        """The verdict on each row; with `probe` rows that break a rule are scored, too."""
+    def __call__(
+        self, codes: Array, at: Array, *, probe: bool = False, turn: Array | None = None
+    ) -> Verdict:
+        """The verdict on each row; with `probe` rows that break a rule are scored, too.
+
+        Where not all rows of a query can be paid for, those with the lowest `turn` (n,) are.
+        """
 
     def renew(self, queries: Array, rows: int) -> None:
         """Let queries (Q,) bool cost `rows` more, unless the caller set the limit."""

@@ -60,7 +60,7 @@ class Section:
             best = _best(task, trials, at, verdict.reached, codes, pool.at)
             moved = np.zeros(len(pool), bool)
             moved[trials.example[best]] = True
-            if turn >= self.rounds - 1:  # from now on only taking back counts as moving
+            if turn >= self.rounds:  # from now on only taking back counts as moving
                 fewer = (trials.codes[best] != task.queries[at[best]]).sum(axis=1)
                 moved[trials.example[best]] = fewer < changed[trials.example[best]].sum(axis=1)
             _raise_fences(trials, verdict.reached, fence, codes)

@@ -10,6 +10,7 @@ from macex.schema import Array, cell_keys
 from macex.stages.arrays import first_of_each, highest, rank_within
 from macex.stages.shapes import Candidates, Task
 
+PER_UNIT = 8  # single changes of one unit that combinations are built from
 REPEATS = 4  # how often one combination may come from different parents
 BEYOND = np.iinfo(np.int64).max  # the rank of what is not to be scored
 
@@ -88,7 +89,9 @@ def _ranked(task: Task, gain: Array, distance: Array) -> Array:
     if task.prefer != "nearest":
         return gain
     return np.where(
-        gain > 0, gain / np.maximum(distance, 1e-9), np.where(np.isfinite(gain), -1.0, -np.inf)
+        gain > 0,
+        gain / np.maximum(distance, 1e-9),
+        np.where(np.isfinite(gain), -1.0 - distance, -np.inf),
     )
 
 
@@ -117,10 +120,11 @@ def _single_parts(task: Task, singles: Singles, queries: Array, most: int) -> tu
     unit, value = singles.candidates.unit, singles.candidates.value
     gain = singles.gain[queries]
     distance = _single_distances(task, singles, queries, np.isfinite(gain))
-    entry, capped = _best_entries(gain, unit, most)
+    per_unit = most if task.space.bound_rows else PER_UNIT
+    entry, capped = _best_entries(gain, unit, most, per_unit)
     real = np.isfinite(capped)
     if task.prefer == "nearest":
-        frugal, capped = _best_entries(_ranked(task, gain, distance), unit, most)
+        frugal, capped = _best_entries(_ranked(task, gain, distance), unit, most, per_unit)
         entry = np.concatenate([frugal, entry], axis=1)
         real = np.concatenate([np.isfinite(capped), real], axis=1)
     codes = np.repeat(task.queries[queries][:, None], entry.shape[1], axis=1)
@@ -145,7 +149,7 @@ def _distance(task: Task, codes: Array, at: Array) -> Array:
     return task.measure(codes, at) if task.prefer == "nearest" else np.zeros(len(at))
 
 
-def _best_entries(rank_by: Array, unit: Array, most: int, per_unit: int = 8) -> tuple[Array, Array]:
+def _best_entries(rank_by: Array, unit: Array, most: int, per_unit: int) -> tuple[Array, Array]:
     """The entries that promise most, not too many of one unit, and what they promise."""
     if not rank_by.shape[1]:
         return np.zeros((len(rank_by), 0), np.intp), np.zeros((len(rank_by), 0))
@@ -173,6 +177,10 @@ class Brood(NamedTuple):
         """The extensions at `chosen` (q, C) as rows of codes, and their queries."""
         line, place = np.nonzero(chosen & (self.rank < BEYOND))
         return self._built(line, place), self.queries[line]
+
+    def after(self, rank: int, helped: Array) -> tuple[Array, Array]:
+        """The extensions from `rank` on, of queries that are not among the `helped`."""
+        return self.rows((self.rank >= rank) & ~np.isin(self.queries, helped)[:, None])
 
     def lawful(self, task: Task, limit: int) -> Brood:
         """Only extensions that satisfy the rules, ranked anew."""
@@ -248,7 +256,7 @@ def _promise(task: Task, guess: Array, distance: Array, queries: Array) -> Array
 def greedy_path(task: Task, singles: Singles, queries: Array) -> tuple[Array, Array]:
     """The best value of each unit, one after the other, best unit first (Algorithm 2, step 5)."""
     unit, width = singles.candidates.unit, task.space.width
-    entry, gain = _best_entries(singles.gain[queries], unit, width, per_unit=1)
+    entry, gain = _best_entries(singles.gain[queries], unit, width, 1)
     useful = np.isfinite(gain) & (gain > 0)
     rows = np.repeat(task.queries[queries][:, None], entry.shape[1], axis=1)
     for place in range(entry.shape[1]):

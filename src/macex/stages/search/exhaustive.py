@@ -32,6 +32,8 @@ from macex.stages.search.completing import (
 )
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
+MOST_PARTS = 500  # single changes that are joined in pairs where rules bind
+MOST_PAIRS = 4_000_000  # pairs that are looked at together
 NEAREST_LEVELS = 3  # how many levels are looked at when the nearest example is wanted
 
 
@@ -89,23 +91,28 @@ class Exhaustive:
     ) -> tuple[Level, Array]:
         """Score the combinations of `size` changes; also for whom these were all there are."""
         beam_rows, more_rows = (self.beam, self.more) if size <= self.depth else (self.narrow, 0)
-        width = (self.parents, self.parents) if size <= self.depth else (2, self.narrow)
         room = self.max_rows if singles.candidates.exact else beam_rows
         small = (
             combinations(singles.gain[open_], singles.candidates.unit, task.space.width, size)
             <= room
         )
         beam = open_[~small]
-        young = brood(task, singles, before, beam, width, beam_rows + more_rows)
-        parts = [all_of(task, singles, open_[small], size), young.rows(young.rank < beam_rows)]
+        width = self._width(task, singles, size)
+        broods = [
+            brood(task, singles, before, part, width, beam_rows + more_rows)
+            for part in _blocks(beam, width)
+        ]
+        parts = [
+            all_of(task, singles, open_[small], size),
+            *(young.rows(young.rank < beam_rows) for young in broods),
+        ]
         if size == 2:
             parts.append(greedy_path(task, singles, open_))
         level = _score(task, *_fresh(task, pools, parts))
-        helped = np.isin(beam, level.at[level.reached])
-        late = (young.rank >= beam_rows) & ~helped[:, None]
-        if late.any():
-            extra = _score(task, *_fresh(task, pools, [young.rows(late)]))
-            level = joined(level, extra)
+        helped = level.at[level.reached]
+        late = [young.after(beam_rows, helped) for young in broods] if more_rows else []
+        if any(len(at) for _, at in late):
+            level = joined(level, _score(task, *_fresh(task, pools, late)))
         whole = singles.known
         whole[beam] = False
         if task.grid is None or singles.candidates.whole is None:
@@ -117,6 +124,24 @@ class Exhaustive:
             level = joined(level, worth_keeping(rows, self.parents))
             whole[part] = singles.known[part]
         return level, whole
+
+    def _width(self, task: Task, singles: Singles, size: int) -> tuple[int, int]:
+        """How many combinations are extended, and by how many single changes.
+
+        Where rules bind, a change may be needed that promises nothing by itself, so all are tried.
+        """
+        if size > self.depth:
+            return 2, self.narrow
+        if not task.space.bound_rows:
+            return self.parents, self.parents
+        every = min(singles.reach.shape[1], MOST_PARTS)
+        return every if size == 2 else self.parents, every
+
+
+def _blocks(queries: Array, width: tuple[int, int]) -> list[Array]:
+    """Queries in parts whose extensions fit into memory together."""
+    size = max(1, MOST_PAIRS // max(1, width[0] * width[1]))
+    return [queries[start : start + size] for start in range(0, len(queries), size)]
 
 
 class _Proof:
@@ -159,7 +184,7 @@ def _score_singles(task: Task, candidates: Candidates) -> tuple[Singles, list[Po
     codes, at, entry = candidates.rows(task.queries, candidates.real)
     if not len(at):
         return Singles(candidates, reached, reach), []
-    verdict = task.judge(codes, at, probe=True)
+    verdict = task.judge(codes, at, probe=True, turn=candidates.turns()[entry])
     reach[at, entry] = verdict.progress - task.base[at]
     reached[at, entry] = verdict.reached
     good = verdict.reached & candidates.allowed[at, entry]

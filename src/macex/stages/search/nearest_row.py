@@ -13,6 +13,7 @@ import numpy as np
 
 from macex.schema import Array
 from macex.stages.arrays import rank_within
+from macex.stages.search.stripping import stripped
 from macex.stages.shapes import Pool, Task
 
 
@@ -34,7 +35,7 @@ class NearestRow:
         best = good[rank_within(at[good], changes[good], distance) < 2]
         pool = Pool(at[best], codes[best], verdict.progress[best])
         pool = Pool.join([pool, self._grown(task, pool)], task.space.width)
-        pool = self._stripped(task, pool)
+        pool = stripped(task, pool, self.rounds)
         few = task.space.changed(pool.codes, pool.at).sum(axis=1) <= task.max_changes[pool.at]
         return pool.take(np.flatnonzero(few))
 
@@ -64,38 +65,3 @@ class NearestRow:
             codes[example[best]], progress[example[best]] = rows[best], verdict.progress[best]
             reached[example[best]] = verdict.reached[best]
         return Pool(pool.at, codes, progress).take(np.flatnonzero(reached))
-
-    def _stripped(self, task: Task, pool: Pool) -> Pool:
-        """Take changes back, in large blocks first: what stays is needed, change by change."""
-        codes, progress = pool.codes.copy(), pool.progress.copy()
-        size = task.space.changed(codes, pool.at).sum(axis=1) // 2  # (E,) changes per block
-        for _ in range(self.rounds):
-            rows, example = _undone(task, codes, pool.at, size)
-            if not len(example):
-                break
-            verdict = task.judge(rows, pool.at[example])
-            good = np.flatnonzero(verdict.reached)
-            best = good[rank_within(example[good], -verdict.progress[good], good) == 0]
-            codes[example[best]], progress[example[best]] = rows[best], verdict.progress[best]
-            stuck = np.setdiff1d(np.arange(len(pool)), example[best])
-            size[stuck] //= 2
-        return Pool(pool.at, codes, progress)
-
-
-def _undone(task: Task, codes: Array, at: Array, size: Array) -> tuple[Array, Array]:
-    """Every example with each block of `size` of its changes undone, one block a row."""
-    rows, example = [np.zeros((0, codes.shape[1]))], []
-    changed = task.space.changed(codes, at)
-    for place, wished in enumerate(size):
-        units = np.flatnonzero(changed[place])
-        width = min(int(wished), len(units) // 2)
-        if width < 1:
-            continue
-        for start in range(0, len(units), width):
-            row = codes[place].copy()
-            block = units[start : start + width]
-            if len(block) < len(units):
-                row[block] = task.queries[at[place], block]
-                rows.append(row[None])
-                example.append(place)
-    return np.concatenate(rows), np.array(example, dtype=np.intp)

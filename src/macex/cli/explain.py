@@ -1,0 +1,166 @@
+"""`macex explain`: counterfactuals for the rows of a file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from macex.audit import Audit
+from macex.cli import options
+from macex.cli.goals import goal_typed
+from macex.cli.inputs import classes_named, model_for, training
+from macex.cli.toml import read_constraints
+from macex.explainer import Explainer
+from macex.render.text import batch_text
+from macex.scale.files import (
+    CHUNK,
+    FileRun,
+    Progress,
+    explain_file,
+    frames_of,
+    refuse_existing,
+)
+
+SHOWN = 20
+
+
+def explain(
+    *,
+    model: options.Model,
+    data: options.Data,
+    rows: Annotated[str, typer.Option(metavar="FILE", help="The rows to explain; - for stdin.")],
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help=".csv, .json, .jsonl, .parquet or .html; - for stdout."),
+    ] = None,
+    label: options.Label = None,
+    drop: options.Drop = None,
+    id_: Annotated[
+        str | None, typer.Option("--id", metavar="COLUMN", help="Names the rows; no feature.")
+    ] = None,
+    want: Annotated[
+        str | None,
+        typer.Option(help="A label, or a goal such as at_least(0.7). Default: any other label."),
+    ] = None,
+    n: Annotated[int, typer.Option("-n", help="Counterfactuals for each row.")] = 1,
+    constraints: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What may change, as TOML.")
+    ] = None,
+    schema: options.SchemaFile = None,
+    method: Annotated[str, typer.Option(help="exhaustive, reinforce or gradientless.")] = (
+        "exhaustive"
+    ),
+    prefer: Annotated[str, typer.Option(help="fewest, nearest or surest.")] = "fewest",
+    classes: options.Classes = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same answers.")] = 0,
+    max_rows: Annotated[
+        int | None, typer.Option(help="The most rows the model may score for one row.")
+    ] = None,
+    diagnose: Annotated[
+        bool, typer.Option("--diagnose", help="Say which constraint stands in the way.")
+    ] = False,
+    changes: Annotated[bool, typer.Option("--changes", help="Write one line per change.")] = False,
+    form: Annotated[
+        str | None, typer.Option("--format", help="csv, json or jsonl, for --out -.")
+    ] = None,
+    audit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Record every explanation there.")
+    ] = None,
+    chunk: Annotated[int, typer.Option(help="Rows explained together.")] = CHUNK,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that was interrupted.")
+    ] = False,
+    force: options.Force = False,
+    allow_pickle: options.AllowPickle = False,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """The least that would have to be different, for every row of a file.
+
+    One row per counterfactual, in any of five forms:
+
+        macex explain --model model.onnx --data train.csv --label income --rows new.csv --out result.csv
+
+    Three answers each, toward a label, under constraints, as a report:
+
+        macex explain --model model.ubj --data train.csv --rows new.csv -n 3 --want ">50K" --constraints rules.toml --out report.html
+
+    In a pipe:
+
+        cat new.csv | macex explain --model model.onnx --data train.csv --rows - --out - --format jsonl
+
+    Without --out the first rows are shown. An interrupted run goes on with --resume and ends in
+    the same bytes.
+    """  # noqa: E501 - a command is one line
+    if out not in (None, "-"):
+        refuse_existing(Path(str(out)), resume=resume, force=force)
+    learnt = training(data, label, drop, schema)
+    explainer = Explainer(
+        model_for(model, data, learnt.rows, allow_pickle=allow_pickle),
+        learnt.rows,
+        schema=learnt.kinds,
+        method=method,
+        prefer=prefer,
+        classes=classes_named(classes),
+        random_state=seed,
+        audit=None if audit is None else Audit(audit, model=model, data=data),
+    )
+    rules = (
+        None
+        if constraints is None
+        else read_constraints(constraints, learnt.ground(explainer.schema))
+    )
+    call: dict[str, Any] = {"n": n, "want": goal_typed(want, explainer.classes)}
+    call |= {"constraints": rules, "max_rows": max_rows, "diagnose": diagnose}
+    origin: Any = sys.stdin.buffer if rows == "-" else rows
+    if out is None:
+        frame = next(iter(frames_of(explainer, origin, SHOWN, learnt.dropped, id_)))
+        found = explainer.explain(frame, on_error="keep", **call)
+        print(found.to_json() if as_json else batch_text(found, limit=SHOWN))
+        return
+    target: Any = sys.stdout.buffer if out == "-" else out
+    form = form or ("csv" if out == "-" else None)
+    with _bar(quiet=quiet) as progress:
+        done = explain_file(
+            explainer,
+            origin,
+            target,
+            drop=learnt.dropped,
+            index=id_,
+            form=form,
+            changes=changes,
+            chunk=chunk,
+            resume=resume,
+            force=force,
+            progress=progress,
+            **call,
+        )
+    _say(done, out, quiet=quiet, as_json=as_json)
+
+
+@contextmanager
+def _bar(*, quiet: bool) -> Iterator[Progress]:
+    """A progress bar on the terminal, if there is one."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("explaining", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _say(done: FileRun, out: str, *, quiet: bool, as_json: bool) -> None:
+    stream = sys.stderr if out == "-" else sys.stdout
+    if as_json:
+        print(json.dumps({"out": out, **vars(done)}), file=stream)
+    elif not quiet:
+        print(f"{done}; written to {out}", file=stream)

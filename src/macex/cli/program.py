@@ -1,0 +1,72 @@
+"""The commands together, and what becomes of an error: one line, exit code 2."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from macex.cli import bench, constraints, demo, doctor, explain, replay, schema, whatif
+from macex.errors import MacexError
+
+WRONG, INTERRUPTED = 2, 130
+WRONG_USE: Any = typer.BadParameter.__base__  # what all errors in the use of options derive from
+
+app = typer.Typer(
+    name="macex",
+    help="What is the least that would have to be different for a model to decide otherwise?\n\n"
+    "Begin with `macex demo`. `macex COMMAND --help` teaches each command by example.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+app.command("demo")(demo.main)
+app.command("explain")(explain.explain)
+app.command("schema")(schema.schema)
+app.add_typer(constraints.app, name="constraints")
+app.command("whatif")(whatif.whatif)
+app.command("replay")(replay.replay)
+app.command("doctor")(doctor.doctor)
+app.command(
+    "bench",
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)(bench.bench)
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code."""
+    try:
+        code = app(arguments, prog_name="macex", standalone_mode=False)
+        sys.stdout.flush()
+    except typer.Exit as done:
+        return _interrupted() if done.exit_code == INTERRUPTED else done.exit_code
+    except WRONG_USE as error:
+        return _wrong(f"{error.format_message()} (macex --help tells more)")
+    except (KeyboardInterrupt, typer.Abort):
+        return _interrupted()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        named = f"{error.filename}: " if error.filename else ""
+        return _wrong(f"{named}{error.strerror or error}")
+    except MacexError as error:
+        return _wrong(str(error))
+    return code if isinstance(code, int) else 0
+
+
+def _interrupted() -> int:
+    print("macex: interrupted; `macex explain --resume` goes on", file=sys.stderr)
+    return INTERRUPTED
+
+
+def _wrong(message: str) -> int:
+    """Say in one line what is wrong."""
+    line = " ".join(message.split())
+    print(f"macex: {line}", file=sys.stderr)
+    return WRONG

@@ -1,0 +1,50 @@
+"""`macex schema`: the columns as macex reads them, to be looked at and corrected."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from macex.cli import options
+from macex.cli.inputs import training
+from macex.cli.toml import written_kinds
+from macex.errors import OptionError
+from macex.render.files import write_whole
+from macex.schema import Schema
+from macex.schema.stated import stated
+
+
+def schema(
+    *,
+    data: options.Data,
+    label: options.Label = None,
+    drop: options.Drop = None,
+    schema_file: options.SchemaFile = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write an editable TOML file.")
+    ] = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """What each column of the training rows is taken for.
+
+    Look at it, write it to a file, correct the file, and give it to the other commands:
+
+        macex schema --data train.csv --label income --out schema.toml
+
+        macex explain --schema schema.toml ...
+    """
+    learnt = training(data, label, drop, schema_file)
+    found = Schema.infer(learnt.rows, learnt.kinds)
+    if out is not None:
+        if out.exists() and not force:
+            raise OptionError(f"{out} exists: pass --force to replace it")
+        write_whole(out, written_kinds(found, data.name).encode())
+    if as_json:
+        print(json.dumps(stated(found), ensure_ascii=False))
+    elif not quiet:
+        print(found)

@@ -1,0 +1,171 @@
+"""`macex whatif`: change values of a row and see what the model says."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from macex.cli import options
+from macex.cli.inputs import classes_named, model_for, training
+from macex.errors import OptionError, SchemaError
+from macex.explainer.consulting import consulted
+from macex.models.oracle import Oracle
+from macex.render.text import aligned
+from macex.render.values import score_text, shown
+from macex.scale.reading import read_table
+from macex.schema import Column, Rows, Schema
+
+SAMPLE = 1000  # training rows by which a model is known
+
+
+class Row:
+    """A row that can be changed, and a model that says what it makes of it."""
+
+    def __init__(self, rows: Rows, at: int, oracle: Oracle) -> None:
+        """Row `at` of some rows, as it is."""
+        self.schema, self.rows, self.at, self.oracle = rows.schema, rows, at, oracle
+        self.codes = rows.codes[at].copy()
+
+    def set(self, text: str) -> None:
+        """Change one cell: `column=value`."""
+        name, is_, value = (part.strip() for part in text.partition("="))
+        if not is_:
+            raise OptionError(f"{text!r} is no change: write column=value")
+        at = self.schema.position(name)
+        self.codes[at] = typed(self.schema.columns[at], value)
+
+    def answer(self, *, changed: bool) -> dict[str, Any]:
+        """What the model says of the row as it was, or as it is now."""
+        codes = self.codes if changed else self.rows.codes[self.at]
+        frame = self.schema.frame(codes[None], self.rows, np.array([self.at]))
+        answers, outlook = self.oracle(frame, 1), self.oracle.outlook
+        scores = outlook.rounded(answers.scores[0]).tolist()
+        names = outlook.classes or tuple(range(len(scores)))
+        decided = None if outlook.classes is None else names[int(answers.decision[0])]
+        return {"label": decided, "scores": dict(zip(map(str, names), scores, strict=True))}
+
+    def cells(self) -> list[tuple[str, object, object]]:
+        """Each column, before and after."""
+        own = self.rows.cells(self.at)
+        after = [
+            column.value(float(code)) if code != self.rows.codes[self.at, at] else own[column.name]
+            for at, (column, code) in enumerate(zip(self.schema.columns, self.codes, strict=True))
+        ]
+        return [(name, own[name], now) for name, now in zip(self.schema.names, after, strict=True)]
+
+
+def typed(column: Column, text: str) -> float:
+    """The code of a value that was typed."""
+    if text == "":
+        return column.code(None)
+    if column.discrete:
+        value = next((known for known in column.table if str(known) == text), text)
+        return column.code(value)
+    if column.kind == "datetime":
+        return column.code(np.datetime64(text).astype("M8[us]").item())
+    try:
+        number: float = int(text) if column.integer else float(text)
+    except ValueError:
+        raise SchemaError(
+            f"column {column.name!r} takes {'whole ' * column.integer}numbers, not {text!r}"
+        ) from None
+    return column.code(number)
+
+
+def whatif(
+    *,
+    model: options.Model,
+    data: options.Data,
+    row: Annotated[int, typer.Option(help="Which row, from 0.")] = 0,
+    rows: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The file of the row; default: --data.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="COLUMN=VALUE", help="A change; repeatable."),
+    ] = None,
+    label: options.Label = None,
+    drop: options.Drop = None,
+    schema: options.SchemaFile = None,
+    classes: options.Classes = None,
+    allow_pickle: options.AllowPickle = False,
+    as_json: options.Json = False,
+) -> None:
+    """Change values of one row and see what the model says.
+
+        macex whatif --model model.onnx --data train.csv --label income --row 7 --set hours_per_week=45
+
+    Without --set it asks, line by line: column=value changes a cell, `reset` takes all back, an
+    empty line ends.
+    """  # noqa: E501 - a command is one line
+    learnt = training(data, label, drop, schema)
+    opened = model_for(model, data, learnt.rows, allow_pickle=allow_pickle)
+    known = Schema.infer(learnt.rows, learnt.kinds)
+    table = learnt.rows
+    if rows is not None:
+        table = read_table(rows).drop(columns=list(learnt.dropped), errors="ignore")
+    if not 0 <= row < len(table):
+        raise OptionError(f"--row {row}: {rows or data} has rows 0 to {len(table) - 1}")
+    sample = np.unique(np.linspace(0, len(learnt.rows) - 1, SAMPLE).astype(int))
+    trained = known.read(learnt.rows.iloc[sample])
+    oracle, _ = consulted(opened, trained, known, classes_named(classes))
+    asked = Row(known.read(table.iloc[[row]]), 0, oracle)
+    for change in set_ or ():
+        asked.set(change)
+    if as_json:
+        print(json.dumps(_document(asked), ensure_ascii=False, default=str))
+    elif set_:
+        _show(asked)
+    else:
+        _ask(asked)
+
+
+def _document(row: Row) -> dict[str, Any]:
+    changes = [
+        {"column": name, "before": before, "after": after}
+        for name, before, after in row.cells()
+        if before != after
+    ]
+    before, after = row.answer(changed=False), row.answer(changed=True)
+    return {"before": before, "after": after, "changes": changes}
+
+
+def _show(row: Row) -> None:
+    """The row, with what changed, and what the model makes of it."""
+    lines = [["", "before", "after"]]
+    lines += [
+        [name, shown(before), "" if before == after else shown(after)]
+        for name, before, after in row.cells()
+    ]
+    before, after = row.answer(changed=False), row.answer(changed=True)
+    if before["label"] is not None:
+        lines.append(["decision", shown(before["label"]), shown(after["label"])])
+    for name, score in before["scores"].items():
+        lines.append([f"score of {name}", score_text(score), score_text(after["scores"][name])])
+    print("\n".join(aligned(lines)))
+
+
+def _ask(row: Row) -> None:
+    """Changes by the line, until an empty one."""
+    _show(row)
+    own = row.codes.copy()
+    while True:
+        if sys.stdin.isatty():
+            print("\ncolumn=value> ", end="", flush=True)
+        line = sys.stdin.readline().strip()
+        if not line or line in ("quit", "exit"):
+            return
+        try:
+            if line == "reset":
+                row.codes = own.copy()
+            else:
+                row.set(line)
+        except (OptionError, SchemaError) as error:
+            print(error)
+            continue
+        _show(row)

@@ -1,0 +1,37 @@
+"""Whether two explainers would answer alike: a hash of all that answers rest on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macex.explainer.saving import written_options
+
+if TYPE_CHECKING:
+    from macex.explainer.explainer import Explainer
+    from macex.explainer.fitted import Fitted
+
+
+def fingerprint(explainer: Explainer) -> str:
+    """The SHA-256 of schema, options, training rows and the model's answers for them.
+
+    Constraints are not in it. The model itself is known by its answers, so that a live object has a fingerprint, too.
+    """
+    fitted: Fitted = explainer._fitted  # noqa: SLF001 - the other half of the class
+    document = {
+        "schema": explainer.schema.to_dict(),
+        "options": written_options(fitted.options),
+        "outlook": asdict(fitted.outlook),
+    }
+    made = sha256(json.dumps(document, sort_keys=True, default=_called).encode())
+    made.update(np.ascontiguousarray(fitted.ground.codes).tobytes())
+    made.update(np.round(fitted.answers.scores, 6).tobytes())
+    return made.hexdigest()
+
+
+def _called(value: Any) -> str:
+    return str(getattr(value, "__qualname__", value))

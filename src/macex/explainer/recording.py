@@ -1,0 +1,89 @@
+"""What an audit keeps of each explanation, so that it can be made again."""
+
+from __future__ import annotations
+
+import platform
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from macex.ask.stated import goal_stated
+from macex.audit import Audit, append
+from macex.errors import OptionError
+from macex.explainer.fingerprint import fingerprint
+from macex.explainer.saving import written_options
+from macex.explanation.json import explanation_document, plain
+from macex.schema.stated import stated
+
+if TYPE_CHECKING:
+    from macex.explainer.explainer import Explainer
+    from macex.explainer.pipeline import Asked
+    from macex.explanation import Explanation
+
+FORMAT = "macex.audit/1"
+
+
+class Recorder:
+    """Appends one line per explanation to an audit file."""
+
+    def __init__(self, audit: Any, explainer: Explainer) -> None:
+        """Hash the files, once, and write down what all explanations share."""
+        self._audit = audit if isinstance(audit, Audit) else Audit(audit)
+        options = explainer._fitted.options  # noqa: SLF001 - the other half of the class
+        if callable(options.distance):
+            raise OptionError("an explainer with a distance function of its own cannot be audited")
+        self._common = {
+            "files": self._audit.files(),
+            "fingerprint": fingerprint(explainer),
+            "columns": stated(explainer.schema),
+            "library": explainer.schema.library,
+            "classes": plain(explainer.classes),
+            "options": plain(written_options(options)),
+            "versions": versions(),
+        }
+
+    def of(self, asked: Asked, *, diagnose: bool) -> Callable[[list[Explanation]], None]:
+        """A function that records the answers to a question; what cannot be kept is an error."""
+        written = {id(one): one.to_dict() for one in asked.constraints}
+        call = {
+            "n": asked.count,
+            "margin": asked.margin,
+            "max_rows": asked.max_rows,
+            "timed": asked.deadline is not None,
+            "diagnose": diagnose,
+            "on_error": "keep" if asked.keep else "raise",
+        }
+
+        def record(items: list[Explanation]) -> None:
+            now = datetime.now(UTC).isoformat(timespec="milliseconds")
+            lines = [
+                {
+                    "format": FORMAT,
+                    "id": str(uuid.uuid4()),
+                    "time": now,
+                    "row": place,
+                    "name": plain(item.source.id),
+                    "input": plain(item.source.rows.cells(item.source.query)),
+                    "goal": plain(goal_stated(item.goal)),
+                    "constraints": plain(written[id(asked.constraints[place])]),
+                    "call": call,
+                    "output": explanation_document(item, canonical=True),
+                    "status": item.status,
+                    "cost": plain(item.cost._asdict()),
+                    **self._common,
+                }
+                for place, item in enumerate(items)
+            ]
+            append(self._audit.path, lines)
+
+        return record
+
+
+@cache
+def versions() -> dict[str, str]:
+    """The versions that answers may depend on."""
+    names = ("macex", "numpy", "scipy", "scikit-learn", "pandas")
+    return {"python": platform.python_version(), **{name: version(name) for name in names}}

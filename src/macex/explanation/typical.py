@@ -1,0 +1,63 @@
+"""What is typical of the changes of one column: a step up or down, or the most frequent pairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+from typing import Any, NamedTuple
+
+from macex.explanation.values import Change
+
+PAIRS = 3
+
+
+class Step(NamedTuple):
+    """How often a number moves one way, and the median of how far."""
+
+    times: int
+    size: Any
+
+
+class Typical(NamedTuple):
+    """The changes of one column: how often, and what they are like.
+
+    `up` and `down` are for numbers and dates; `pairs` are the most frequent changes otherwise, and
+    those from or to a missing value.
+    """
+
+    column: str
+    times: int
+    up: Step | None = None
+    down: Step | None = None
+    pairs: tuple[tuple[Change, int], ...] = ()
+
+
+def typical(column: str, changes: Sequence[Change], *, numbers: bool) -> Typical:
+    """What is typical of some changes of one column.
+
+    >>> typical("age", [Change("age", 30, 34), Change("age", 30, 32)], numbers=True).up
+    Step(times=2, size=3.0)
+    """
+    moved = [c for c in changes if numbers and None not in (c.before, c.after) and _movable(c)]
+    steps = [change.after - change.before for change in moved]
+    others = changes if not moved else [c for c in changes if None in (c.before, c.after)]
+    return Typical(
+        column,
+        len(changes),
+        _step([step for step in steps if step > step * 0]),
+        _step([-step for step in steps if step < step * 0]),
+        tuple(Counter(others).most_common(PAIRS)),
+    )
+
+
+def _movable(change: Change) -> bool:
+    try:
+        change.after - change.before
+    except TypeError:
+        return False
+    return True
+
+
+def _step(sizes: Sequence[Any]) -> Step | None:
+    return Step(len(sizes), median(sizes)) if sizes else None

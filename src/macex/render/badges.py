@@ -1,0 +1,47 @@
+"""What is known of a counterfactual, in a word or two: how usual it is, and that it is minimal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from macex.render.speech import Speech
+from macex.stages.selection import PLAUSIBLE
+
+OVER = {
+    "all values": "badge.minimal",
+    "seen values": "badge.minimal_over_seen",
+    "candidates": "badge.minimal_over_candidates",
+    None: "badge.minimal",
+}
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A short text, what it means, and whether it is a warning."""
+
+    text: str
+    help: str
+    warns: bool = False
+
+
+def badges(found: Any, minimal_over: str | None, speech: Speech) -> tuple[Badge, ...]:
+    """The badges of one counterfactual."""
+    known = found.plausibility is not None
+    over = "all values" if found.sparsity == 1 else minimal_over
+    proved = found.minimal and found.changes
+    return (
+        *([_usual(found.plausibility, speech)] if known else []),
+        *([_minimal(over, speech)] if proved else []),
+    )
+
+
+def _usual(share: float, speech: Speech) -> Badge:
+    usual = share >= PLAUSIBLE
+    text = speech.say(f"badge.{'usual' if usual else 'unusual'}", {"share": speech.score(share)})
+    help_text = speech.say("badge.usual_help", {"percent": round(100 * share)})
+    return Badge(text, help_text, warns=not usual)
+
+
+def _minimal(over: str | None, speech: Speech) -> Badge:
+    return Badge(speech.say(OVER[over]), speech.say("badge.minimal_help"))

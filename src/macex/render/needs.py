@@ -1,0 +1,64 @@
+"""A score and what it needs, in words: which way is better was never clear from a number."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+from macex.ask.goals import AnyOf
+from macex.ask.needed import Needed
+from macex.render.speech import Speech
+
+
+def goal_text(explanation: Any, speech: Speech) -> str:
+    """What is wanted: the labels as they are, any other decision, or a score in words."""
+    goal = explanation.goal
+    if not isinstance(goal, AnyOf):
+        return str(goal.text)
+    if goal.labels is None:
+        label = explanation.needed.label
+        return speech.say("goal.other") if label is None else speech.plain(label)
+    return speech.listed([speech.plain(label) for label in goal.labels], "or")
+
+
+def score_line(explanation: Any, speech: Speech) -> str:
+    """The score, whose it is, and what it needs."""
+    if not isfinite(explanation.score):
+        return speech.say("score.plain", {"score": speech.score(explanation.score)})
+    score, needs = score_text(explanation, explanation, speech), needs_text(explanation, speech)
+    decided = isinstance(explanation.goal, AnyOf)
+    label = goal_text(explanation, speech) if decided else explanation.needed.label
+    if label is None:
+        said = speech.say("score.plain", {"score": score})
+    else:
+        said = speech.say("score.of", {"label": speech.plain(label), "score": score})
+    return f"{said}{speech.say('value.comma')}{needs}" if needs else said
+
+
+def score_text(explanation: Any, found: Any, speech: Speech) -> str:
+    """The score of the row or of an answer, told from the row's and from what is needed."""
+    needed = explanation.needed
+    others = [
+        other for other in (explanation.score, needed.low, needed.high) if other != found.score
+    ]
+    return speech.score_apart(found.score, others)
+
+
+def needs_text(explanation: Any, speech: Speech) -> str:
+    """How much the score needs; empty where that is not known."""
+    needed = explanation.needed
+    if needed.bounded:
+        values = {"low": speech.bound(needed.low), "high": speech.bound(needed.high)}
+        return speech.say(f"needs.{_kind(needed)}", values)
+    known = explanation.asked.goals is not None and isinstance(explanation.goal, AnyOf)
+    if not known:
+        return ""
+    return speech.say("needs.lead_any" if needed.label is None else "needs.lead")
+
+
+def _kind(needed: Needed) -> str:
+    if isfinite(needed.low) and isfinite(needed.high):
+        return "between"
+    if isfinite(needed.low):
+        return "about" if not needed.exact else "more" if needed.open_low else "at_least"
+    return "less" if needed.open_high else "at_most"

@@ -1,0 +1,130 @@
+"""A voice: the names a caller gave, and the words of one language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import isfinite
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+from macex.render.catalogue import ENGLISH, Messages, messages
+from macex.render.names import Name, Names, called
+from macex.render.values import before_after, score_text, scores, shown
+
+NOTHING: Mapping[str, object] = {}
+
+
+@dataclass(frozen=True)
+class Speech:
+    """How columns are called, values are written and messages are said.
+
+    >>> Speech({"pay": Name("income", unit="€")}, "de").value("pay", 0.5)
+    '0,5 €'
+    """
+
+    names: Names = field(default_factory=dict)
+    language: str | Path = ENGLISH
+
+    @cached_property
+    def messages(self) -> Messages:
+        """The catalogue of the language."""
+        return messages(self.language)
+
+    def say(self, key: str, values: Mapping[str, object] = NOTHING) -> str:
+        """A message with its places filled."""
+        return self.messages[key].format_map(values)
+
+    def say_counted(self, key: str, count: int) -> str:
+        """A message about so many: one text for one, another for others."""
+        return self.say(f"{key}_{'one' if count == 1 else 'many'}", {"count": count})
+
+    def name(self, column: str) -> str:
+        """What a column is called; a group that moves together by all its names."""
+        if column in self.names or "+" not in column:
+            return called(column, self.names)
+        return self.listed([called(part, self.names) for part in column.split("+")])
+
+    def plain(self, value: object) -> str:
+        """A value of no column: a label, or the name of a row."""
+        if value is None:
+            return self.say("value.missing")
+        if isinstance(value, tuple):
+            return self.say("value.comma").join(self.plain(part) for part in value)
+        return self._localised(value, shown(value))
+
+    def value(self, column: str, value: object) -> str:
+        """A value of a column as the caller wants it written, with its unit."""
+        return self._dressed(column, value, self.plain(value))
+
+    def change(self, change: Any) -> tuple[str, str]:
+        """A change's two values, so that the difference can be seen."""
+        pair = change.before, change.after
+        texts = before_after(*pair)
+        if change.before is None or change.after is None:
+            texts = self.plain(change.before), self.plain(change.after)
+        plain = [self._localised(v, text) for v, text in zip(pair, texts, strict=True)]
+        before, after = (
+            self._dressed(change.column, v, text) for v, text in zip(pair, plain, strict=True)
+        )
+        return (before, after) if before != after else (plain[0], plain[1])
+
+    def score(self, score: float) -> str:
+        """One score with two decimals."""
+        text = score_text(score)
+        return self.say("value.unknown") if text == "unknown" else self._decimal(text)
+
+    def score_apart(self, score: float, others: Sequence[float]) -> str:
+        """A score with as many decimals as it takes to tell it from others.
+
+        >>> Speech().score_apart(0.4983, [0.5, 0.1])
+        '0.498'
+        """
+        texts = [scores(score, other)[0] for other in others if isfinite(other)]
+        known = isfinite(score) and texts
+        return self._decimal(max(texts, key=len)) if known else self.score(score)
+
+    def scores(self, before: float, after: float) -> tuple[str, str]:
+        """Two scores, with as many decimals as it takes to tell them apart."""
+        first, second = scores(before, after)
+        return self._decimal(first), self._decimal(second)
+
+    def number(self, number: float) -> str:
+        """A number of a summary."""
+        return self._decimal(
+            shown(float(f"{number:.3g}")) if abs(number) < 1000 else f"{number:,.0f}"
+        )
+
+    def bound(self, bound: float) -> str:
+        """A bound of a score as it was set: all its digits."""
+        return self._decimal(f"{bound:.6g}")
+
+    def listed(self, parts: Sequence[str], joint: str = "and") -> str:
+        """Parts joined as a sentence joins them, the last by "and" or "or".
+
+        >>> Speech().listed(["a", "b", "c"])
+        'a, b and c'
+        """
+        *first, last = parts
+        return (
+            self.say("value.comma").join(first) + self.say(f"value.{joint}") + last
+            if first
+            else last
+        )
+
+    def _dressed(self, column: str, value: object, text: str) -> str:
+        name = self.names.get(column)
+        if not isinstance(name, Name) or value is None:
+            return text
+        written = name.written(value)
+        return written or (f"{text} {name.unit}" if name.unit else text)
+
+    def _localised(self, value: object, text: str) -> str:
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        return self._decimal(text) if number else text
+
+    def _decimal(self, text: str) -> str:
+        mark = self.messages["language.decimal"]
+        return text if mark == "." else text.translate(str.maketrans(".,", f"{mark}."))

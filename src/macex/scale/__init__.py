@@ -1,0 +1,1 @@
+"""Rows by the file: reading, explaining and writing them in chunks, so that memory stays flat."""

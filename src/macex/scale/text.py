@@ -1,0 +1,114 @@
+"""Cells of a text file as values: what they look like, or what training says they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from macex.errors import DataError
+from macex.schema import Column
+
+MISSING_WORDS = frozenset(
+    {"", "NA", "N/A", "n/a", "#N/A", "#NA", "#N/A N/A", "<NA>", "NULL", "null", "None"}
+    | {"NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
+)
+TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
+Place = Callable[[int], str]
+
+
+def inferred(cells: pd.Series) -> pd.Series:
+    """Text as whole numbers, numbers, truth values or words, whichever fits every cell.
+
+    >>> inferred(pd.Series(["1", "2", ""])).tolist(), inferred(pd.Series(["1", "b"])).tolist()
+    ([1.0, 2.0, nan], ['1', 'b'])
+    """
+    there = ~cells.isin(MISSING_WORDS)
+    words = cells.to_numpy(dtype=object)[there]
+    if not len(words):
+        return pd.Series(np.nan, index=cells.index)
+    for kind in (np.int64, np.float64):
+        try:
+            return _spread(words.astype(kind), there)
+        except (ValueError, OverflowError):
+            continue
+    if set(words) <= TRUTH.keys():
+        return _spread(np.array([TRUTH[word] for word in words]), there)
+    return cells.where(there)
+
+
+def as_trained(cells: pd.Series, column: Column, place: Place) -> pd.Series:
+    """Text as the values that a column has in training; `place` says where a row stands."""
+    there = ~cells.isin(MISSING_WORDS)
+    words = cells.to_numpy(dtype=object)[there]
+    family = column.storage.numbers.kind
+    if family in "iuf":
+        return _spread(_numbers(words, np.flatnonzero(there), column, place), there)
+    if family in "mM":
+        return _times(cells.where(there), column, place)
+    known: Mapping[str, object] = TRUTH if family == "b" else {}
+    if family not in "bmMiuf" and not column.types <= {str}:
+        known = {str(value): value for value in column.table}
+    if not known:
+        return cells.where(there)
+    values = [known.get(word, word) for word in words]
+    return _spread(np.array(values, dtype=object), there).infer_objects()
+
+
+def parsed_times(cells: pd.Series, column: str, place: Place) -> pd.Series:
+    """Text as points in time."""
+    try:
+        return pd.to_datetime(cells, format="ISO8601")
+    except (ValueError, TypeError):
+        bad = pd.to_datetime(cells, format="ISO8601", errors="coerce").isna() & cells.notna()
+        at = int(np.flatnonzero(bad)[0])
+        raise DataError(
+            f"{place(at)}: column {column!r} holds {cells.iloc[at]!r}, which is no date such as "
+            "2024-02-01"
+        ) from None
+
+
+def _times(cells: pd.Series, column: Column, place: Place) -> pd.Series:
+    if column.storage.numbers.kind == "m":
+        return pd.to_timedelta(cells)
+    moments = parsed_times(cells, column.name, place)
+    if column.storage.zone and moments.dt.tz is None:
+        moments = moments.dt.tz_localize("UTC").dt.tz_convert(column.storage.zone)
+    return moments
+
+
+def _numbers(words: Any, rows: Any, column: Column, place: Place) -> Any:
+    if column.integer:
+        try:
+            return words.astype(np.int64)
+        except (ValueError, OverflowError):
+            pass
+    try:
+        return words.astype(np.float64)
+    except ValueError:
+        at = next(at for at, word in enumerate(words) if not _is_number(word))
+        raise DataError(
+            f"{place(int(rows[at]))}: column {column.name!r} holds {words[at]!r}, "
+            "which is no number"
+        ) from None
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _spread(values: Any, there: pd.Series) -> pd.Series:
+    """Values of the cells that are there, and missing ones for the rest."""
+    if there.all():
+        return pd.Series(values, index=there.index)
+    blank = values.astype(np.float64) if values.dtype.kind in "iu" else values
+    kept = pd.Series(blank, index=there.index[there])
+    if values.dtype.kind in "bO":
+        kept = kept.astype(object)
+    return kept.reindex(there.index)

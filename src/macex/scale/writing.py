@@ -1,0 +1,146 @@
+"""The forms in which explanations are written to a file, part by part.
+
+A form turns the explanations of one chunk into bytes and joins the bytes of all chunks to one
+file. Nothing that differs from run to run is written: no time and no cost, so that a run that was
+interrupted ends in the same bytes as one that was not.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, ClassVar
+
+import pandas as pd
+
+from macex.errors import OptionError, closest
+from macex.explanation import Explanations
+from macex.explanation.json import BATCH_FORMAT, explanations_document, plain
+
+
+@dataclass(frozen=True)
+class Form(ABC):
+    """How explanations are written; `changes` asks for one line per change.
+
+    `index` is what the column is called that names the rows, None where they have no names.
+    """
+
+    changes: bool = False
+    index: str | None = None
+    tail: ClassVar[bytes] = b""
+    streams: ClassVar[bool] = True
+
+    @abstractmethod
+    def part(self, found: Explanations, start: int) -> bytes:
+        """The explanations of the rows from `start` on; those from 0 on come with the head."""
+
+    def join(self, parts: Sequence[Path], out: IO[bytes]) -> None:
+        """All parts in one file."""
+        for path in parts:
+            with path.open("rb") as part:
+                shutil.copyfileobj(part, out, 1 << 20)
+        out.write(self.tail)
+
+    def table(self, found: Explanations, start: int) -> pd.DataFrame:
+        """The explanations as a frame whose `cf.row` counts the rows of the whole file."""
+        frame = found.to_changes() if self.changes else found.to_frame()
+        table = frame if isinstance(frame, pd.DataFrame) else frame.to_pandas()
+        if self.index is not None:
+            names = [explanation.source.id for explanation in found]
+            table = table.reset_index(drop=True)
+            table.insert(0, self.index, [names[row] for row in table["cf.row"]])
+        table["cf.row"] += start
+        return table
+
+
+class Csv(Form):
+    """One line per counterfactual, or per change, with a header."""
+
+    def part(self, found: Explanations, start: int) -> bytes:
+        """Lines; the first part begins with the header."""
+        table = self.table(found, start)
+        return table.to_csv(index=False, header=start == 0, lineterminator="\n").encode()
+
+
+class Jsonl(Form):
+    """One explanation a line."""
+
+    def part(self, found: Explanations, start: int) -> bytes:
+        """Lines."""
+        del start
+        return "".join(f"{text}\n" for text in self.texts(found)).encode()
+
+    def texts(self, found: Explanations) -> list[str]:
+        """Each explanation as JSON: the answer, and what the row is called."""
+        document = explanations_document(found, {}, {}, canonical=True)
+        if self.index is not None:
+            for explanation, written in zip(found, document["explanations"], strict=True):
+                written["id"] = plain(explanation.source.id)
+        return [json.dumps(written, ensure_ascii=False) for written in document["explanations"]]
+
+
+class Json(Jsonl):
+    """One document of all explanations."""
+
+    tail: ClassVar[bytes] = b"\n]}\n"
+
+    def part(self, found: Explanations, start: int) -> bytes:
+        """Explanations, the first part with what stands before them all."""
+        texts = ",\n".join(self.texts(found))
+        if start:
+            return f",\n{texts}".encode() if texts else b""
+        around = {"format": BATCH_FORMAT, "meta": plain(found.meta), "names": plain(found.names)}
+        head = json.dumps(around, ensure_ascii=False).removesuffix("}")
+        return f'{head}, "explanations": [\n{texts}'.encode()
+
+
+class Parquet(Form):
+    """One line per counterfactual, or per change, typed."""
+
+    streams: ClassVar[bool] = False
+
+    def part(self, found: Explanations, start: int) -> bytes:
+        """A Parquet file of its own."""
+        table = self.table(found, start)
+        if self.changes:
+            table = table.astype(dict.fromkeys(("before", "after", "low", "high"), "str"))
+        packed = io.BytesIO()
+        _arrow()
+        table.to_parquet(packed, index=False)
+        return packed.getvalue()
+
+    def join(self, parts: Sequence[Path], out: IO[bytes]) -> None:
+        """One row group a part, in the types that hold all of them."""
+        arrow, parquet = _arrow()
+        schemas = [parquet.read_schema(part).remove_metadata() for part in parts]
+        schema = arrow.unify_schemas(schemas, promote_options="permissive")
+        with parquet.ParquetWriter(out, schema) as writer:
+            for part in parts:
+                writer.write_table(parquet.read_table(part).cast(schema))
+
+
+FORMS: dict[str, type[Form]] = {"csv": Csv, "json": Json, "jsonl": Jsonl, "parquet": Parquet}
+
+
+def form_named(name: str) -> type[Form]:
+    """The form that the ending of a file means."""
+    if name not in FORMS:
+        raise OptionError(
+            f"there is no output form {name!r}: end the name of the file in "
+            f".csv, .json, .jsonl, .parquet or .html{closest(name, FORMS)}"
+        )
+    return FORMS[name]
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        raise OptionError("Parquet files need pyarrow: pip install macex[files]") from error
+    return pa, parquet

@@ -1,0 +1,48 @@
+"""Taking back changes that an example does not need."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from macex.schema import Array
+from macex.stages.arrays import rank_within
+from macex.stages.shapes import Pool, Task
+
+
+def stripped(task: Task, pool: Pool, rounds: int = 40) -> Pool:
+    """Every example without changes it can do without, in at most `rounds` model calls.
+
+    Changes are taken back in large blocks first; what stays at the end is needed, one by one.
+    """
+    codes, progress = pool.codes.copy(), pool.progress.copy()
+    size = np.maximum(task.space.changed(codes, pool.at).sum(axis=1) // 2, 1)  # (E,) per block
+    for _ in range(rounds):
+        rows, example = _undone(task, codes, pool.at, size)
+        if not len(example):
+            break
+        verdict = task.judge(rows, pool.at[example])
+        good = np.flatnonzero(verdict.reached)
+        best = good[rank_within(example[good], -verdict.progress[good], good) == 0]
+        codes[example[best]], progress[example[best]] = rows[best], verdict.progress[best]
+        stuck = np.setdiff1d(np.arange(len(pool)), example[best])
+        size[stuck] //= 2
+    return Pool(pool.at, codes, progress)
+
+
+def _undone(task: Task, codes: Array, at: Array, size: Array) -> tuple[Array, Array]:
+    """Every example with each block of `size` of its changes undone, one block a row."""
+    rows, example = [np.zeros((0, codes.shape[1]))], []
+    changed = task.space.changed(codes, at)
+    for place, wished in enumerate(size):
+        units = np.flatnonzero(changed[place])
+        width = min(int(wished), len(units) // 2)
+        if width < 1:
+            continue
+        for start in range(0, len(units), width):
+            row = codes[place].copy()
+            block = units[start : start + width]
+            if len(block) < len(units):
+                row[block] = task.queries[at[place], block]
+                rows.append(row[None])
+                example.append(place)
+    return np.concatenate(rows), np.array(example, dtype=np.intp)

@@ -1,0 +1,166 @@
+"""The other commands: schema, constraints, whatif, replay, doctor, bench, help."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import macex as mx
+from macex.cli.toml import read_kinds
+
+DATA = "--data {files}/train.csv --label outcome"
+COMMANDS = ["demo", "explain", "schema", "constraints check", "whatif", "replay", "doctor"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_says_what_a_command_does(macex, command):
+    code, said, _ = macex(f"{command} --help")
+    assert code == 0
+    assert "Usage" in said
+
+
+@pytest.mark.parametrize("command", ["explain", "schema", "constraints check", "whatif", "replay"])
+def test_help_teaches_by_example(macex, command):
+    _, said, _ = macex(f"{command} --help")
+    assert f"macex {command}" in said.split("Options")[0].replace("Usage: macex", "")
+
+
+def test_the_benchmarks_read_their_own_options(program):
+    done = subprocess.run(program("bench --help"), capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "--data" in done.stdout
+
+
+def test_a_schema_that_is_written_and_read_is_the_same(macex, files):
+    code, said, _ = macex(f"schema {DATA} --out schema.toml")
+    assert code == 0
+    assert "income" in said
+    data = pd.read_csv(files / "train.csv").drop(columns="outcome")
+    again = mx.Schema.infer(data, read_kinds(Path("schema.toml")))
+    assert again.to_dict() == mx.Schema.infer(data).to_dict()
+
+
+def test_a_corrected_schema_is_used(macex):
+    Path("schema.toml").write_text(
+        '[age]\nkind = "categorical"\n[debt]\nkind = "continuous"\nstep = 5\n'
+    )
+    _, said, _ = macex(f"schema {DATA} --schema schema.toml --json")
+    told = json.loads(said)
+    assert told["age"] == {"kind": "categorical"}
+    assert told["debt"]["step"] == 5
+    ask = "explain {common} --rows {files}/rows.csv --schema schema.toml --changes --out result.csv"
+    assert macex(ask)[0] == 0
+    changes = pd.read_csv("result.csv")
+    debts = pd.to_numeric(changes.loc[changes["column"] == "debt", "after"])
+    assert len(debts)
+    assert (debts % 5 == 0).all()
+
+
+def test_dates_are_dates_where_the_schema_says_so(macex):
+    Path("train.csv").write_text("since,debt\n2024-01-01,1\n2024-03-01,2\n2024-02-01,\n")
+    Path("schema.toml").write_text('since = "datetime"\n')
+    _, said, _ = macex("schema --data train.csv --schema schema.toml --json")
+    assert json.loads(said)["since"] == {"kind": "datetime"}
+    Path("train.csv").write_text("since\n2024-01-01\nyesterday\n")
+    _, _, error = macex("schema --data train.csv --schema schema.toml")
+    assert "train.csv line 3" in error
+    assert "'yesterday'" in error
+
+
+def test_right_constraints_are_told_back(macex):
+    code, said, _ = macex(f"constraints check {{files}}/rules.toml {DATA}")
+    assert code == 0
+    assert "fixed 'age'" in said
+    _, said, _ = macex(f"constraints check {{files}}/rules.toml {DATA} --json")
+    assert json.loads(said) == {"fixed": ["age"], "ranges": {"income": [0, 110]}}
+
+
+def test_constraints_bind_the_answers(macex):
+    ask = "explain {common} --rows {files}/rows.csv --constraints {files}/rules.toml --changes"
+    assert macex(ask + " --out result.csv")[0] == 0
+    assert "age" not in set(pd.read_csv("result.csv")["column"])
+
+
+def test_whatif_shows_what_a_change_does(macex):
+    ask = "whatif {common} --rows {files}/rows.csv --row 3 --set income=119 --set job=full-time"
+    code, said, _ = macex(ask)
+    assert code == 0
+    assert re.search(r"income +\d+ +119", said)
+    told = json.loads(macex(ask + " --json")[1])
+    assert told["after"]["scores"]["granted"] > told["before"]["scores"]["granted"]
+    assert {change["column"] for change in told["changes"]} == {"income", "job"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("--set incme=1", "'income'"),
+        ("--set job=chef", "'chef'"),
+        ("--set income=much", "'much'"),
+        ("--set income", "column=value"),
+        ("--row 1000 --set income=1", "rows 0 to 299"),
+    ],
+)
+def test_whatif_refuses_what_cannot_be(macex, wrong, words):
+    code, _, error = macex("whatif {common} " + wrong)
+    assert code == 2
+    assert words in error
+
+
+def test_whatif_asks_line_by_line(program, tmp_path):
+    lines = "income=119\nnonsense\nreset\n\n"
+    done = subprocess.run(
+        program("whatif {common}"), input=lines, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    assert re.search(r"income +\d+ +119", done.stdout)
+    assert "write column=value" in done.stdout
+    assert done.stdout.count("decision") == 3
+
+
+def test_a_pipe_goes_through(program, files):
+    done = subprocess.run(
+        program("explain {common} --rows - --out - --format jsonl"),
+        stdin=(files / "rows.csv").open("rb"),
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    lines = done.stdout.decode().splitlines()
+    assert [json.loads(line)["status"] for line in lines] == ["found"] * 40
+
+
+def test_doctor_names_what_is_installed(macex):
+    code, said, _ = macex("doctor --json")
+    assert code == 0
+    found = {entry["library"]: entry for entry in json.loads(said)["libraries"]}
+    assert found["pandas"]["version"] == pd.__version__
+    assert found["macex"]["trouble"] is None
+
+
+def test_replay_agrees_and_says_where_not(macex, files):
+    ask = "explain {common} --rows {files}/rows.csv -n 2 --audit audit.jsonl --out result.csv"
+    assert macex(ask)[0] == 0
+    listed = macex("replay --audit audit.jsonl")[1].splitlines()
+    assert len(listed) == 20
+    name = listed[-1].split()[0]
+    code, said, _ = macex(f"replay {name[:8]} --audit audit.jsonl --allow-pickle")
+    assert (code, said.strip()) == (0, f"{name}: every byte agrees")
+
+    text = Path("audit.jsonl").read_text()
+    Path("audit.jsonl").write_text(text.replace('"rank": 2', '"rank": 3'))
+    code, said, _ = macex(f"replay {name} --audit audit.jsonl --allow-pickle --json")
+    assert code == 1
+    assert json.loads(said)["difference"] == "counterfactuals[1].rank: 3 then, 2 now"
+
+
+def test_replay_of_nothing(macex):
+    Path("audit.jsonl").write_text("")
+    code, _, error = macex("replay abc --audit audit.jsonl")
+    assert code == 2
+    assert "no record 'abc'" in error
