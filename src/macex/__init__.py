@@ -44,7 +44,7 @@ from macex.render.names import Name
 from macex.render.plots import ChangesDisplay, DecisionDisplay, DiversityDisplay, PathDisplay
 from macex.replaying import Replay, replay
 from macex.scale.files import FileRun, explain_file
-from macex.schema import Categorical, Continuous, Datetime, Ordered, Schema
+from macex.schema import Categorical, Continuous, Datetime, OneHot, Ordered, Schema
 from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.finetune.descent import GradientlessDescent
 from macex.stages.finetune.section import Section
@@ -52,6 +52,7 @@ from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.gradientless import GradientlessSearch
 from macex.stages.search.reinforce import Reinforce
 from macex.stages.selection import Selection
+from macex.stages.thresholds import Thresholds
 
 __all__ = [
     "Action",
@@ -88,6 +89,7 @@ __all__ = [
     "Name",
     "Neighbors",
     "Network",
+    "OneHot",
     "OptionError",
     "Ordered",
     "PathDisplay",
@@ -99,6 +101,7 @@ __all__ = [
     "SchemaError",
     "Section",
     "Selection",
+    "Thresholds",
     "above",
     "above_row",
     "accelerate",

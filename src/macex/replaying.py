@@ -21,7 +21,7 @@ from macex.explainer.saving import load, options_read
 from macex.explanation.json import dumps, explanation_document
 from macex.scale.reading import read_table
 from macex.schema import Schema
-from macex.schema.stated import kinds_stated
+from macex.schema.stated import frame_names, kinds_stated
 
 
 @dataclass(frozen=True)
@@ -175,15 +175,18 @@ def _data(record: dict[str, Any], data: Any) -> Any:
     columns = record["columns"]
     dates = [name for name, kind in columns.items() if kind["kind"] == "datetime"]
     table = read_table(path, dates=dates)
-    missing = [name for name in columns if name not in table.columns]
+    names = frame_names(columns)
+    missing = [name for name in names if name not in table.columns]
     if missing:
         raise DataError(f"{path} has no column {missing[0]!r} any more")
-    return table[list(columns)]
+    return table[names]
 
 
 def _row(schema: Schema, cells: Mapping[str, Any]) -> pd.DataFrame:
     """The recorded row, cell by cell as it was."""
     values = {column.name: _value(column, cells[column.name]) for column in schema.columns}
+    if schema.folding is not None:
+        values = schema.folding.spelled(values)
     return pd.DataFrame({name: pd.Series([value], dtype=object) for name, value in values.items()})
 
 

@@ -13,7 +13,7 @@ from macex.ask.expressions import Formula, compile_formula, compile_rule, parse,
 from macex.ask.ground import Ground, Unit, unit_codes
 from macex.ask.rules import FrameRule, TextRule
 from macex.ask.space import Bounds, Menu, Space
-from macex.errors import ConstraintError, SchemaError, closest
+from macex.errors import ConstraintError, SchemaError
 from macex.schema import MISSING, Array, Column, Rows, Schema, special
 
 
@@ -51,9 +51,7 @@ def check(constraints: Constraints, ground: Ground) -> None:
     for part, names in _named(constraints):
         for name in names:
             if name not in schema.names:
-                raise ConstraintError(
-                    f"{part} names no column {name!r}{closest(name, schema.names)}"
-                )
+                raise ConstraintError(f"{part} names no column {name!r}{schema.hint(name)}")
     grouped = [name for group in constraints.groups for name in group]
     twice = sorted({name for name in grouped if grouped.count(name) > 1})
     if twice:

@@ -16,6 +16,7 @@ from macex.errors import OptionError
 from macex.replaying import find_record
 from macex.replaying import replay as replayed
 from macex.scale.reading import read_table
+from macex.schema.stated import frame_names
 
 LISTED = 20
 
@@ -56,7 +57,7 @@ def replay(
         known["id"],
         audit,
         model=open_model(Path(path), allow_pickle=allow_pickle),
-        data=None if data is None else read_table(data)[list(known["columns"])],
+        data=None if data is None else read_table(data)[frame_names(known["columns"])],
     )
     if as_json:
         told = {"id": again.id, "agrees": again.agrees, "difference": again.difference}

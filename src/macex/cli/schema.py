@@ -45,6 +45,6 @@ def schema(
             raise OptionError(f"{out} exists: pass --force to replace it")
         write_whole(out, written_kinds(found, data.name).encode())
     if as_json:
-        print(json.dumps(stated(found.columns), ensure_ascii=False))
+        print(json.dumps(stated(found), ensure_ascii=False))
     elif not quiet:
         print(found)

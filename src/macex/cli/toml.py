@@ -49,7 +49,7 @@ def read_kinds(path: Path) -> dict[str, Kind]:
 
 def written_kinds(schema: Schema, source: str) -> str:
     """The columns of a schema as a file to be edited."""
-    told = stated(schema.columns)
+    told = stated(schema)
     tables = [
         _remark(column) + tomli_w.dumps({column.name: told[column.name]})
         for column in schema.columns
@@ -57,7 +57,8 @@ def written_kinds(schema: Schema, source: str) -> str:
     head = (
         f"# The columns of {source} as macex reads them. Correct what is wrong, remove what is\n"
         "# right, and give this file as --schema. Kinds: categorical, ordered (with values, least\n"
-        "# first), continuous (with step, low, high; step 0 is no grid), datetime.\n"
+        "# first), continuous (with step, low, high; step 0 is no grid), datetime,\n"
+        "# one-hot (with columns: columns of zeros and ones that are one choice).\n"
     )
     return "\n".join([head, *tables])
 

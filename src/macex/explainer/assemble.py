@@ -15,9 +15,9 @@ from macex.stages.shapes import Pool
 
 if TYPE_CHECKING:
     from macex.ask.space import Space
+    from macex.explainer.cell_intervals import Span
     from macex.explainer.checking import Spans
     from macex.explainer.fitted import Fitted
-    from macex.explainer.intervals import Span
     from macex.explainer.pipeline import Outcome
     from macex.schema import Column
 
@@ -99,7 +99,7 @@ def _status(
     offering = outcome.found.reachable(query)
     proved, within = outcome.found.proved[query], min(most, changeable, offering)
     if proved and proved >= within:
-        return "none", "seen values"
+        return "none", outcome.found.over
     if judge.ran_out[query] or judge.finished[query]:
         return "budget", None
     if outcome.found.tried[query] >= min(most, changeable):
@@ -112,7 +112,7 @@ def _minimal(outcome: Outcome, query: int, changes: int) -> tuple[bool, Over | N
     if changes <= 1:
         return True, "all values"
     if outcome.found.proved[query] >= changes - 1:
-        return True, "seen values"
+        return True, outcome.found.over
     if outcome.found.tried[query] >= changes - 1:
         return True, "candidates"
     return False, None
@@ -130,7 +130,7 @@ def _reason(
     if status == "budget":
         spent = "time" if judge.asker.late else f"rows ({int(judge.spent[query])} scored)"
         return f"The {spent} ran out before {goal} was reached.{force}{near}"
-    if status == "none" and over == "all values":
+    if status == "none" and not outcome.task.max_changes[query]:
         return f"Nothing may change, so {goal} cannot be reached.{force}"
     if status == "none":
         return (

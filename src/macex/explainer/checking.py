@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from macex.explainer.intervals import Span, probe
+from macex.explainer.cell_intervals import Span
+from macex.explainer.intervals import probe
 from macex.schema import Array
 from macex.stages.shapes import Pool
 

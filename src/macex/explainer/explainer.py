@@ -41,7 +41,8 @@ class Explainer:
         2-D array. The model is called with frames of exactly these columns, order and dtypes.
     schema : corrections to what is inferred, e.g. `{"pclass": "categorical"}`.
     constraints : what may change, for every call; see `Constraints`.
-    candidates : `"both"`, `"neighbors"`, `"domain"`, or a stage object.
+    candidates : `"both"`, `"neighbors"`, `"domain"`, `"thresholds"` (exact answers for trees), or
+        a stage object.
     method : `"exhaustive"`, `"reinforce"`, `"gradientless"`, or a stage object.
     selection : `"diverse"`, `"printed"` (Algorithm 3 to the letter), or a `Selection`.
     finetune : `"section"`, `"gradientless"` (Algorithm 4), a stage object, or None for no stage 4.
@@ -104,8 +105,8 @@ class Explainer:
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.schema.names)
+        """The names of the columns that rows need; `schema.names` are those that may change."""
+        return list(self.schema.frame_names)
 
     @property
     def classes(self) -> tuple[object, ...] | None:

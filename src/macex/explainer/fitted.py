@@ -12,6 +12,7 @@ from macex.ask.answers import Answers, Outlook
 from macex.ask.ground import Ground, unit_codes
 from macex.explainer.consulting import consulted
 from macex.explainer.options import most_rows
+from macex.explainer.tree_cells import grid_of
 from macex.models.oracle import Oracle
 from macex.schema import Array, row_keys
 from macex.stages.candidates import Domain, Near, Neighbors
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from macex.ask.space import Space
     from macex.explainer.options import Options
     from macex.schema import Rows, Schema
+    from macex.stages.thresholds import Grid
 
 
 REMEMBERED = 64
@@ -39,6 +41,7 @@ class Fitted:
     ground: Ground
     answers: Answers
     options: Options
+    grid: Grid | None = None
     scales: Scales = field(init=False)
     bins: Bins = field(init=False)
     binned: Array = field(init=False)  # (T, d)
@@ -64,7 +67,9 @@ class Fitted:
 
     @property
     def singles(self) -> int:
-        """How many single changes a query may be offered where every seen value is on offer."""
+        """How many single changes a query may be offered where every value is on offer."""
+        if self.grid is not None:
+            return self.grid.rows
         if not isinstance(self.options.candidates, Domain):
             return 0
         seen = sum(len(column.seen) for column in self.ground.schema.columns)
@@ -176,7 +181,9 @@ def fit(
     """Ask the model about the training rows and learn what every call needs."""
     ground = Ground(schema, rows.codes)
     oracle, answers = consulted(model, rows, schema, classes)
-    return Fitted(oracle, ground, answers, options)
+    return Fitted(
+        oracle, ground, answers, options, grid_of(model, oracle, ground, answers, options)
+    )
 
 
 def same_goal(goals: Goals, queries: Array, match: Array | None = None) -> list[Array]:

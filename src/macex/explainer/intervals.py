@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from macex.explainer.cell_intervals import CellLine, Span, cell_line, known_cells
 from macex.schema import Array
 
 if TYPE_CHECKING:
@@ -22,15 +23,6 @@ if TYPE_CHECKING:
 
 POINTS = 12
 DENSE = 6
-
-
-class Span(NamedTuple):
-    """The run of tested values of one unit around its new value."""
-
-    low: float
-    high: float
-    tested: int
-    exact: bool
 
 
 class Line(NamedTuple):
@@ -66,7 +58,7 @@ class Probes(NamedTuple):
 
     codes: Array  # (n, U)
     example: Array  # (n,)
-    lines: list[Line]
+    lines: list[Line | CellLine]
 
     def spans(self, space: Space, reached: Array) -> Iterator[tuple[tuple[int, int], Span]]:
         """The interval of every example and column, from what the rows' check said."""
@@ -85,26 +77,40 @@ def probe(task: Task, judge: Judge, pool: Pool, chosen: Array) -> Probes:
     if judge.late:
         return Probes(np.zeros((0, task.space.width)), np.zeros(0, np.intp), [])
     moved = task.space.moved_numbers(pool.codes[chosen], pool.at[chosen])
-    moved &= ~_poor(judge, pool.at[chosen], moved)[:, None]
+    moved &= ~_poor(task, judge, pool.at[chosen], moved)[:, None]
     codes, example = [np.zeros((0, task.space.width))], [np.zeros(0, np.intp)]
-    lines = []
-    for place in np.flatnonzero(moved.any(axis=0)):
-        line = _line(task, pool, int(place), chosen[moved[:, place]])
+    lines: list[Line | CellLine] = []
+    for line in _lines(task, pool, moved, chosen):
         who, point = np.nonzero(line.fresh)
         rows = pool.codes[line.example[who]]
-        rows[:, place] = line.points[who, point]
+        rows[:, line.unit] = line.points[who, point]
         codes.append(rows)
         example.append(line.example[who])
         lines.append(line)
     return Probes(np.concatenate(codes), np.concatenate(example), lines)
 
 
-def _poor(judge: Judge, at: Array, moved: Array) -> Array:
+def _lines(task: Task, pool: Pool, moved: Array, chosen: Array) -> Iterator[Line | CellLine]:
+    """The points of every unit; whole cells where a tree model's cells are known."""
+    for place in map(int, np.flatnonzero(moved.any(axis=0))):
+        who = chosen[moved[:, place]]
+        known = known_cells(task, place)[pool.at[who]]
+        if known.any():
+            yield cell_line(task, pool, place, who[known])
+        if not known.all():
+            yield _line(task, pool, place, who[~known])
+
+
+def _poor(task: Task, judge: Judge, at: Array, moved: Array) -> Array:
     """Examples whose queries cannot pay for intervals."""
     if not judge.capped:
         return np.zeros(len(at), bool)
     needed = np.zeros(len(judge.limit), int)
-    np.add.at(needed, at, moved.sum(axis=1) * (POINTS + 1))
+    widths = [
+        POINTS + 1 if task.grid is None else max(POINTS + 1, task.grid.width(unit.members[0]))
+        for unit in task.space.units
+    ]
+    np.add.at(needed, at, moved @ np.array(widths))
     return (judge.limit - judge.spent < needed)[at]
 
 

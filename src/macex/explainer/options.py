@@ -19,6 +19,7 @@ from macex.stages.search.gradientless import GradientlessSearch
 from macex.stages.search.reinforce import Reinforce
 from macex.stages.selection import Selection
 from macex.stages.shapes import Prefer
+from macex.stages.thresholds import Thresholds
 
 Search = Exhaustive | Reinforce | GradientlessSearch
 Finetune = Section | GradientlessDescent
@@ -28,6 +29,7 @@ SEARCHES: dict[str, Search] = {
     "reinforce": Reinforce(),
     "gradientless": GradientlessSearch(),
 }
+OFFERS = {**CANDIDATES, "thresholds": Thresholds()}
 SELECTIONS = {"diverse": Selection(), "printed": Selection(uses=3, printed=True)}
 FINETUNES: dict[str, Finetune] = {"section": Section(), "gradientless": GradientlessDescent()}
 PREFERENCES: tuple[Prefer, ...] = ("fewest", "nearest", "surest")
@@ -37,7 +39,7 @@ PREFERENCES: tuple[Prefer, ...] = ("fewest", "nearest", "surest")
 class Options:
     """One object for every stage."""
 
-    candidates: Neighbors | Domain | Both
+    candidates: Neighbors | Domain | Both | Thresholds
     method: Search
     selection: Selection
     finetune: Finetune | None
@@ -98,9 +100,16 @@ def read_options(
         raise OptionError(f"random_state must be a whole number, not {random_state!r}")
     if not isinstance(fallback, bool):
         raise OptionError(f"fallback must be True or False, not {fallback!r}")
+    chosen = _choose("candidates", candidates, OFFERS, (Neighbors, Domain, Both, Thresholds))
+    search = _choose("method", method, SEARCHES, (Exhaustive, Reinforce, GradientlessSearch))
+    if isinstance(chosen, Thresholds) and not isinstance(search, Exhaustive):
+        raise OptionError(
+            'candidates="thresholds" are for method="exhaustive", '
+            f"not {search_name(search)!r}: only that search tries them all"
+        )
     return Options(
-        candidates=_choose("candidates", candidates, CANDIDATES, (Neighbors, Domain, Both)),
-        method=_choose("method", method, SEARCHES, (Exhaustive, Reinforce, GradientlessSearch)),
+        candidates=chosen,
+        method=search,
         selection=_choose("selection", selection, SELECTIONS, (Selection,)),
         finetune=None
         if finetune is None

@@ -19,7 +19,7 @@ from macex.ask.compiling import build_space
 from macex.ask.goals import Goal, Goals, Verdict, compile_goals
 from macex.explainer.checking import Checked, check
 from macex.explainer.measuring import measure_of
-from macex.explainer.options import Search, most_rows
+from macex.explainer.options import most_rows
 from macex.explainer.refining import refine
 from macex.explainer.searching import search
 from macex.models.asking import Asker
@@ -106,8 +106,7 @@ def open_batch(fitted: Fitted, asked: Asked) -> Opened:
     )
     space = build_space(fitted.ground, asked.rows, asked.constraints)
     own, verdict, goals = _own(fitted, asked, asker)
-    limits = _limits(asked, fitted.options.method)
-    judge = Judge(asker, goals, space, limits, asked.max_rows is not None)
+    judge = Judge(asker, goals, space, _limits(asked, fitted), asked.max_rows is not None)
     judge.count(np.arange(len(space)))
     there = verdict.reached & space.holds(space.own, np.arange(len(space)))
     task = _task(fitted, asked, space.closed(there | np.isneginf(verdict.progress)), judge, verdict)
@@ -124,9 +123,10 @@ def _own(fitted: Fitted, asked: Asked, asker: Asker) -> tuple[Answers, Verdict, 
     return own, Verdict(verdict.reached & done, verdict.score, progress), goals
 
 
-def _limits(asked: Asked, search: Search) -> Array:
+def _limits(asked: Asked, fitted: Fitted) -> Array:
     """How many rows each query may cost, all but those of the final check."""
-    most = most_rows(search)
+    most = most_rows(fitted.options.method)
+    most += 0 if fitted.grid is None else fitted.grid.rows
     if asked.max_rows is not None:
         most = max(1, asked.max_rows - asked.count)
     return np.full(len(asked.rows), most)
@@ -145,4 +145,5 @@ def _task(fitted: Fitted, asked: Asked, space: Space, judge: Judge, verdict: Ver
         count=asked.count,
         prefer=fitted.options.prefer,
         rest=partial(remaining, space),
+        grid=fitted.grid,
     )

@@ -38,7 +38,7 @@ class Recorder:
         self._common = {
             "files": self._audit.files(),
             "fingerprint": fingerprint(explainer),
-            "columns": stated(explainer.schema.columns),
+            "columns": stated(explainer.schema),
             "library": explainer.schema.library,
             "classes": plain(explainer.classes),
             "options": plain(written_options(options)),

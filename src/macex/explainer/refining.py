@@ -70,7 +70,10 @@ def _refine_nearest(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ran
         return rank(fitted, task, goals, pool)
     task.judge.renew(np.ones(len(task.queries), bool), Exhaustive().max_rows)
     near = task.count + (9 if task.prefer == "nearest" else 5)
-    refined = options.finetune(task, pool.take(shortlist(task, pool, near, each=2)))
+    nearest = pool.take(shortlist(task, pool, near, each=2))
+    if task.grid is not None:
+        nearest = nearest.take(~task.grid.settled(task.space, nearest.codes, nearest.at))
+    refined = options.finetune(task, nearest)
     both = Pool.join([refined, pool], task.space.width)
     return rank(fitted, task, goals, both.take(distinct(both.at, both.codes)))
 

@@ -24,6 +24,7 @@ from macex.audit import Audit
 from macex.errors import OptionError, SavedError
 from macex.explainer.fitted import Fitted
 from macex.explainer.options import Options, read_options
+from macex.explainer.tree_cells import grid_of
 from macex.models.oracle import Oracle, consult
 from macex.render.files import write_whole
 from macex.render.names import Name
@@ -35,6 +36,7 @@ from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.gradientless import GradientlessSearch
 from macex.stages.search.reinforce import Reinforce
 from macex.stages.selection import Selection
+from macex.stages.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from macex.explainer.explainer import Explainer
@@ -52,6 +54,7 @@ STAGES: dict[str, Callable[..., Any]] = {
         Reinforce,
         Section,
         Selection,
+        Thresholds,
     )
 }
 ARRAYS = ("codes", "scores", "decision")
@@ -62,6 +65,8 @@ def save(explainer: Explainer, path: Any) -> None:
     fitted: Fitted = explainer._fitted  # noqa: SLF001 - the other half of the class
     if callable(fitted.options.distance):
         raise OptionError("an explainer with a distance function of its own cannot be saved")
+    if getattr(fitted.options.candidates, "trees", None) is not None:
+        raise OptionError("an explainer with Thresholds(trees=...) cannot be saved: trees are code")
     document = {
         "format": FORMAT,
         "schema": explainer.schema.to_dict(),
@@ -105,7 +110,9 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
     answers = Answers(arrays["scores"], arrays["decision"])
     now = _asked_again(model, schema.frame(ground.codes[sample]), len(sample), outlook, path)
     _agree(now[1], answers.take(sample), path)
-    explainer._fitted = Fitted(replace(now[0], outlook=outlook), ground, answers, options)
+    oracle = replace(now[0], outlook=outlook)
+    grid = grid_of(model, oracle, ground, answers, options)
+    explainer._fitted = Fitted(oracle, ground, answers, options, grid)
     if audit is not None and not isinstance(audit, Audit):
         audit = Audit(audit, explainer=path)
     explainer._recorder = None if audit is None else Recorder(audit, explainer)

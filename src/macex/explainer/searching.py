@@ -15,6 +15,7 @@ from macex.stages.search.nearest_row import NearestRow
 from macex.stages.search.stripping import stripped
 from macex.stages.selection import shortlist
 from macex.stages.shapes import Candidates, Found, Pool, Task
+from macex.stages.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from macex.ask.goals import Goals
@@ -56,6 +57,10 @@ def search(fitted: Fitted, task: Task, goals: Goals) -> tuple[Found, Array]:
 def _candidates(options: Options, search: Search, task: Task, near: Near) -> Candidates:
     """Stage 1. The policy searches learn over fewer values than the exhaustive one tries."""
     choice = options.candidates
+    if isinstance(choice, Thresholds):
+        if task.grid is not None and isinstance(search, Exhaustive):
+            return task.grid.offer(task.space)
+        choice = Both()
     if not isinstance(search, Exhaustive):
         choice = Both().domain if choice == Domain() else choice
         choice = choice.for_policy if isinstance(choice, Both) else choice
@@ -69,7 +74,10 @@ def _frugal(task: Task, pool: Pool) -> Pool:
 
 def _hopeless(task: Task, found: Found) -> Array:
     """Queries of which it is proved that nothing seen in training helps, or whose time is over."""
-    over: Array = (found.proved >= task.max_changes) | task.judge.finished
+    most = task.max_changes
+    if found.candidates.whole is not None:  # a unit that nothing is offered for cannot help
+        most = np.minimum(most, [found.reachable(query) for query in range(len(most))])
+    over: Array = (found.proved >= most) | task.judge.finished
     return over
 
 

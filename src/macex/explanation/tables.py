@@ -134,7 +134,9 @@ def _cells(block: Sequence[Line]) -> Any:
 
 def _framed(rows: Any, at: Any, codes: Any) -> Any:
     frame = rows.frame(at, codes)
-    return pd.DataFrame(frame, columns=rows.schema.names) if rows.library == "numpy" else frame
+    return (
+        pd.DataFrame(frame, columns=rows.schema.frame_names) if rows.library == "numpy" else frame
+    )
 
 
 def _stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -72,7 +72,7 @@ class Asker:
         work = _Work(full, at, first, inverse, self.oracle.outlook.width)
         start = 0
         while start < len(first) and (always or not self.late):
-            stop = min(start + self._chunk(full.shape[1]), len(first))
+            stop = min(start + self._chunk(len(self.schema.frame_columns)), len(first))
             self._fill(work, np.arange(start, stop))
             start = stop
         return work.answers.take(inverse), work.done[inverse]

@@ -161,7 +161,7 @@ def frames_of(
 ) -> Iterator[pd.DataFrame]:
     """The chunks, named by the column that names the rows."""
     dropped = [column for column in drop if column != index]
-    for frame in read_chunks(source, explainer.schema.columns, size, drop=dropped):
+    for frame in read_chunks(source, explainer.schema.frame_columns, size, drop=dropped):
         if index is not None:
             require(frame, index, named(source), "--id (index=)")
             frame = frame.set_index(index)  # noqa: PLW2901 - named from here on

@@ -8,7 +8,7 @@ from __future__ import annotations
 from macex.schema.cells import Array
 from macex.schema.columns import MISSING, UNKNOWN, Column, special
 from macex.schema.keys import cell_keys, row_keys
-from macex.schema.kinds import Categorical, Continuous, Datetime, Kind, Ordered
+from macex.schema.kinds import Categorical, Continuous, Datetime, Kind, OneHot, Ordered
 from macex.schema.rows import Rows
 from macex.schema.schema import Schema
 
@@ -21,6 +21,7 @@ __all__ = [
     "Continuous",
     "Datetime",
     "Kind",
+    "OneHot",
     "Ordered",
     "Rows",
     "Schema",

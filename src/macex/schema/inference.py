@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,21 @@ import numpy.typing as npt
 from macex.errors import SchemaError, closest
 from macex.schema.cells import Cells, all_numbers, distinct, numbers, plain, types_of
 from macex.schema.columns import Column, Floats, Storage, on_grid
-from macex.schema.encoding import seconds
-from macex.schema.kinds import Categorical, Continuous, Datetime, Kind, KindName, Ordered, kind_of
+from macex.schema.encoding import encode, seconds
+from macex.schema.finding import find_blocks
+from macex.schema.kinds import (
+    Categorical,
+    Continuous,
+    Datetime,
+    Kind,
+    KindName,
+    OneHot,
+    Ordered,
+    kind_of,
+)
+from macex.schema.onehot import Folding, check_blocks, dummy_kind, folding
+
+Inferred: TypeAlias = tuple[tuple[Column, ...], Folding | None]
 
 MOST_DECIMALS = 6
 DAY = 86_400.0
@@ -33,18 +46,76 @@ class Found:
     origin: int = 0
 
 
-def kinds_given(given: object, names: list[str]) -> dict[str, Kind]:
+@dataclass(frozen=True)
+class Told:
+    """What the caller said: kinds by column, one-hot blocks, and names that are no block."""
+
+    kinds: dict[str, Kind]
+    blocks: dict[str, OneHot]
+    apart: frozenset[str]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Everything that was named."""
+        members = (member for block in self.blocks.values() for member in block.columns)
+        return frozenset([*self.kinds, *self.blocks, *self.apart, *members])
+
+
+def told(given: object, names: list[str]) -> Told:
     """What the caller said of the columns, checked."""
     if given is None:
-        return {}
+        return Told({}, {}, frozenset())
     if not isinstance(given, Mapping):
         raise SchemaError(
             f"schema: give a mapping from column to kind or a Schema, not {type(given).__name__}"
         )
-    for name in given:
+    blocks = {str(name): kind for name, kind in given.items() if isinstance(kind, OneHot)}
+    check_blocks(blocks, names)
+    kinds = {name: kind for name, kind in given.items() if kind is not None and name not in blocks}
+    inside = {member: name for name, block in blocks.items() for member in block.columns}
+    for name in kinds:
         if name not in names:
             raise SchemaError(f"schema: there is no column {name!r}{closest(name, names)}")
-    return {name: kind_of(name, kind) for name, kind in given.items()}
+        if name in inside:
+            raise SchemaError(
+                f"schema: column {name!r} is in the one-hot block {inside[name]!r} and has no kind "
+                "of its own"
+            )
+    apart = frozenset(str(name) for name, kind in given.items() if kind is None)
+    _check_apart(apart, names)
+    return Told({name: kind_of(name, kind) for name, kind in kinds.items()}, blocks, apart)
+
+
+def _check_apart(apart: Iterable[str], names: list[str]) -> None:
+    """Refuse a name that could be no block: no column starts with it."""
+    for name in apart:
+        if not any(column.startswith(name) for column in names):
+            raise SchemaError(f"schema: there is no column {name!r}{closest(name, names)}")
+
+
+def infer_columns(
+    names: list[str], labels: list[Hashable], cells: list[Cells], said: Told
+) -> Inferred:
+    """The columns of a frame, and how its one-hot blocks fold into columns of the schema."""
+    by_name = dict(zip(names, cells, strict=True))
+    blocks = said.blocks | find_blocks(by_name, said.names)
+    kinds: dict[str, Kind] = dict(said.kinds)
+    for block, one_hot in blocks.items():
+        kinds |= {name: dummy_kind(by_name[name], name, block) for name in one_hot.columns}
+    columns = tuple(
+        infer_column(name, label, by_name[name], kinds.get(name))
+        for name, label in zip(names, labels, strict=True)
+    )
+    if not blocks:
+        return columns, None
+    inside = {name for one_hot in blocks.values() for name in one_hot.columns}
+    codes = {
+        column.name: encode(by_name[column.name], column)[0]
+        for column in columns
+        if column.name in inside
+    }
+    folded = folding(columns, blocks, codes)
+    return folded.columns, folded
 
 
 def infer_column(name: str, label: Hashable, cells: Cells, kind: Kind | None) -> Column:

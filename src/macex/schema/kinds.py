@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Literal, TypeAlias
@@ -59,7 +60,37 @@ class Datetime:
     """A point in time."""
 
 
-Kind: TypeAlias = Categorical | Ordered | Continuous | Datetime
+@dataclass(frozen=True)
+class OneHot:
+    """Columns of zeros and ones that are one choice: exactly one of them is 1 in every row.
+
+    The categories are called by what follows the common part of the columns' names; `columns` as a
+    mapping from column to category names them. `none` names the category of rows in which no
+    column is 1, as encoders leave it that drop the first one. Without it such rows are refused,
+    unless training has them: then it is called "none of these".
+
+    >>> OneHot(["edu_BSc", "edu_MSc"]).columns
+    ('edu_BSc', 'edu_MSc')
+    """
+
+    columns: Sequence[str] | Mapping[str, str]
+    none: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no choice."""
+        given = self.columns
+        if isinstance(given, str) or not isinstance(given, Sequence | Mapping):
+            raise SchemaError(f"OneHot: give a list of columns, not {given!r}")
+        columns = tuple(map(str, given))
+        if len(set(columns)) < len(columns):
+            raise SchemaError(f"OneHot: a column is named twice: {list(columns)}")
+        if len(columns) + (self.none is not None) < 2:
+            raise SchemaError(f"OneHot: a choice needs two columns or more, not {list(columns)}")
+        if not isinstance(given, Mapping):
+            object.__setattr__(self, "columns", columns)
+
+
+Kind: TypeAlias = Categorical | Ordered | Continuous | Datetime | OneHot
 
 NAMED: dict[str, Kind] = {
     "categorical": Categorical(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,24 +25,37 @@ if TYPE_CHECKING:
 class Rows:
     """The caller's rows.
 
-    `codes` (n, d) are in the order of the schema's columns. `odd` (n, d) marks cells whose code
-    does not decode to the caller's own value; `originals` holds those values, by column, in the
-    dtype of training where it can hold them. `positions` says where the caller's frame has each
-    column.
+    `frame_codes` are in the order of the training frame's columns. `frame_odd` marks cells whose
+    code does not decode to the caller's own value; `originals` holds those values, by column, in
+    the dtype of training where it can hold them. `positions` says where the caller's frame has
+    each column. `codes` (n, d) and `odd` (n, d) are the same in the order of the schema's columns,
+    where a one-hot block is one.
     """
 
     schema: Schema
     native: Any
-    codes: Floats
-    odd: npt.NDArray[np.bool_]
+    frame_codes: Floats
+    frame_odd: npt.NDArray[np.bool_]
     index: list[object] | None
     library: LibraryName
     positions: tuple[int, ...]
     originals: dict[int, Any]
 
+    @cached_property
+    def codes(self) -> Floats:
+        """The codes by column of the schema."""
+        folding = self.schema.folding
+        return self.frame_codes if folding is None else folding.fold(self.frame_codes)
+
+    @cached_property
+    def odd(self) -> npt.NDArray[np.bool_]:
+        """The marks by column of the schema."""
+        folding = self.schema.folding
+        return self.frame_odd if folding is None else folding.marks(self.frame_odd)
+
     def __len__(self) -> int:
         """The number of rows."""
-        return len(self.codes)
+        return len(self.frame_codes)
 
     def row(self, i: int, codes: Floats | None = None) -> Any:
         """Row `i` as a frame like the caller's, with the cells written whose code differs."""
@@ -52,7 +65,8 @@ class Rows:
     def frame(self, at: Array, codes: Floats) -> Any:
         """Rows `at` (m,) as a frame like the caller's; cells whose code differs are written."""
         at = np.asarray(at, dtype=np.intp)
-        changed = codes != self.codes[at]  # (m, d)
+        codes = self.schema.unfold(codes)
+        changed = codes != self.frame_codes[at]
         writes = [
             self._write(column, at, codes[:, column], changed[:, column])
             for column in np.flatnonzero(changed.any(axis=0)).tolist()
@@ -66,46 +80,45 @@ class Rows:
         if self.library == self.schema.library:
             patch = self.patch(column, at, codes)
             trained = self.schema.builder.array(column, codes, patch)
-        values = partial(_values, self.schema.columns[column], codes[changed])
+        values = partial(_values, self.schema.frame_columns[column], codes[changed])
         return Write(self.positions[column], changed, values, trained)
 
     def take(self, at: Array) -> Rows:
         """The rows at some positions."""
         at = np.asarray(at, dtype=np.intp)
-        odd, originals = self.odd[at], {}
+        odd, originals = self.frame_odd[at], {}
         for column, held in self.originals.items():
-            place = np.cumsum(self.odd[:, column]) - 1
+            place = np.cumsum(self.frame_odd[:, column]) - 1
             originals[column] = held[place[at[odd[:, column]]]]
         native = library(self.library).written(self.native, at, [])
         index = None if self.index is None else [self.index[i] for i in at]
-        return Rows(
-            self.schema, native, self.codes[at], odd, index, self.library, self.positions, originals
-        )
+        codes = self.frame_codes[at]
+        return Rows(self.schema, native, codes, odd, index, self.library, self.positions, originals)
 
     def cell(self, i: int, column: int) -> object:
-        """The caller's own value of one cell."""
-        return plain(library(self.library).cell(self.native, i, self.positions[column]))
+        """The caller's own value of one cell, by column of the schema; of a block its category."""
+        folding = self.schema.folding
+        place = column if folding is None else folding.places[column]
+        if isinstance(place, tuple):
+            return self.schema.columns[column].value(self.codes[i, column])
+        return plain(library(self.library).cell(self.native, i, self.positions[place]))
 
     def cells(self, i: int) -> dict[str, object]:
         """The caller's own cells of row `i` as Python values, None where missing."""
-        door = library(self.library)
-        return {
-            name: plain(door.cell(self.native, i, position))
-            for name, position in zip(self.schema.names, self.positions, strict=True)
-        }
+        return {name: self.cell(i, column) for column, name in enumerate(self.schema.names)}
 
     def owned(self, column: int) -> list[object]:
-        """The caller's own values of one column."""
+        """The caller's own values of one column of the frame."""
         door, position = library(self.library), self.positions[column]
         return [plain(door.cell(self.native, row, position)) for row in range(len(self))]
 
     def patch(self, column: int, at: Array, codes: Floats) -> Patch | None:
-        """The odd cells of a column that codes (m,) leave as they are: where, and their values."""
+        """The odd cells of a frame's column that codes (m,) leave as they are, and their values."""
         originals = self.originals.get(column)
         if originals is None:
             return None
-        odd = self.odd[:, column]
-        kept = odd[at] & (codes == self.codes[at, column])
+        odd = self.frame_odd[:, column]
+        kept = odd[at] & (codes == self.frame_codes[at, column])
         if not kept.any():
             return None
         place = np.cumsum(odd) - 1
@@ -129,13 +142,15 @@ def read(schema: Schema, data: Any) -> Rows:
     labels = door.labels(data)
     if name == "numpy":
         positions = _by_position(schema, len(labels))
-        names = list(schema.names)
+        names = list(schema.frame_names)
     else:
         names = [str(label) for label in labels]
         positions = _by_name(schema, names)
     cells = list(door.cells(data, names))
     codes, odd, originals = _encoded(schema, [cells[position] for position in positions], len(data))
-    return Rows(schema, data, codes, odd, door.index(data), name, positions, originals)
+    rows = Rows(schema, data, codes, odd, door.index(data), name, positions, originals)
+    _ = rows.codes  # a one-hot block that is no choice is refused here
+    return rows
 
 
 def _encoded(
@@ -144,7 +159,7 @@ def _encoded(
     codes = np.empty((count, len(cells)))
     odd = np.empty((count, len(cells)), dtype=bool)
     originals = {}
-    for at, column in enumerate(schema.columns):
+    for at, column in enumerate(schema.frame_columns):
         codes[:, at], odd[:, at] = encode(cells[at], column)
         if odd[:, at].any():
             originals[at] = _originals(schema, at, cells[at].listed(odd[:, at]))
@@ -155,7 +170,7 @@ def _originals(schema: Schema, at: int, values: list[object]) -> Any:
     try:
         return schema.builder.originals(at, values)
     except (TypeError, ValueError, OverflowError) as error:
-        column = schema.columns[at]
+        column = schema.frame_columns[at]
         raise SchemaError(
             f"column {column.name!r} holds {values[0]!r}, which does not fit {column.dtype}, "
             "the dtype of training; convert the column"
@@ -163,7 +178,7 @@ def _originals(schema: Schema, at: int, values: list[object]) -> Any:
 
 
 def _by_position(schema: Schema, count: int) -> tuple[int, ...]:
-    wanted = len(schema.columns)
+    wanted = len(schema.frame_columns)
     if count != wanted:
         raise SchemaError(f"the rows have {count} columns, the training data {wanted}")
     return tuple(range(wanted))
@@ -175,20 +190,22 @@ def _by_name(schema: Schema, names: list[str]) -> tuple[int, ...]:
     if len(at) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise SchemaError(f"the rows have two columns {twice!r}; keep one of them")
-    for name in schema.names:
+    for name in schema.frame_names:
         if name not in at:
             raise SchemaError(f"the rows have no column {name!r}{closest(name, names)}")
-    extra = [name for name in names if name not in set(schema.names)]
+    extra = [name for name in names if name not in set(schema.frame_names)]
     if extra:
         raise SchemaError(
             f"the rows have columns the model was not trained on: {', '.join(map(repr, extra))}; "
             "drop them, as rows[explainer.columns] does"
         )
-    return tuple(at[name] for name in schema.names)
+    return tuple(at[name] for name in schema.frame_names)
 
 
 def _read_one(schema: Schema, cells: dict[Hashable, Any], index: list[object] | None) -> Rows:
     """One row without dtypes: it takes those of training, wider where they cannot hold it."""
+    if schema.folding is not None:
+        cells = schema.folding.spelled(cells)
     frame = pd.DataFrame(
         {label: pd.Series([cell], dtype=object) for label, cell in cells.items()}, index=[0]
     )
@@ -197,13 +214,12 @@ def _read_one(schema: Schema, cells: dict[Hashable, Any], index: list[object] | 
     native = schema.frame(loose.codes, own=loose, at=first)
     lost = [
         Write(column, np.array([True]), partial(loose.owned, column))
-        for column in np.flatnonzero(loose.codes[0] == UNKNOWN).tolist()
+        for column in np.flatnonzero(loose.frame_codes[0] == UNKNOWN).tolist()
         if column not in loose.originals
     ]
     native = library(schema.library).written(native, first, lost)
     if isinstance(native, pd.DataFrame) and index is not None:
         native.index = pd.Index(index)
-    every = tuple(range(len(schema.columns)))
-    return Rows(
-        schema, native, loose.codes, loose.odd, index, schema.library, every, loose.originals
-    )
+    every = tuple(range(len(schema.frame_columns)))
+    codes, odd = loose.frame_codes, loose.frame_odd
+    return Rows(schema, native, codes, odd, index, schema.library, every, loose.originals)

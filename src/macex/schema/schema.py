@@ -16,13 +16,14 @@ from macex.schema import storage
 from macex.schema.cells import Array
 from macex.schema.columns import Column, Floats
 from macex.schema.frames import Builder, LibraryName, Patch, library, library_of
-from macex.schema.inference import infer_column, kinds_given
+from macex.schema.inference import infer_columns, told
+from macex.schema.onehot import Folding
 from macex.schema.rows import Rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Schema:
-    """The columns of the training data.
+    """The columns of the training data; a one-hot block of the frame is one column here.
 
     >>> import pandas as pd
     >>> schema = Schema.infer(pd.DataFrame({"age": [30, 41], "edu": ["BSc", "PhD"]}))
@@ -32,6 +33,7 @@ class Schema:
 
     columns: tuple[Column, ...]
     library: LibraryName
+    folding: Folding | None = None  # how columns of the frame make up one-hot blocks
 
     @staticmethod
     def infer(data: Any, given: object = None) -> Schema:
@@ -43,29 +45,49 @@ class Schema:
         door = library(name)
         labels = door.labels(data)
         names = _names(labels)
-        kinds = kinds_given(given, names)
+        said = told(given, names)
         if not names or not len(data):
             what = "columns" if not names else "rows"
             raise SchemaError(f"the training data has no {what}; give the rows the model learnt")
-        cells = zip(names, labels, door.cells(data, names), strict=True)
-        columns = (infer_column(name, label, cell, kinds.get(name)) for name, label, cell in cells)
-        return Schema(tuple(columns), name)
+        columns, folding = infer_columns(names, labels, list(door.cells(data, names)), said)
+        return Schema(columns, name, folding)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(column.name for column in self.columns)
 
+    @property
+    def frame_columns(self) -> tuple[Column, ...]:
+        """The columns of the frame: those of the schema, with the members of one-hot blocks."""
+        return self.columns if self.folding is None else self.folding.held
+
+    @cached_property
+    def frame_names(self) -> tuple[str, ...]:
+        """The names of the frame's columns."""
+        return tuple(column.name for column in self.frame_columns)
+
     @cached_property
     def builder(self) -> Builder:
         """What turns codes into frames for the model."""
-        return library(self.library).builder(self.columns)
+        return library(self.library).builder(self.frame_columns)
 
     def position(self, name: str) -> int:
         """Where a column stands."""
         if name not in self.names:
-            raise SchemaError(f"there is no column {name!r}{closest(name, self.names)}")
+            raise SchemaError(f"there is no column {name!r}{self.hint(name)}")
         return self.names.index(name)
+
+    def hint(self, name: str) -> str:
+        """What an error says of a name that is no column: its block, or the nearest name."""
+        owner = None if self.folding is None else self.folding.owners.get(name)
+        if owner is None:
+            return closest(name, self.names)
+        return f": it is in the one-hot block {owner!r}, which is one column; name that"
+
+    def unfold(self, codes: Floats) -> Floats:
+        """Codes by column of the frame from codes by column of the schema."""
+        return codes if self.folding is None else self.folding.unfold(codes)
 
     def read(self, data: Any) -> Rows:
         """The codes of a caller's rows: a frame, a 2-D array, one mapping or one series."""
@@ -77,6 +99,7 @@ class Schema:
         `at` (n,) says from which row of `own` each line starts: an odd cell whose code is still
         that row's takes the caller's own value.
         """
+        codes = self.unfold(codes)
         patches: dict[int, Patch] = {}
         if own is not None and own.originals:
             at = np.arange(len(codes)) if at is None else np.asarray(at)
@@ -88,7 +111,7 @@ class Schema:
 
     def to_dict(self) -> dict[str, Any]:
         """The schema as JSON."""
-        return storage.to_dict(self.columns, self.library)
+        return storage.to_dict(self.frame_columns, self.library, self.folding)
 
     @staticmethod
     def from_dict(stored: dict[str, Any]) -> Schema:
@@ -97,7 +120,7 @@ class Schema:
 
     def __repr__(self) -> str:
         """One line for each column."""
-        table = [_described(column) for column in self.columns]
+        table = [_described(column, self._members(at)) for at, column in enumerate(self.columns)]
         widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
         lines = ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
         head = f"Schema of {len(self.columns)} columns ({self.library})"
@@ -105,8 +128,16 @@ class Schema:
 
     def _repr_html_(self) -> str:
         heads = "".join(f'<th scope="col">{head}</th>' for head in HEADS)
-        body = "".join(_html_row(*_described(column)) for column in self.columns)
+        body = "".join(
+            _html_row(*_described(column, self._members(at)))
+            for at, column in enumerate(self.columns)
+        )
         return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _members(self, at: int) -> int:
+        """How many columns of the frame a column is; 0 for one that is no block."""
+        place = 0 if self.folding is None else self.folding.places[at]
+        return 0 if isinstance(place, int) else len(place)
 
 
 HEADS = ("column", "kind", "values", "step", "missing")
@@ -118,14 +149,15 @@ def _html_row(name: str, *cells: str) -> str:
     return f"<tr>{head}{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
 
-def _described(column: Column) -> tuple[str, ...]:
+def _described(column: Column, members: int) -> tuple[str, ...]:
     if column.discrete:
         more = ", …" if len(column.table) > SHOWN else ""
         values, step = ", ".join(map(str, column.table[:SHOWN])) + more, ""
     else:
         values = f"{column.value(column.low)} to {column.value(column.high)}"
         step = f"step {column.step:g}" if column.step else ""
-    return column.name, column.kind, values, step, "may be missing" if column.missing else ""
+    kind = f"one-hot of {members}" if members else column.kind
+    return column.name, kind, values, step, "may be missing" if column.missing else ""
 
 
 def _names(labels: list[Hashable]) -> list[str]:

@@ -6,19 +6,55 @@ schema of the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from macex.errors import SchemaError, closest
 from macex.schema.columns import Column
-from macex.schema.kinds import NAMED, Continuous, Kind, Ordered
+from macex.schema.kinds import NAMED, Continuous, Kind, OneHot, Ordered
 
-PARTS = {"continuous": ("step", "low", "high"), "ordered": ("values",)}
+if TYPE_CHECKING:
+    from macex.schema.schema import Schema
+
+ONE_HOT = "one-hot"
+KINDS = (*NAMED, ONE_HOT)
+PARTS = {
+    "continuous": ("step", "low", "high"),
+    "ordered": ("values",),
+    ONE_HOT: ("columns", "none"),
+}
 
 
-def stated(columns: Sequence[Column]) -> dict[str, dict[str, Any]]:
+def stated(schema: Schema) -> dict[str, dict[str, Any]]:
     """What is known of each column, as far as a person may correct it."""
-    return {column.name: _stated(column) for column in columns}
+    return {
+        column.name: _stated(column) | _members(schema, at)
+        for at, column in enumerate(schema.columns)
+    }
+
+
+def frame_names(document: Mapping[str, Any]) -> list[str]:
+    """The columns of the frame that something is stated of.
+
+    >>> frame_names({"age": "continuous", "edu": {"kind": "one-hot", "columns": ["a", "b"]}})
+    ['age', 'a', 'b']
+    """
+    names: list[str] = []
+    for name, given in document.items():
+        block = isinstance(given, Mapping) and given.get("kind") == ONE_HOT
+        names += list(given["columns"]) if block else [name]
+    return names
+
+
+def _members(schema: Schema, at: int) -> dict[str, Any]:
+    """What is stated of a one-hot block: its columns with their categories."""
+    place = at if schema.folding is None else schema.folding.places[at]
+    if isinstance(place, int):
+        return {}
+    names = [schema.frame_columns[member].name for member in place]
+    table = schema.columns[at].table
+    none = {"none": table[-1]} if len(table) > len(names) else {}
+    return {"kind": ONE_HOT, "columns": dict(zip(names, table, strict=False)), **none}
 
 
 def _stated(column: Column) -> dict[str, Any]:
@@ -42,9 +78,9 @@ def kinds_stated(document: Mapping[str, Any]) -> dict[str, Kind]:
 
 def _kind(column: str, given: Any) -> Kind:
     parts = {"kind": given} if isinstance(given, str) else given
-    if not isinstance(parts, Mapping) or parts.get("kind") not in NAMED:
+    if not isinstance(parts, Mapping) or parts.get("kind") not in KINDS:
         name = parts.get("kind") if isinstance(parts, Mapping) else parts
-        raise SchemaError(f"column {column!r} has kind {name!r}{closest(name, NAMED)}")
+        raise SchemaError(f"column {column!r} has kind {name!r}{closest(name, KINDS)}")
     kind = parts["kind"]
     known = PARTS.get(kind, ())
     for part in parts:
@@ -55,6 +91,8 @@ def _kind(column: str, given: Any) -> Kind:
     given_parts: dict[str, Any] = {part: parts[part] for part in known if part in parts}
     if kind == "continuous":
         return _continuous(column, given_parts)
+    if kind == ONE_HOT:
+        return OneHot(given_parts.get("columns", ()), given_parts.get("none"))
     return Ordered(**given_parts) if kind == "ordered" else NAMED[kind]
 
 

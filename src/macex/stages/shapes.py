@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from macex.ask.goals import Verdict
     from macex.ask.space import Space
     from macex.stages.draws import Draws
+    from macex.stages.thresholds import Grid
 
 Prefer = Literal["fewest", "nearest", "surest"]
 
@@ -34,6 +35,7 @@ class Candidates:
     real: Array  # (Q, A) bool: the entry counts for this query
     allowed: Array  # (Q, A) bool: not only a reason but a change that may be made
     exact: bool = False  # every value seen in training is on offer, and was meant to be
+    whole: Array | None = None  # (Q,) bool: what is on offer stands for every value there is
 
     def rows(self, queries: Array, chosen: Array) -> tuple[Array, Array, Array]:
         """The single changes at `chosen` (Q, A) bool as rows: codes, their query, their entry."""
@@ -65,6 +67,7 @@ class Candidates:
             np.concatenate([self.real, other.real], axis=1),
             np.concatenate([self.allowed, other.allowed], axis=1),
             self.exact,
+            self.whole,
         )
 
 
@@ -108,6 +111,7 @@ class Task:
     rest: Callable[
         [Array, Candidates], tuple[Candidates, Array]
     ]  # the seen values not yet on offer
+    grid: Grid | None = None  # the cells that a tree model cuts numbers into
 
     @property
     def queries(self) -> Array:
@@ -161,9 +165,10 @@ class Pool:
 class Found:
     """What a search found out.
 
-    `proved` counts the levels (numbers of changes) of which every combination over the values seen
-    in training failed, `tried` the same over the candidates alone. `weight` and `flips` describe
-    single changes: the share each has in the way to the goal, and whether it reaches it alone.
+    `proved` counts the levels (numbers of changes) of which every combination failed over the
+    values seen in training, or over all values where the candidates stand for those; `tried` the
+    same over the candidates alone. `weight` and `flips` describe single changes: the share each
+    has in the way to the goal, and whether it reaches it alone.
     """
 
     pool: Pool
@@ -172,6 +177,11 @@ class Found:
     candidates: Candidates
     weight: Array  # (Q, A) in [0, 1]
     flips: Array  # (Q, A) bool
+
+    @property
+    def over(self) -> Literal["all values", "seen values"]:
+        """What `proved` speaks of."""
+        return "seen values" if self.candidates.whole is None else "all values"
 
     def reachable(self, query: int) -> int:
         """How many units of a query have anything to change to."""

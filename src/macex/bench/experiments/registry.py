@@ -19,6 +19,7 @@ from macex.bench.experiments import (
     paper_claims,
     seeds,
     series,
+    thresholds,
     times,
 )
 from macex.bench.experiments.engine import cost, quality
@@ -55,6 +56,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "growth": Experiment(growth.tasks, growth.show, (growth.claims,)),
     "ablations": Experiment(ablations.tasks, ablations.show),
     "kinds": Experiment(kinds.tasks, kinds.show),
+    "thresholds": Experiment(thresholds.tasks, thresholds.show, (thresholds.claims,)),
     "quality": Experiment(quality.tasks, quality.show, (quality.claims,)),
     "cost": Experiment(cost.tasks, cost.show, (cost.claims,)),
 }
@@ -77,4 +79,5 @@ def measures() -> dict[str, Measure]:
         "nearest optimum": quality.measure,
         "cost": cost.measure,
         "kinds": kinds.measure,
+        "thresholds": thresholds.measure,
     }

@@ -14,7 +14,7 @@ from macex.schema import Array
 def scored(explainer: Any, explanation: Any, codes: Array) -> Array:
     """The scores of rows of codes (n, d) that differ from the query, toward its goal."""
     source = explanation.source
-    if explainer.columns != list(source.rows.schema.names):
+    if explainer.columns != list(source.rows.schema.frame_names):
         raise OptionError("the explanation is of other columns than the explainer's: give its own")
     frame = source.rows.frame(np.full(len(codes), source.query), codes)
     scores: Array = explainer.score(frame, want=_toward(explainer, explanation))

@@ -24,6 +24,12 @@ from macex.stages.search.combinations import (
     combinations,
     greedy_path,
 )
+from macex.stages.search.completing import (
+    batches,
+    joined,
+    to_complete,
+    worth_keeping,
+)
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
 MOST_PARTS = 500  # single changes that are joined in pairs where rules bind
@@ -106,10 +112,17 @@ class Exhaustive:
         helped = level.at[level.reached]
         late = [young.after(beam_rows, helped) for young in broods] if more_rows else []
         if any(len(at) for _, at in late):
-            extra = _score(task, *_fresh(task, pools, late))
-            level = Level(*(np.concatenate(pair) for pair in zip(level, extra, strict=True)))
+            level = joined(level, _score(task, *_fresh(task, pools, late)))
         whole = singles.known
         whole[beam] = False
+        if task.grid is None or singles.candidates.whole is None:
+            return level, whole
+        todo = to_complete(task, singles, [*pools, _reached(level)], beam, size)
+        for part in batches(singles, todo, size, task.space.width):
+            task.judge.renew(np.isin(np.arange(len(whole)), part), task.grid.proof_rows)
+            rows = _score(task, *_fresh(task, pools, [all_of(task, singles, part, size)]))
+            level = joined(level, worth_keeping(rows, self.parents))
+            whole[part] = singles.known[part]
         return level, whole
 
     def _width(self, task: Task, singles: Singles, size: int) -> tuple[int, int]:
@@ -153,6 +166,8 @@ def _completed_level(
     open_ = open_ & (task.max_changes >= 1)
     if not open_.any():
         return singles, [], open_
+    if singles.candidates.whole is not None:
+        return singles, [], singles.candidates.whole & open_
     rest, complete = task.rest(open_, singles.candidates)
     more, pools = _score_singles(task, rest)
     joined = Singles(

@@ -1,0 +1,115 @@
+"""What exact answers for trees cost, and what they prove: Adult with XGBoost.
+
+Once as the pipeline on the raw frame of the other tables, once with XGBoost's own categories, and
+once on a frame that is one-hot encoded already, where a call has the least to do before the trees.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from statistics import mean, median
+from typing import Any
+
+import pandas as pd
+
+from macex.bench.claims import Claim, at_most
+from macex.bench.findings import Findings
+from macex.bench.plan import Plan
+from macex.bench.report.document import Section, Table
+from macex.bench.tasks import Outcome, Task
+from macex.bench.workshop import Workshop
+from macex.datasets import Dataset
+from macex.explainer import Explainer
+
+DATASET, MODEL = "adult", "XGBoost"
+QUERIES = 500
+SINGLES = 100
+MOST_MILLISECONDS = 20
+FORMS = ("pipeline", "own categories", "one-hot frame")
+WAYS = ("both", "thresholds")
+
+
+def tasks(plan: Plan) -> list[Task]:
+    """Each form of the frame with each way to make candidates."""
+    if DATASET not in plan.here or MODEL not in plan.models:
+        return []
+    count = plan.count(DATASET, most=QUERIES)
+    return [
+        Task("thresholds", DATASET, MODEL, way, stop=count, point=form)
+        for form in FORMS
+        for way in WAYS
+    ]
+
+
+def measure(task: Task, workshop: Workshop) -> Outcome:
+    """Explain rows at once, and some of them one at a time."""
+    model, train, asked = _setting(task, workshop)
+    explainer = Explainer(model, train, candidates=task.method)
+    explainer.explain(asked.head(1))
+    batch, found = _timed(partial(explainer.explain, asked))
+    alone = [
+        _timed(partial(explainer.explain, asked.iloc[[place]]))[0]
+        for place in range(min(SINGLES, len(asked)))
+    ]
+    answered = [item for item in found if item.counterfactuals]
+    record = {
+        "alone": 1000 * median(alone),
+        "batch": 1000 * batch / len(asked),
+        "rows": mean(item.cost.rows for item in found),
+        "changes": mean(item.counterfactuals[0].sparsity for item in answered),
+        "proved": mean(item.minimal and item.minimal_over == "all values" for item in answered),
+    }
+    return Outcome(task, [record])
+
+
+def show(findings: Findings) -> Section:
+    """A line for each form of the frame and way."""
+    headings = ("frame", "candidates", "ms alone", "ms batch", "rows", "changes", "proved")
+    table = Table("Exact answers for trees: Adult / XGBoost", headings)
+    for outcome in findings.kind("thresholds"):
+        if outcome.error is None:
+            table.add(outcome.task.point, outcome.task.method, *outcome.records[0].values())
+    return Section("Exact answers for trees", [table])
+
+
+def claims(findings: Findings) -> list[Claim]:
+    """An exact answer takes no more than twenty milliseconds."""
+    return [
+        at_most(
+            f"exact answers, {outcome.task.point}: ms a query, {when}",
+            outcome.records[0][when],
+            MOST_MILLISECONDS,
+        )
+        for outcome in findings.kind("thresholds")
+        if outcome.error is None and outcome.task.method == "thresholds"
+        for when in ("alone", "batch")
+    ]
+
+
+def _setting(task: Task, workshop: Workshop) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
+    """The model, its training rows and the rows to explain."""
+    cell = workshop.cell(task)
+    if task.point == "pipeline":
+        return cell.model, cell.train, cell.queries(task.stop)
+    dataset = workshop.cells.dataset(task.dataset)
+    if task.point == "own categories":
+        frame = dataset.frame.astype(dict.fromkeys(dataset.categorical, "category"))
+    else:
+        frame = pd.get_dummies(dataset.frame, dtype="float32").astype("float32")
+    return *_fitted(dataset, frame), frame.iloc[dataset.rows(task.stop)]
+
+
+def _fitted(dataset: Dataset, frame: pd.DataFrame) -> tuple[Any, pd.DataFrame]:
+    from xgboost import XGBClassifier
+
+    at, _ = dataset.split()
+    trees = XGBClassifier(n_estimators=100, max_depth=6, random_state=0, enable_categorical=True)
+    return trees.fit(frame.iloc[at], dataset.label[at]), frame.iloc[at]
+
+
+def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    began = time.perf_counter()
+    done = work()
+    return time.perf_counter() - began, done
