@@ -44,7 +44,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         code = app(arguments, prog_name="macex", standalone_mode=False)
         sys.stdout.flush()
     except typer.Exit as done:
-        return _interrupted() if done.exit_code == INTERRUPTED else done.exit_code
+        code = done.exit_code
     except WRONG_USE as error:
         return _wrong(f"{error.format_message()} (macex --help tells more)")
     except (KeyboardInterrupt, typer.Abort):
@@ -57,6 +57,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _wrong(f"{named}{error.strerror or error}")
     except MacexError as error:
         return _wrong(str(error))
+    if code == INTERRUPTED:
+        return _interrupted()
     return code if isinstance(code, int) else 0
 
 
