@@ -46,7 +46,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except typer.Exit as done:
         code = done.exit_code
     except WRONG_USE as error:
-        return _wrong(f"{error.format_message()} (macex --help tells more)")
+        said = error.format_message()  # nothing, where help was shown in place of a command
+        return _wrong(f"{said} (macex --help tells more)") if said else WRONG
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted()
     except BrokenPipeError:
