@@ -15,7 +15,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/cache/bytecode
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-all check bench peers format clean
+.PHONY: help demo test test-slow test-all check docs bench peers format clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -42,6 +42,10 @@ bench: $(VENV)/.installed-bench $(PEERS)/.installed  ## rerun the paper's tables
 	$(BIN)/python -m macex.bench --tables all --seeds $(SEEDS) --jobs $(JOBS) --out bench-results --resume
 
 peers: $(PEERS)/.installed  ## make .venv-peers with dice-ml and aeon, which need versions of their own
+
+docs: $(VENV)/.installed-docs  ## build the documentation into build/site, refusing broken links
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "build/site/index.html"
 
 format: $(VENV)/.installed-dev  ## format the code and fix what can be fixed safely
 	$(BIN)/ruff format .

@@ -44,9 +44,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         code = app(arguments, prog_name="macex", standalone_mode=False)
         sys.stdout.flush()
     except typer.Exit as done:
-        return _interrupted() if done.exit_code == INTERRUPTED else done.exit_code
+        code = done.exit_code
     except WRONG_USE as error:
-        return _wrong(f"{error.format_message()} (macex --help tells more)")
+        said = error.format_message()  # nothing, where help was shown in place of a command
+        return _wrong(f"{said} (macex --help tells more)") if said else WRONG
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted()
     except BrokenPipeError:
@@ -57,6 +58,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _wrong(f"{named}{error.strerror or error}")
     except MacexError as error:
         return _wrong(str(error))
+    if code == INTERRUPTED:
+        return _interrupted()
     return code if isinstance(code, int) else 0
 
 

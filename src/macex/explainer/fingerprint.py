@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def fingerprint(explainer: Explainer) -> str:
     """The SHA-256 of schema, options, training rows and the model's answers for them.
 
-    Constraints are not in it. The model is known by its answers, so that a live object has a
-    fingerprint, too.
+    Constraints are not in it. The model itself is known by its answers, so that a live object has
+    a fingerprint, too.
     """
     fitted: Fitted = explainer._fitted  # noqa: SLF001 - the other half of the class
     document = {

@@ -20,7 +20,7 @@ from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, resolve
 from macex.ask.stated import goal_stated
 from macex.audit import file_hash
-from macex.errors import DataError, GoalError, OptionError, closest
+from macex.errors import DataError, GoalError, OptionError, SchemaError, closest
 from macex.explainer import Explainer
 from macex.explainer.fingerprint import fingerprint
 from macex.explanation import Explanations
@@ -54,6 +54,7 @@ class _Run:
     """What every chunk is asked, and what was answered so far."""
 
     explainer: Explainer
+    name: str
     call: dict[str, Any]
     progress: Progress
     total: int | None
@@ -64,9 +65,14 @@ class _Run:
     def explained(self, frame: pd.DataFrame) -> Explanations:
         """The explanations of one chunk."""
         before = self.rows
-        found = self.explainer.explain(
-            frame, progress=lambda done, _: self.progress(before + done, self.total), **self.call
-        )
+        try:
+            found = self.explainer.explain(
+                frame,
+                progress=lambda done, _: self.progress(before + done, self.total),
+                **self.call,
+            )
+        except SchemaError as error:
+            raise SchemaError(f"{self.name}, counting rows from {before}: {error}") from error
         self.statuses.update(item.status for item in found)
         self.rows += len(found)
         return found
@@ -125,7 +131,8 @@ def explain_file(
     written = None if name == "html" else form_named(name)(changes, index)
     if path is not None:
         refuse_existing(path, resume=resume, force=force)
-    run = _Run(explainer, call, progress or (lambda _done, _total: None), count_rows(source))
+    report = progress or (lambda _done, _total: None)
+    run = _Run(explainer, named(source), call, report, count_rows(source))
     size = _checked_chunk(chunk) if written else MOST_ON_A_PAGE + 1
     frames = frames_of(explainer, source, size, drop, index)
     if written is None:
@@ -149,6 +156,8 @@ def _checked_chunk(chunk: Any) -> int:
 
 def refuse_existing(path: Path, *, resume: bool, force: bool) -> None:
     """Raise for an output that would be overwritten, or whose folder is not there."""
+    if path.is_dir():
+        raise OptionError(f"{path} is a folder: name a file, such as result.csv")
     if not path.parent.is_dir():
         raise OptionError(f"{path} cannot be written: there is no folder {path.parent}")
     unfinished = path.with_name(f"{path.name}.parts").exists()
@@ -173,9 +182,8 @@ def _refuse_columns(frame: pd.DataFrame, columns: Sequence[str], name: str) -> N
     for column in columns:
         if column not in frame.columns:
             raise DataError(
-                f"{name} has no column {column!r}, which the training data has"
-                f"{closest(column, frame.columns)} If it is the label, drop it from the training "
-                f"data or pass --label {column}"
+                f"{name} has no column {column!r}, which the training data has: if it is the "
+                f"label, drop it there or pass --label {column}{closest(column, frame.columns)}"
             )
     for column in frame.columns:
         if column not in columns:

@@ -1,0 +1,77 @@
+"""A table is the same whatever the form of its file and the size of its chunks."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import macex as mx
+from macex.scale.reading import count_rows, read_chunks, read_table
+
+TABLE = pd.DataFrame(
+    {
+        "whole": [1, 2, 3, 40],
+        "part": [0.1, np.nan, -1e300, 2.5],
+        "word": ["a", "b,c", 'say "d"', None],
+        "truth": [True, False, True, True],
+    }
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    TABLE.to_csv(tmp_path / "table.csv", index=False)
+    return tmp_path / "table.csv"
+
+
+def test_a_csv_is_read_as_pandas_reads_it(path):
+    pd.testing.assert_frame_equal(read_table(path), pd.read_csv(path))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_chunks_are_the_table(path, size):
+    columns = mx.Schema.infer(TABLE).columns
+    chunks = list(read_chunks(path, columns, size))
+    assert max(map(len, chunks)) <= size
+    joined = pd.concat(chunks)
+    pd.testing.assert_frame_equal(joined, TABLE, check_dtype=False)
+    assert joined.index.tolist() == [0, 1, 2, 3]
+
+
+def test_a_chunk_has_the_types_of_training_not_of_its_own_cells(tmp_path):
+    data = pd.DataFrame({"code": ["007", "x"], "ratio": [0.5, 2.0]})
+    (tmp_path / "rows.csv").write_text("code,ratio\n007,2\n008,3\n")
+    (chunk,) = read_chunks(tmp_path / "rows.csv", mx.Schema.infer(data).columns, 10)
+    assert chunk["code"].tolist() == ["007", "008"]
+    assert chunk["ratio"].dtype == np.float64
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_the_mark_between_cells_is_seen(tmp_path, mark):
+    TABLE.to_csv(tmp_path / "table", index=False, sep=mark)
+    assert read_table(tmp_path / "table").columns.tolist() == list(TABLE)
+
+
+def test_a_stream_is_read_like_a_file(path):
+    pd.testing.assert_frame_equal(read_table(io.BytesIO(path.read_bytes())), read_table(path))
+
+
+@pytest.mark.parametrize("form", ["parquet", "feather"])
+def test_binary_forms_keep_their_types(tmp_path, form):
+    pytest.importorskip("pyarrow")
+    getattr(TABLE, f"to_{form}")(tmp_path / "table")
+    pd.testing.assert_frame_equal(read_table(tmp_path / "table"), TABLE)
+
+
+def test_rows_are_counted(path):
+    assert count_rows(path) == 4
+    assert count_rows(io.BytesIO(b"a\n1\n")) is None
+
+
+def test_numbers_come_back_to_the_last_bit(tmp_path):
+    numbers = np.random.default_rng(0).normal(size=200) * 1e-7
+    pd.DataFrame({"x": numbers}).to_csv(tmp_path / "x.csv", index=False)
+    assert read_table(tmp_path / "x.csv")["x"].tolist() == numbers.tolist()
