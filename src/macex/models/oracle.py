@@ -123,6 +123,8 @@ def consult(
         table = _table(given, count)
         _refuse_unbounded(table)
         outlook = _outlook(table, scale, known)
+        if known is None and _regresses(model):
+            outlook = replace(outlook, classes=None, scale="raw")
     oracle = Oracle(ask, outlook, _decider(model, outlook), quick)
     return oracle, oracle.read(given, count)
 
@@ -177,6 +179,8 @@ def _way_of_asking(
 ) -> tuple[Any, Scale, Any]:
     """How to ask, what the numbers mean, and the classes as far as they are known."""
     known: Any = classes if classes is not None else getattr(model, "classes_", None)
+    if known is not None and not len(known):
+        known = None  # what CatBoost says of a model without classes
     if known is not None and not any(np.ndim(label) for label in known):
         known = tuple(_item(c) for c in known)
     if hasattr(model, "predict_proba"):
@@ -206,10 +210,18 @@ def _margins(model: Any, frame: Any, known: Any) -> tuple[Any, Scale, Any]:
 def _scale_of_predict(model: Any, frame: Any, known: Any) -> Scale:
     if known is not None:
         return "labels"
-    if getattr(model, "_estimator_type", None) == "regressor":
+    if _regresses(model):
         return "raw"
     given = np.asarray(_plain(model.predict(frame)))
     return "raw" if given.dtype.kind == "f" else "labels"
+
+
+def _regresses(model: Any) -> bool:
+    """Whether a model says of itself that it gives numbers and not classes."""
+    if getattr(model, "_estimator_type", None) == "regressor":
+        return True
+    tags = getattr(model, "__sklearn_tags__", None)
+    return tags is not None and tags().estimator_type == "regressor"
 
 
 def _label_outlook(given: Any, known: Any) -> Outlook:
