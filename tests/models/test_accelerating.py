@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
@@ -170,3 +171,12 @@ def test_a_polars_frame_has_a_twin_too():
     quick = mx.accelerate(model, frame)
     assert np.allclose(quick.twin(frame), model.predict_proba(frame), atol=1e-5)
     assert quick(frame.with_columns(polars.lit(None).cast(float).alias("income")), 400) is None
+
+
+def test_a_model_from_a_file_has_a_twin(tmp_path):
+    joblib.dump(logistic().model, tmp_path / "model.joblib")
+    stored = mx.load_model(tmp_path / "model.joblib", allow_pickle=True)
+    quick = mx.accelerate(stored, PEOPLE)
+    assert isinstance(quick, Quick)
+    assert quick.original is stored
+    assert mx.Explainer(always(quick), PEOPLE).explain(PEOPLE.head(1))[0].status == "found"

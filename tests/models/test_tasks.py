@@ -62,6 +62,13 @@ def test_one_of_several_labels_is_asked_for_by_its_place(classifier):
         explainer.explain(ROWS, want=mx.above(0.6))
 
 
+def test_boosted_labels_are_asked_for_by_their_place():
+    library = pytest.importorskip("xgboost")
+    model = library.XGBClassifier(n_estimators=10).fit(NUMBERS, MANY)
+    found = mx.Explainer(model, NUMBERS).explain(ROWS, want=mx.above(0.5, label=2))
+    assert all(model.predict(e.counterfactuals[0].row)[0, 2] == 1 for e in found)
+
+
 def test_a_label_that_training_never_shows_has_probability_zero():
     never = MANY.copy()
     never[:, 1] = 0
@@ -91,6 +98,25 @@ def test_a_number_is_brought_into_a_band_and_never_rounded(model):
         value = model.predict(explanation.counterfactuals[0].row)[0]
         assert 412.25 <= value <= 437.75
         assert explanation.counterfactuals[0].score == pytest.approx(value, rel=1e-6)
+
+
+def test_one_of_several_numbers_is_asked_for_by_its_place():
+    model = LinearRegression().fit(NUMBERS, np.column_stack([POINTS, -POINTS]))
+    explainer = mx.Explainer(model, NUMBERS)
+    assert explainer.classes is None
+    found = explainer.explain(ROWS, want=mx.between(-4.5, -4, label=1))
+    assert all(-4.5 <= model.predict(e.counterfactuals[0].row)[0, 1] <= -4 for e in found)
+
+
+def test_catboost_s_numbers_are_no_classes():
+    library = pytest.importorskip("catboost")
+    model = library.CatBoostRegressor(iterations=20, verbose=0, allow_writing_files=False)
+    model.fit(NUMBERS, POINTS)
+    found = mx.Explainer(model, NUMBERS).explain(ROWS, want=mx.rise_by(0.2))
+    for explanation in found:
+        for answer in explanation.counterfactuals:
+            rise = model.predict(answer.row)[0] - model.predict(explanation.query)[0]
+            assert rise >= 0.2 - 1e-5
 
 
 @pytest.mark.parametrize("name", ["XGBRegressor", "LGBMRegressor"])

@@ -16,6 +16,7 @@ import numpy as np
 
 from macex.errors import MacexError, ModelError
 from macex.models.conversion import onnx_twin
+from macex.models.kinds import live
 from macex.models.oracle import Oracle, consult
 from macex.models.quick import Quick, Report
 from macex.schema import Array, Rows, Schema
@@ -43,7 +44,7 @@ def accelerate(model: Any, data: Any, *, classes: Sequence[object] | None = None
     frame = schema.frame(rows.codes[sample], rows, sample)
     oracle, _ = consult(model, frame, len(sample), classes)
     try:
-        twin, difference = _agreeing(model, schema, oracle, _mixed(schema, rows, sample))
+        twin, difference = _agreeing(live(model), schema, oracle, _mixed(schema, rows, sample))
     except ImportError:
         raise
     except Exception as error:  # noqa: BLE001 - converters fail in every way there is

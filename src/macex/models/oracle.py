@@ -16,6 +16,7 @@ import numpy as np
 from macex.ask.answers import Answers, Outlook, Scale
 from macex.errors import ModelError, OptionError
 from macex.models.kinds import adapted
+from macex.models.labels import are_tables, count_labels, each_label, many_labels
 from macex.models.quick import Quick
 from macex.schema import Array
 
@@ -114,8 +115,8 @@ def consult(
     model = adapted(model if quick is None else quick.original)
     ask, scale, known = _way_of_asking(model, frame, classes)
     given = ask(frame)
-    if scale == "probabilities" and _many_labels(model, given, frame):
-        ask, outlook = partial(_each_label, model), Outlook(None, "raw", _width(given))
+    if scale == "probabilities" and many_labels(model, given, frame):
+        ask, outlook = partial(each_label, model), Outlook(None, "raw", count_labels(given))
         given = ask(frame)
     elif scale == "labels":
         outlook = _label_outlook(given, known)
@@ -123,6 +124,8 @@ def consult(
         table = _table(given, count)
         _refuse_unbounded(table)
         outlook = _outlook(table, scale, known)
+        if known is None and _regresses(model):
+            outlook = replace(outlook, classes=None, scale="raw")
     oracle = Oracle(ask, outlook, _decider(model, outlook), quick)
     return oracle, oracle.read(given, count)
 
@@ -135,48 +138,13 @@ def _decider(model: Any, outlook: Outlook) -> Callable[[Any], Any] | None:
     return getattr(model, "predict" if scored else "decide", None)
 
 
-def _many_labels(model: Any, given: Any, frame: Any) -> bool:
-    """Whether probabilities are of several labels that do not exclude each other."""
-    if _are_tables(given):
-        return True
-    table = np.asarray(_plain(given))
-    if table.dtype.kind not in "fi" or table.ndim != 2 or table.shape[1] < 2:
-        return False
-    if np.allclose(table.sum(axis=1), 1, atol=1e-3):
-        return False
-    return hasattr(model, "predict") and np.shape(model.predict(frame)) == table.shape
-
-
-def _are_tables(given: Any) -> bool:
-    return isinstance(given, list) and len(given) > 0 and getattr(given[0], "ndim", 0) == 2
-
-
-def _width(given: Any) -> int:
-    return len(given) if _are_tables(given) else int(np.shape(given)[1])
-
-
-def _each_label(model: Any, frame: Any) -> Array:
-    """The probability of each of several labels: the second class of each output."""
-    given = model.predict_proba(frame)
-    if not _are_tables(given):
-        return np.asarray(given)
-    columns = []
-    for place, (part, classes) in enumerate(zip(given, model.classes_, strict=True)):
-        table = np.asarray(part)
-        if len(classes) > 2:
-            raise ModelError(
-                f"output {place} of the model has {len(classes)} classes; explain it alone: "
-                f"lambda rows: model.predict_proba(rows)[{place}]"
-            )
-        columns.append(table[:, 1] if len(classes) == 2 else table[:, 0] * float(classes[0]))
-    return np.stack(columns, axis=1)
-
-
 def _way_of_asking(
     model: Any, frame: Any, classes: Sequence[object] | None
 ) -> tuple[Any, Scale, Any]:
     """How to ask, what the numbers mean, and the classes as far as they are known."""
     known: Any = classes if classes is not None else getattr(model, "classes_", None)
+    if known is not None and not len(known):
+        known = None  # what CatBoost says of a model without classes
     if known is not None and not any(np.ndim(label) for label in known):
         known = tuple(_item(c) for c in known)
     if hasattr(model, "predict_proba"):
@@ -206,10 +174,18 @@ def _margins(model: Any, frame: Any, known: Any) -> tuple[Any, Scale, Any]:
 def _scale_of_predict(model: Any, frame: Any, known: Any) -> Scale:
     if known is not None:
         return "labels"
-    if getattr(model, "_estimator_type", None) == "regressor":
+    if _regresses(model):
         return "raw"
     given = np.asarray(_plain(model.predict(frame)))
     return "raw" if given.dtype.kind == "f" else "labels"
+
+
+def _regresses(model: Any) -> bool:
+    """Whether a model says of itself that it gives numbers and not classes."""
+    if getattr(model, "_estimator_type", None) == "regressor":
+        return True
+    tags = getattr(model, "__sklearn_tags__", None)
+    return tags is not None and tags().estimator_type == "regressor"
 
 
 def _label_outlook(given: Any, known: Any) -> Outlook:
@@ -248,7 +224,7 @@ def _table(given: Any, count: int) -> Array:
     """Any answer as a float table (n, K)."""
     if hasattr(given, "detach"):
         given = given.detach().cpu()
-    if _are_tables(given):
+    if are_tables(given):
         given = np.stack([np.asarray(one)[:, -1] for one in given], axis=1)
     try:
         table = np.asarray(given)

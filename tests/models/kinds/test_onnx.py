@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 
 import numpy as np
@@ -83,3 +84,13 @@ def test_missing_text_is_the_row_s_fault():
     found = explainer.explain(rows, on_error="keep")
     assert [explanation.status == "found" for explanation in found] == [True, False]
     assert "'job' is missing" in found[1].reason
+
+
+def test_an_explainer_of_a_session_can_be_sent():
+    made, data, _ = onnx_session()
+    explainer = mx.Explainer(made, data)
+    sent = pickle.loads(pickle.dumps(explainer))  # noqa: S301 - our own
+    rows = data.head(3)
+    assert sent.explain(rows).to_json(canonical=True) == explainer.explain(rows).to_json(
+        canonical=True
+    )

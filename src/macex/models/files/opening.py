@@ -11,6 +11,7 @@ import numpy as np
 from macex.errors import ModelFileError
 from macex.models.files.formats import Format
 from macex.models.kinds import adapted
+from macex.models.kinds.onnx import session_of
 from macex.models.optional import needed
 
 TRIALS = (0.0, 1.0, -1e30, 1e30, np.nan)
@@ -32,14 +33,6 @@ def tried(model: Any) -> None:
     width = len(matrix.names) if matrix.names is not None else matrix.width
     if width:
         ask(np.repeat(np.array(TRIALS)[:, None], width, axis=1))
-
-
-def _onnx(content: bytes) -> Any:
-    runtime = needed("onnxruntime", "onnx")
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = 1  # calls are small: handing work to threads costs more
-    options.log_severity_level = 4
-    return runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
 
 
 def _xgboost(content: bytes) -> Any:
@@ -78,7 +71,7 @@ def _pickle(content: bytes) -> Any:
 OPENERS: dict[str, Callable[[bytes], Any]] = {
     "catboost": _catboost,
     "lightgbm": _lightgbm,
-    "onnx": _onnx,
+    "onnx": session_of,
     "pickle": _pickle,
     "xgboost": _xgboost,
 }

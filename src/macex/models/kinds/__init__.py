@@ -24,15 +24,19 @@ KINDS = {
 }
 
 
+def live(model: Any) -> Any:
+    """What a file was opened to, or the model itself."""
+    stored = type(model).__module__ == "macex.models.files.loading"
+    return model.live_model if stored else model
+
+
 def adapted(model: Any) -> Any:
     """The model itself, or what asks it about frames.
 
     >>> adapted(len) is len
     True
     """
-    stored = getattr(model, "live_model", None)
-    if stored is not None:
-        return adapted(stored)
+    model = live(model)
     for place, kind in enumerate(type(model).__mro__):
         key = (kind.__module__.partition(".")[0], kind.__name__)
         if key in KINDS and (place == 0 or key[0] in {"keras", "torch"}):

@@ -69,12 +69,11 @@ def of_booster(booster: Any) -> Boosted:
 
 def of_estimator(model: Any) -> Any:
     """`LGBMClassifier` or `LGBMRegressor`; the model itself where its objective is a function."""
-    if callable(model.objective):
-        return model
     booster = model.booster_
     classes = getattr(model, "classes_", None)
-    known = None if classes is None else tuple(np.asarray(classes).tolist())
-    return _boosted(booster, known)
+    if callable(model.objective) or (classes is not None and len(classes) < 2):
+        return model
+    return _boosted(booster, None if classes is None else tuple(np.asarray(classes).tolist()))
 
 
 def _spelt(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,12 @@ class OnnxScore:
         (found,) = self.session.run([self.output], self.feed(frame))
         return _table(found)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "session": content_of(self.session)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, session=session_of(state["session"]))
+
 
 class OnnxClassifier(OnnxScore):
     """A session that gives labels and scores."""
@@ -82,6 +89,21 @@ class OnnxClassifier(OnnxScore):
         """The labels of a frame."""
         (found,) = self.session.run([self.label], self.feed(frame))
         return np.asarray(found).reshape(-1)
+
+
+def session_of(content: bytes) -> Any:
+    """A session for the content of a file."""
+    runtime = needed("onnxruntime", "onnx")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = 1  # calls are small: handing work to threads costs more
+    options.log_severity_level = 4
+    return runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+
+def content_of(session: Any) -> bytes:
+    """What a session was made from."""
+    content = getattr(session, "_model_bytes", None)
+    return Path(session._model_path).read_bytes() if content is None else content  # noqa: SLF001
 
 
 def of_session(session: Any) -> OnnxScore:
@@ -142,8 +164,7 @@ def _table(found: Any) -> Array:
 def _classes(session: Any) -> list[object] | None:
     """The labels a classifier was written with, in the order of its scores."""
     onnx = needed("onnx", "onnx")
-    source = getattr(session, "_model_bytes", None)
-    model = onnx.load(session._model_path) if source is None else onnx.load_from_string(source)  # noqa: SLF001
+    model = onnx.load_from_string(content_of(session))
     constants = {constant.name: constant for constant in model.graph.initializer}
     for node in reversed(model.graph.node):
         for attribute in node.attribute:

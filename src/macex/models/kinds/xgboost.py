@@ -64,7 +64,8 @@ def of_booster(booster: Any) -> Boosted:
 def of_estimator(model: Any) -> Any:
     """`XGBClassifier` or `XGBRegressor`; the model itself where its booster is not all there is."""
     booster = model.get_booster()
-    if model.booster == "gblinear" or callable(model.objective):
+    several = int(_learner(booster)["learner_model_param"]["num_target"]) > 1
+    if model.booster == "gblinear" or callable(model.objective) or several:
         return model
     best = booster.attr("best_iteration")
     rounds = (0, 0) if best is None else (0, int(best) + 1)
@@ -75,7 +76,7 @@ def of_estimator(model: Any) -> Any:
 def _boosted(
     booster: Any, classes: Sequence[Any] | None, rounds: tuple[int, int], missing: float
 ) -> Boosted:
-    config = json.loads(booster.save_config())["learner"]
+    config = _learner(booster)
     objective = config["objective"]["name"]
     count = int(config["learner_model_param"]["num_class"])
     if classes is None and objective.startswith("binary:"):
@@ -91,6 +92,10 @@ def _boosted(
         missing=missing,
         on_host=not config["generic_param"]["device"].startswith("cuda"),
     )
+
+
+def _learner(booster: Any) -> dict[str, Any]:
+    return json.loads(booster.save_config())["learner"]
 
 
 def _matrix(booster: Any) -> Matrix | None:
