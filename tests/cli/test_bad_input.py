@@ -7,8 +7,19 @@ import resource
 import subprocess
 from pathlib import Path
 
+import joblib
 import pandas as pd
 import pytest
+
+
+class Picky:
+    """A model that takes four columns and says so only when asked."""
+
+    def predict_proba(self, rows):
+        if rows.shape[1] != 4:
+            raise ValueError("give me 4 columns")
+        return [[0.5, 0.5]] * len(rows)
+
 
 ASK = "explain {common} --rows {files}/rows.csv --out result.csv"
 
@@ -25,6 +36,13 @@ def refused(said: tuple[int, str, str], *words: str) -> None:
 def test_a_label_left_in_the_training_rows(macex):
     unlabelled = ASK.replace("{common}", "--model {files}/model --data {files}/train.csv")
     refused(macex(unlabelled + " --allow-pickle"), "'outcome'", "drop it or pass --label outcome")
+
+
+def test_a_label_left_in_where_the_model_knows_no_columns(macex):
+    """As above for a model that only fails when it is asked."""
+    joblib.dump(Picky(), "picky")
+    line = "explain --model picky --data {files}/train.csv --rows {files}/rows.csv --out result.csv"
+    refused(macex(line + " --allow-pickle"), "4 columns", "pass --label")
 
 
 def test_a_label_that_is_not_there(macex):

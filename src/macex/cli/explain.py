@@ -14,7 +14,7 @@ import typer
 from macex.audit import Audit
 from macex.cli import options
 from macex.cli.goals import goal_typed
-from macex.cli.inputs import classes_named, model_for, training
+from macex.cli.inputs import classes_named, label_hint, model_for, training
 from macex.cli.toml import read_constraints
 from macex.explainer import Explainer
 from macex.render.text import batch_text
@@ -101,16 +101,18 @@ def explain(
     if out not in (None, "-"):
         refuse_existing(Path(str(out)), resume=resume, force=force)
     learnt = training(data, label, drop, schema)
-    explainer = Explainer(
-        model_for(model, data, learnt.rows, allow_pickle=allow_pickle),
-        learnt.rows,
-        schema=learnt.kinds,
-        method=method,
-        prefer=prefer,
-        classes=classes_named(classes),
-        random_state=seed,
-        audit=None if audit is None else Audit(audit, model=model, data=data),
-    )
+    opened = model_for(model, data, learnt.rows, allow_pickle=allow_pickle)
+    with label_hint(data, label):
+        explainer = Explainer(
+            opened,
+            learnt.rows,
+            schema=learnt.kinds,
+            method=method,
+            prefer=prefer,
+            classes=classes_named(classes),
+            random_state=seed,
+            audit=None if audit is None else Audit(audit, model=model, data=data),
+        )
     rules = (
         None
         if constraints is None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pandas as pd
 from macex.ask.ground import Ground
 from macex.cli.models import open_model
 from macex.cli.toml import read_kinds
-from macex.errors import DataError, closest
+from macex.errors import DataError, ModelError, SchemaError, closest
 from macex.scale.reading import read_table, require
 from macex.schema import Kind, Schema
 
@@ -50,10 +51,11 @@ def training(
 def model_for(path: Path, data: Path, rows: pd.DataFrame, *, allow_pickle: bool) -> Any:
     """The model, if it was trained on these columns."""
     model = open_model(path, allow_pickle=allow_pickle)
-    learnt = getattr(model, "feature_names_in_", None)
+    live = getattr(model, "live_model", model)
+    learnt = getattr(live, "feature_names_in_", None)
     if learnt is not None:
         _refuse_other_columns(data, list(map(str, learnt)), list(rows.columns))
-    elif (count := getattr(model, "n_features_in_", None)) and count < rows.shape[1]:
+    elif (count := getattr(live, "n_features_in_", None)) and count < rows.shape[1]:
         raise DataError(
             f"{data} has {rows.shape[1]} columns, the model was trained on {count}: if one is the "
             f"label, drop it or pass --label COLUMN{closest('', rows.columns)}"
@@ -75,6 +77,19 @@ def _refuse_other_columns(data: Path, learnt: Sequence[str], given: Sequence[str
                 f"{data} has no column {column!r}, which the model was trained on"
                 f"{closest(column, given)}"
             )
+
+
+@contextmanager
+def label_hint(data: Path, label: str | None) -> Iterator[None]:
+    """Says what may be wrong where a model does not take the columns and no label was named."""
+    try:
+        yield
+    except (ModelError, SchemaError) as error:
+        if label is not None:
+            raise
+        raise DataError(
+            f"{error} (if a column of {data} is the label, drop it or pass --label COLUMN)"
+        ) from error
 
 
 def classes_named(text: str | None) -> list[str] | None:

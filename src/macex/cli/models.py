@@ -6,15 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import macex
-from macex.errors import ModelError
+from macex.errors import MacexError, ModelError
 
 
 def open_model(path: Path, *, allow_pickle: bool) -> Any:
     """The model in a file."""
     loader = getattr(macex, "load_model", None)
-    if loader is not None:
-        return loader(path, allow_pickle=allow_pickle)
-    return _unpickled(path, allow_pickle=allow_pickle)
+    try:
+        return (loader or _unpickled)(path, allow_pickle=allow_pickle)
+    except MacexError as error:
+        said = str(error).replace("allow_pickle=True", "--allow-pickle")
+        raise ModelError(said) from error
 
 
 def _unpickled(path: Path, *, allow_pickle: bool) -> Any:
@@ -22,8 +24,8 @@ def _unpickled(path: Path, *, allow_pickle: bool) -> Any:
         pass
     if not allow_pickle:
         raise ModelError(
-            f"{path} can only be read by pickle, which can run any code: pass --allow-pickle if "
-            "you trust the file"
+            f"{path} can only be read by pickle, which can run any code: pass "
+            "allow_pickle=True if you trust the file"
         )
     import joblib
 
