@@ -1,18 +1,16 @@
-"""`macex bench`: the benchmark tables."""
+"""`macex bench`: the paper's tables."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import typer
 
 
 def bench(context: typer.Context) -> Any:
-    """Print the benchmark tables: `macex bench --help` lists the experiments."""
-    if find_spec("macex.bench.command") is None:
-        return import_module("macex.bench.__main__").main(context.args)
+    """Rerun the paper's experiments: `macex bench --help` says how."""
+    from macex.bench.command import bench as run
+
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command()(import_module("macex.bench.command").bench)
+    app.command()(run)
     return app(context.args, prog_name="macex bench", standalone_mode=False)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from macex.stages.search.nearest_row import NearestRow
+from macex.stages.search.stripping import stripped as without_needless
 from macex.stages.shapes import Pool, Task
 from stages.worlds import space_of, task_of
 
@@ -48,7 +49,7 @@ def stripped(task: Task) -> Sets:
     codes = task.queries.copy()
     codes[:, :39] = 1
     pool = Pool(np.arange(len(codes)), codes, np.full(len(codes), 0.4))
-    return sets_of(task, NearestRow()._stripped(task, pool))
+    return sets_of(task, without_needless(task, pool))
 
 
 def answered(task: Task) -> Sets:

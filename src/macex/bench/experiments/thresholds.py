@@ -57,9 +57,11 @@ def measure(task: Task, workshop: Workshop) -> Outcome:
     record = {
         "alone": 1000 * median(alone),
         "batch": 1000 * batch / len(asked),
-        "rows": mean(item.cost.rows for item in found),
-        "changes": mean(item.counterfactuals[0].sparsity for item in answered),
-        "proved": mean(item.minimal and item.minimal_over == "all values" for item in answered),
+        "rows": mean(float(item.cost.rows) for item in found),
+        "changes": mean(float(item.counterfactuals[0].sparsity) for item in answered),
+        "proved": mean(
+            float(item.minimal and item.minimal_over == "all values") for item in answered
+        ),
     }
     return Outcome(task, [record])
 
