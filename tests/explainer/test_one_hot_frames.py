@@ -133,3 +133,14 @@ def test_a_file_of_dummies_is_explained(world, tmp_path):
     found = pd.read_csv(tmp_path / "answers.csv")
     assert (found[EDU].sum(axis=1) == 1).all()
     assert len(found) == 20
+
+
+def test_a_model_of_dummies_can_be_accelerated(world):
+    pytest.importorskip("skl2onnx")
+    pytest.importorskip("onnxruntime")
+    model, data = world
+    numbers = data.astype("float32")
+    quick = mx.accelerate(model, numbers)
+    assert hasattr(quick, "report")
+    found = mx.Explainer(quick, numbers).explain(numbers.head(10))
+    assert (found.to_frame()[EDU].sum(axis=1) == 1).all()

@@ -12,6 +12,7 @@ pytest.importorskip("catboost")
 pytest.importorskip("lightgbm")
 pytest.importorskip("xgboost")
 
+import xgboost
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
@@ -333,3 +334,24 @@ def test_scores_and_several_classes_are_exact_too():
     ):
         changed = grid.to_numpy() != data.iloc[place].to_numpy()
         assert answer.counterfactuals[0].sparsity == changed[wanted].sum(axis=1).min()
+
+
+def test_a_native_booster_is_explained_exactly():
+    data = DATA.drop(columns="town")
+    matrix = xgboost.DMatrix(data, decided(DATA))
+    booster = xgboost.train({"objective": "binary:logistic", "max_depth": 3}, matrix, 8)
+    found = mx.Explainer(booster, data, candidates="thresholds").explain(data.head(QUERIES))
+    assert {answer.minimal_over for answer in found} == {"all values"}
+
+
+def test_an_accelerated_model_is_read_by_its_original():
+    pytest.importorskip("skl2onnx")
+    pytest.importorskip("onnxruntime")
+    data = DATA.drop(columns="town")
+    model = fitted(FORESTS["forest"], data, decided(DATA))
+    quick = mx.Explainer(mx.accelerate(model, data), data, candidates="thresholds")
+    plain = mx.Explainer(model, data, candidates="thresholds")
+    rows = data.head(QUERIES)
+    assert [len(item.counterfactuals[0].changes) for item in quick.explain(rows)] == [
+        len(item.counterfactuals[0].changes) for item in plain.explain(rows)
+    ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from macex.errors import OptionError
+from macex.models.quick import Quick
 from macex.models.trees import cuts
 from macex.schema import Array, special
 from macex.stages.thresholds import Grid, Thresholds
@@ -28,6 +29,7 @@ def grid_of(
     if not isinstance(choice, Thresholds):
         return None
     trees = model if choice.trees is None else choice.trees
+    trees = trees.original if isinstance(trees, Quick) else trees
     grid = Grid.of(ground.schema.columns, cuts(trees, ground.schema), choice.proof_rows)
     _check(grid, oracle, ground, answers)
     return grid

@@ -52,7 +52,7 @@ def accelerate(model: Any, data: Any, *, classes: Sequence[object] | None = None
     report = _timed(oracle, twin, frame, difference)
     if not any(map(report.pays, report.sizes)):
         return _fallback(model, "its ONNX form is not faster at any size")
-    whole = frozenset(column.name for column in schema.columns if not column.missing)
+    whole = frozenset(column.name for column in schema.frame_columns if not column.missing)
     return Quick(model, twin, whole, report)
 
 

@@ -61,19 +61,19 @@ def _inputs(model: Any, schema: Schema, numbers: Numbers) -> list[tuple[str, Any
     """One input per column for pipelines of frames, one matrix for all else."""
     types = needed("skl2onnx.common.data_types", "onnx")
     number = types.FloatTensorType if numbers == "float" else types.DoubleTensorType
-    texts = [column.storage.numbers.kind == "O" for column in schema.columns]
-    times = [column.name for column in schema.columns if column.kind == "datetime"]
+    texts = [column.storage.numbers.kind == "O" for column in schema.frame_columns]
+    times = [column.name for column in schema.frame_columns if column.kind == "datetime"]
     if times:
         raise ModelError(f"column {times[0]!r} holds times, which ONNX does not have")
     by_name = schema.library != "numpy" and hasattr(model, "steps")
     if not by_name:
         if any(texts):
-            raise ModelError(f"column {schema.names[texts.index(True)]!r} holds text")
-        return [("rows", number([None, len(schema.columns)]))]
+            raise ModelError(f"column {schema.frame_names[texts.index(True)]!r} holds text")
+        return [("rows", number([None, len(schema.frame_columns)]))]
     kinds = {True: types.StringTensorType, False: number}
     return [
         (column.name, kinds[text]([None, 1]))
-        for column, text in zip(schema.columns, texts, strict=True)
+        for column, text in zip(schema.frame_columns, texts, strict=True)
     ]
 
 
