@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
 
 from macex.schema import Array, cell_keys
-from macex.stages.arrays import first_of_each, highest, rank_within
+from macex.stages.arrays import first_of_each, highest, rank_within, spread_turns
 from macex.stages.shapes import Candidates, Task
 
-PER_UNIT = 8  # single changes of one unit that combinations are built from
+# How many single changes of one unit combinations are built from.
+PER_UNIT = {"fewest": 8, "surest": 8, "nearest": 24}
 REPEATS = 4  # how often one combination may come from different parents
 BEYOND = np.iinfo(np.int64).max  # the rank of what is not to be scored
 
@@ -120,7 +122,7 @@ def _single_parts(task: Task, singles: Singles, queries: Array, most: int) -> tu
     unit, value = singles.candidates.unit, singles.candidates.value
     gain = singles.gain[queries]
     distance = _single_distances(task, singles, queries, np.isfinite(gain))
-    per_unit = most if task.space.bound_rows else PER_UNIT
+    per_unit = most if task.space.bound_rows else PER_UNIT[task.prefer]
     entry, capped = _best_entries(gain, unit, most, per_unit)
     real = np.isfinite(capped)
     if task.prefer == "nearest":
@@ -249,8 +251,37 @@ def _promise(task: Task, guess: Array, distance: Array, queries: Array) -> Array
     """What to score first: the highest guess; or the nearest of those that should suffice."""
     if task.prefer != "nearest":
         return guess
-    slack = np.where(task.bounded[queries], 0.25, 0.0)
+    slack = np.where(task.bounded[queries], 0.5, 0.0)
     return np.where(guess >= -slack[:, None, None], -distance, guess - 1e6)
+
+
+def grid_of_numbers(task: Task, singles: Singles, queries: Array, most: int) -> tuple[Array, Array]:
+    """Pairs of numbers on a coarse grid, about `most` for each query.
+
+    Two numbers that do little alone may do much together, which no sum of gains foretells.
+    """
+    units = [place for place, unit in enumerate(task.space.units) if not unit.discrete]
+    pairs = list(itertools.combinations(units, 2))
+    codes, at = [np.zeros((0, task.space.width))], [np.zeros(0, np.intp)]
+    if not pairs:
+        return codes[0], at[0]
+    side = max(2, int((most / len(pairs)) ** 0.5))
+    for first, second in pairs[: most // side**2]:
+        one, other = (_spread_entries(singles, place, side) for place in (first, second))
+        real = np.isfinite(singles.gain[queries])
+        line, i, j = np.nonzero(real[:, one][:, :, None] & real[:, other][:, None, :])
+        rows = task.queries[queries[line]]
+        rows[:, first] = singles.candidates.value[queries[line], one[i]]
+        rows[:, second] = singles.candidates.value[queries[line], other[j]]
+        codes.append(rows)
+        at.append(queries[line])
+    return np.concatenate(codes), np.concatenate(at)
+
+
+def _spread_entries(singles: Singles, place: int, most: int) -> Array:
+    """Some entries of one unit, spread evenly over all it has."""
+    mine = np.flatnonzero(singles.candidates.unit == place)
+    return mine[np.argsort(spread_turns(len(mine)), kind="stable")[:most]]
 
 
 def greedy_path(task: Task, singles: Singles, queries: Array) -> tuple[Array, Array]:

@@ -23,6 +23,7 @@ from macex.stages.search.combinations import (
     brood,
     combinations,
     greedy_path,
+    grid_of_numbers,
 )
 from macex.stages.search.completing import (
     batches,
@@ -108,6 +109,8 @@ class Exhaustive:
         ]
         if size == 2:
             parts.append(greedy_path(task, singles, open_))
+        if size == 2 and task.prefer == "nearest":
+            parts.append(grid_of_numbers(task, singles, beam, self.beam))
         level = _score(task, *_fresh(task, pools, parts))
         helped = level.at[level.reached]
         late = [young.after(beam_rows, helped) for young in broods] if more_rows else []
@@ -133,7 +136,8 @@ class Exhaustive:
         if size > self.depth:
             return 2, self.narrow
         if not task.space.bound_rows:
-            return self.parents, self.parents
+            most = 2 * self.parents if task.prefer == "nearest" else self.parents
+            return most, most
         every = min(singles.reach.shape[1], MOST_PARTS)
         return every if size == 2 else self.parents, every
 
