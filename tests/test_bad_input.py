@@ -7,7 +7,6 @@ import io
 import json
 import pickle
 import threading
-import time
 import zipfile
 from contextlib import suppress
 
@@ -650,19 +649,18 @@ def test_many_columns_need_no_more_changes_than_they_must(width):
     row = data.iloc[[int(np.argmax(lead))]]
     ends = np.minimum((data.min() - row) * weights, (data.max() - row) * weights).to_numpy()[0]
     needed = int((lead.max() + np.cumsum(np.sort(ends)) > 0).sum()) + 1
-    began = time.process_time()
     model = explainer(lambda rows: 1 / (1 + np.exp(-rows.to_numpy() @ weights)), data)
-    assert model.explain(row)[0].counterfactuals[0].sparsity <= needed + 1
-    assert time.process_time() - began < 5
+    (item,) = model.explain(row)
+    assert item.counterfactuals[0].sparsity <= needed + 1
+    assert item.cost.calls <= 30
 
 
-def test_many_categories_stay_quick():
+def test_many_categories_cost_few_rows():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"id": [f"k{i}" for i in range(10_000)], "v": rng.normal(size=10_000)})
-    began = time.process_time()
     found = explainer(lambda rows: 1 / (1 + np.exp(-rows["v"])), data).explain(data.head(2))
     assert {item.status for item in found} == {"found"}
-    assert time.process_time() - began < 5
+    assert max(item.cost.rows for item in found) < 600
 
 
 def test_whole_numbers_past_the_floats_and_narrow_floats_come_back_as_they_were():
@@ -716,21 +714,24 @@ def test_a_query_costs_no_more_than_max_rows(most):
 def test_time_that_runs_out_ends_the_call():
     for want in (None, mx.rise_by(0.1)):
         asked = explainer(data=people(2000, seed=3))
-        began = time.process_time()
-        assert len(asked.explain(people(100, seed=5), want=want, timeout_s=0.5)) == 100
-        assert time.process_time() - began < 2
+        found = asked.explain(people(100, seed=5), want=want, timeout_s=1e-6)
+        assert len(found) == 100
+        assert max(item.cost.rows for item in found) <= 101
 
 
 def test_a_goal_of_its_own_for_every_row_costs_little_more_than_one_for_all():
-    rows = people(100, seed=5)
+    rows, calls = people(100, seed=5), []
 
-    def seconds(want):
-        asked = explainer(data=people(2000, seed=3))
-        began = time.process_time()
+    def counted(frame):
+        calls[-1] += 1
+        return chance(frame)
+
+    calls.append(0)
+    asked = explainer(counted, people(2000, seed=3))
+    for want in (mx.at_least(0.7), mx.rise_by(0.1)):
+        calls.append(0)
         asked.explain(rows, want=want)
-        return time.process_time() - began
-
-    assert seconds(mx.rise_by(0.1)) < 5 * seconds(mx.at_least(0.7)) + 0.5
+    assert calls[2] <= calls[1] + 60  # whatever the number of rows
 
 
 def test_a_goal_no_row_can_reach_is_an_answer():
@@ -743,13 +744,17 @@ def test_fifty_answers_are_distinct():
         assert len(set(rows)) == len(rows) >= 3
 
 
-def test_a_large_batch_stays_quick():
-    model = lambda rows: 1 / (1 + np.exp(50 - rows["income"].to_numpy()))  # noqa: E731
+def test_a_large_batch_takes_few_calls():
+    calls = []
+
+    def model(rows):
+        calls.append(len(rows))
+        return 1 / (1 + np.exp(50 - rows["income"].to_numpy()))
+
     rows = people(4000, seed=8)[["age", "income"]]
-    began = time.process_time()
     found = explainer(model, X[["age", "income"]]).explain(rows)
-    assert time.process_time() - began < 20
     assert {item.status for item in found} == {"found"}
+    assert len(calls) < 60
 
 
 # Results, files, threads ---------------------------------------------------------------------

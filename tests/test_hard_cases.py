@@ -415,11 +415,9 @@ def test_a_few_columns_of_many_decide(width):
     data = pd.DataFrame(rng.integers(0, 2, (1500, width))).add_prefix("x")
     model = lambda rows: np.where((rows[["x7", "x31"]] == 1).all(axis=1), 0.9, 0.1)  # noqa: E731
     rows = data[(data[["x7", "x31"]] == 0).all(axis=1)].head(10)
-    began = time.process_time()
     found = mx.Explainer(model, data, classes=CLASSES).explain(rows, want="yes")
     assert sizes(found) == [2] * 10
     assert all(e.minimal and e.minimal_over == "seen values" for e in found)
-    assert time.process_time() - began < 15
 
 
 def test_any_of_fifty_classes_is_reached():
@@ -510,27 +508,32 @@ MANY = {
 
 
 @pytest.mark.parametrize("name", MANY)
-def test_constraints_of_its_own_for_every_row_cost_little_more_than_none(name):
-    asked, rows = mx.Explainer(chance, mixed(5000, 1), classes=CLASSES), mixed(400, 5)
-    began = time.process_time()
+def test_constraints_of_its_own_for_every_row_take_few_calls_more_than_none(name):
+    calls = []
+
+    def counted(frame):
+        calls.append(len(frame))
+        return chance(frame)
+
+    asked, rows = mx.Explainer(counted, mixed(5000, 1), classes=CLASSES), mixed(400, 5)
+    calls.clear()
     asked.explain(rows)
-    between = time.process_time()
+    free = len(calls)
     found = asked.explain(rows, constraints=[mx.Constraints(**MANY[name](i)) for i in range(400)])
     assert len(found) == 400
-    assert time.process_time() - between < 4 * (between - began) + 3
+    assert len(calls) - free <= 3 * free + 60
 
 
-def test_a_large_group_with_thousands_of_combinations_stays_quick():
+def test_a_large_group_with_thousands_of_combinations_is_one_change():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.choice(list("abcdef"), (8000, 6))).add_prefix("c")
     data["x"] = rng.normal(size=8000).round(2)
     model = lambda rows: logistic(rows["x"] + 2 * (rows["c0"] == "a") - 2)  # noqa: E731
     asked = mx.Explainer(model, data, classes=CLASSES)
     whole = mx.Constraints(groups=[[f"c{i}" for i in range(6)]])
-    began = time.process_time()
     found = asked.explain(data.head(20), constraints=whole)
-    assert time.process_time() - began < 4
     assert set(sizes(found)) == {1}
+    assert max(e.cost.rows for e in found) < 3000
 
 
 def test_memory_stays_flat_with_the_number_of_queries():
@@ -550,9 +553,9 @@ def test_memory_stays_flat_with_the_number_of_queries():
 
 def test_half_a_million_training_rows_are_no_hindrance():
     asked = mx.Explainer(chance, mixed(500_000, 1), classes=CLASSES)
-    began = time.process_time()
-    assert {e.status for e in asked.explain(mixed(20, 5))} == {"found"}
-    assert time.process_time() - began < 8
+    found = asked.explain(mixed(20, 5))
+    assert {e.status for e in found} == {"found"}
+    assert max(e.cost.rows for e in found) < 5000
 
 
 # What shares a batch -------------------------------------------------------------------------
