@@ -34,6 +34,17 @@ from macex.explanation import (
     Interval,
 )
 from macex.schema import Categorical, Continuous, Datetime, Ordered, Schema
+from macex.series.constraints import SeriesConstraints
+from macex.series.explainer import SeriesExplainer
+from macex.series.nearness import NearCases
+from macex.series.segments import Segments
+from macex.series.values import (
+    SeriesAction,
+    SeriesChange,
+    SeriesCounterfactual,
+    SeriesExplanation,
+    SeriesExplanations,
+)
 from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.finetune.descent import GradientlessDescent
 from macex.stages.finetune.section import Section
@@ -66,6 +77,7 @@ __all__ = [
     "Interval",
     "MacexError",
     "ModelError",
+    "NearCases",
     "Neighbors",
     "OptionError",
     "Ordered",
@@ -74,7 +86,15 @@ __all__ = [
     "Schema",
     "SchemaError",
     "Section",
+    "Segments",
     "Selection",
+    "SeriesAction",
+    "SeriesChange",
+    "SeriesConstraints",
+    "SeriesCounterfactual",
+    "SeriesExplainer",
+    "SeriesExplanation",
+    "SeriesExplanations",
     "above",
     "above_row",
     "any_of",
