@@ -26,6 +26,7 @@ from macex.series.explainer import SeriesExplainer
 
 SETS = ("spoken_digits_563", "tennessee_eastman", "natops")
 GOALS = 6
+TREES = 100
 HEADINGS = ("method", "to class", "valid", "channels", "samples", "calls", "cpu s")
 
 
@@ -55,10 +56,10 @@ class Series(NamedTuple):
 class StatisticsForest:
     """A random forest on the mean, spread, ends and quartiles of every channel."""
 
-    def __init__(self, X: Array, y: Array, trees: int = 100) -> None:
+    def __init__(self, X: Array, y: Array) -> None:
         from sklearn.ensemble import RandomForestClassifier
 
-        self.forest = RandomForestClassifier(trees, random_state=0).fit(statistics(X), y)
+        self.forest = RandomForestClassifier(TREES, random_state=0).fit(statistics(X), y)
         self.classes_ = self.forest.classes_
 
     def predict_proba(self, X: Array) -> Array:

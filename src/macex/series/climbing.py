@@ -16,7 +16,6 @@ from macex.models.judge import Judge
 from macex.schema import Array
 from macex.stages.arrays import rank_within
 from macex.stages.search.exhaustive import Exhaustive
-from macex.stages.search.nearest_row import NearestRow
 from macex.stages.shapes import Candidates, Pool, Task
 
 CLIMBS = 12  # how often a search goes on from a miss
@@ -44,7 +43,7 @@ def regrown(
     method: Exhaustive, task: Task, judge: Judge, every: Candidates, pool: Pool
 ) -> list[Pool]:
     """The smallest example of every query without needless channels, and still smaller ones."""
-    known = NearestRow().stripped(task, _smallest(task, pool))
+    known = given_back(task, _smallest(task, pool))
     size = task.space.changed(known.codes, known.at).sum(axis=1)
     large = known.take(np.flatnonzero((size > SMALL) & ~judge.finished[known.at]))
     if not len(large):
@@ -74,7 +73,8 @@ def _from(
     bounds = replace(task.space.bounds, max_changes=most - changed.sum(axis=1))
     space = replace(task.space, queries=here, changeable=free, bounds=bounds)
     real = every.real & free[:, every.unit] & (bounds.max_changes > 0)[:, None]
-    part = replace(task, space=space, base=np.where(open_, progress, task.base))
+    base = np.where(open_ & np.isfinite(progress), progress, task.base)
+    part = replace(task, space=space, base=base)
     return method(part, replace(every, real=real, allowed=real)).pool
 
 
@@ -85,21 +85,52 @@ def _smallest(task: Task, pool: Pool) -> Pool:
     return pool.take(np.flatnonzero(rank == 0))
 
 
-def _halved(task: Task, pool: Pool) -> Pool:
-    """Examples without half of their changes, those taken back first that are missed least."""
+def given_back(task: Task, pool: Pool) -> Pool:
+    """Examples without the changes they do not need, at most two model calls a round.
+
+    A round undoes each change alone, then those that are missed least together, as many as hold.
+    """
     codes, progress = pool.codes.copy(), pool.progress.copy()
-    size = task.space.changed(codes, pool.at).sum(axis=1)
-    target = (size + 1) // 2
-    while (size > target).any():
-        changed = task.space.changed(codes, pool.at) & (size > target)[:, None]
-        example, unit = np.nonzero(changed)
-        rows = codes[example]
-        rows[np.arange(len(example)), unit] = task.queries[pool.at[example], unit]
-        verdict = task.judge(rows, pool.at[example])
-        rank = rank_within(example, -verdict.progress, unit)
-        gone = rank < np.maximum(1, np.minimum(size // 6, size - target))[example]
-        codes[example[gone], unit[gone]] = task.queries[pool.at[example[gone]], unit[gone]]
-        first = rank == 0
-        progress[example[first]] = verdict.progress[first]
-        size = task.space.changed(codes, pool.at).sum(axis=1)
+    open_ = np.ones(len(pool), bool)
+    while open_.any():
+        changed = task.space.changed(codes, pool.at)
+        example, unit = np.nonzero(changed & (open_ & (changed.sum(axis=1) > 1))[:, None])
+        if not len(example):
+            break
+        alone = task.judge(_undone(task, pool.at, codes, example, unit), pool.at[example])
+        good = np.flatnonzero(alone.reached)
+        turn = rank_within(example[good], -alone.progress[good], unit[good])
+        spare = turn < changed.sum(axis=1)[example[good]] - 1
+        good, turn = good[spare], turn[spare]
+        rows = np.stack([codes[example[one]] for one in good]) if len(good) else codes[:0]
+        for line, one in enumerate(good):
+            mine = good[(example[good] == example[one]) & (turn <= turn[line])]
+            rows[line, unit[mine]] = task.queries[pool.at[example[one]], unit[mine]]
+        open_ = np.zeros(len(pool), bool)
+        if not len(good):
+            break
+        together = task.judge(rows[turn > 0], pool.at[example[good[turn > 0]]])
+        holds, worth = turn == 0, alone.progress[good]
+        holds[turn > 0], worth[turn > 0] = together.reached, together.progress
+        held = np.flatnonzero(holds)
+        best = held[rank_within(example[good[held]], -turn[held]) == 0]
+        codes[example[good[best]]], progress[example[good[best]]] = rows[best], worth[best]
+        open_[example[good[best]]] = True
     return Pool(pool.at, codes, progress)
+
+
+def _halved(task: Task, pool: Pool) -> Pool:
+    """Examples without the half of their changes that are missed least, each alone."""
+    codes = pool.codes.copy()
+    example, unit = np.nonzero(task.space.changed(codes, pool.at))
+    verdict = task.judge(_undone(task, pool.at, codes, example, unit), pool.at[example])
+    gone = rank_within(example, -verdict.progress, unit) < (np.bincount(example) // 2)[example]
+    codes[example[gone], unit[gone]] = task.queries[pool.at[example[gone]], unit[gone]]
+    return Pool(pool.at, codes, pool.progress)
+
+
+def _undone(task: Task, at: Array, codes: Array, example: Array, unit: Array) -> Array:
+    """Examples with one change undone each."""
+    rows = codes[example]
+    rows[np.arange(len(example)), unit] = task.queries[at[example], unit]
+    return rows

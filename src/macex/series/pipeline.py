@@ -26,6 +26,7 @@ from macex.models.judge import Judge
 from macex.schema import Array
 from macex.series.asking import SeriesAsker
 from macex.series.cases import Cases
+from macex.series.climbing import given_back
 from macex.series.constraints import SeriesConstraints
 from macex.series.fitted import Fitted
 from macex.series.mixing import Mixture, differs
@@ -33,7 +34,6 @@ from macex.series.searching import nothing_left, search
 from macex.series.segments import Draft
 from macex.stages.draws import Draws, column_keys, row_keys
 from macex.stages.search.exhaustive import Exhaustive
-from macex.stages.search.nearest_row import NearestRow
 from macex.stages.selection import ranking, shortlist
 from macex.stages.shapes import Pool, Task
 
@@ -191,7 +191,7 @@ def _ranked(task: Task, pool: Pool) -> Ranked:
     """The most promising examples without needless channels, by query, best first."""
     pool = pool.take(shortlist(task, pool, sets=3 * task.count, each=1))
     if task.prefer == "fewest":
-        pool = NearestRow().stripped(task, pool)
+        pool = given_back(task, pool)
     usual = np.full(len(pool), np.nan)
     return Ranked(pool, usual, ranking(task, pool, usual))
 

@@ -48,7 +48,7 @@ def stripped(task: Task) -> Sets:
     codes = task.queries.copy()
     codes[:, :39] = 1
     pool = Pool(np.arange(len(codes)), codes, np.full(len(codes), 0.4))
-    return sets_of(task, NearestRow().stripped(task, pool))
+    return sets_of(task, NearestRow()._stripped(task, pool))
 
 
 def answered(task: Task) -> Sets:

@@ -34,7 +34,7 @@ class NearestRow:
         best = good[rank_within(at[good], changes[good], distance) < 2]
         pool = Pool(at[best], codes[best], verdict.progress[best])
         pool = Pool.join([pool, self._grown(task, pool)], task.space.width)
-        pool = self.stripped(task, pool)
+        pool = self._stripped(task, pool)
         few = task.space.changed(pool.codes, pool.at).sum(axis=1) <= task.max_changes[pool.at]
         return pool.take(np.flatnonzero(few))
 
@@ -65,7 +65,7 @@ class NearestRow:
             reached[example[best]] = verdict.reached[best]
         return Pool(pool.at, codes, progress).take(np.flatnonzero(reached))
 
-    def stripped(self, task: Task, pool: Pool) -> Pool:
+    def _stripped(self, task: Task, pool: Pool) -> Pool:
         """Take changes back, in large blocks first: what stays is needed, change by change."""
         codes, progress = pool.codes.copy(), pool.progress.copy()
         size = task.space.changed(codes, pool.at).sum(axis=1) // 2  # (E,) changes per block
