@@ -165,7 +165,7 @@ class SeriesExplainer:
 
     def _blocks(self, wish: Wish) -> Iterator[Wish]:
         """Cases that move the same groups together, few enough for their arrays to stay small."""
-        width, near = len(self._fitted.names), self._fitted.options.candidates.k
+        width, near = len(self._fitted.names), self._fitted.neighbors
         size = max(1, min(MOST_CASES, BLOCK_CELLS // (width * width * near)))
         alike: dict[Any, list[int]] = {}
         for place, one in enumerate(wish.constraints):

@@ -44,12 +44,17 @@ class Fitted:
     _usual: dict[bytes, Usual] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        codes = np.arange(self.options.candidates.k + 1)
+        codes = np.arange(self.neighbors + 1)
         table = pd.DataFrame(dict.fromkeys(self.names, codes))
         schema = Schema.infer(table, dict.fromkeys(self.names, "categorical"))
         self.ground = Ground(schema, schema.read(table).codes)
         self.own = schema.read(table.iloc[:1])
         self.sketch, self.drawn = learn_sketch(self.train, self.options.candidates.points)
+
+    @property
+    def neighbors(self) -> int:
+        """How many neighbours every case has, at most."""
+        return self.options.candidates.count(len(self.names))
 
     @property
     def outlook(self) -> Outlook:
@@ -75,7 +80,7 @@ class Fitted:
         if not len(rows):
             at = np.full(len(self.answers.decision), query)
             progress = goals.judge(self.answers, at).progress
-            return np.argsort(-progress, kind="stable")[: choice.k]
+            return np.argsort(-progress, kind="stable")[: self.neighbors]
         return nearest(self.drawn, sketch, rows, match, choice)
 
     def usual(self, goals: Goals, query: int) -> Usual:

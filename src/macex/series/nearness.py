@@ -25,20 +25,28 @@ AT_ONCE = 4_000_000  # numbers read at a time
 class NearCases:
     """Stage 1: the `k` nearest training cases that meet the goal offer their channels.
 
-    Channels are compared at `points` times. `metric="dtw"` lets these times shift against each
+    Without `k` there are 2 to 5: as many as offer about a thousand single channels. Channels are compared at `points` times. `metric="dtw"` lets these times shift against each
     other by up to a quarter (dynamic time warping). A policy search (`"reinforce"`,
     `"gradientless"`) learns over the `columns` channels that go farthest when taken over alone.
     """
 
-    k: int = 2
+    k: int | None = None
     points: int = 16
     metric: Metric = "euclidean"
     columns: int = 96
 
     def __post_init__(self) -> None:
-        require_counts(self, "k", "points", "columns")
+        require_counts(self, "points", "columns", *(() if self.k is None else ("k",)))
         if self.metric not in ("euclidean", "dtw"):
             raise OptionError(f"NearCases(metric=) is 'euclidean' or 'dtw', not {self.metric!r}")
+
+    def count(self, channels: int) -> int:
+        """How many neighbours a case of so many channels has.
+
+        >>> NearCases().count(24), NearCases().count(563), NearCases(k=7).count(563)
+        (5, 2, 7)
+        """
+        return int(np.clip(1200 // channels, 2, 5)) if self.k is None else self.k
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +96,7 @@ def parts(cases: Cases) -> list[tuple[int, Array]]:
 
 
 def nearest(drawn: Array, query: Array, rows: Array, match: Array, choice: NearCases) -> Array:
-    """The `k` of the cases `rows` that are nearest to a query (d, points), nearest first.
+    """The few of the cases `rows` that are nearest to a query (d, points), nearest first.
 
     `match` (d,) bool says which channels are compared.
     """
@@ -99,7 +107,7 @@ def nearest(drawn: Array, query: Array, rows: Array, match: Array, choice: NearC
         ]
     )
     order = np.lexsort((rows, np.round(gaps, 5)))
-    return rows[order[: choice.k]]
+    return rows[order[: choice.count(len(match))]]
 
 
 def _gaps(cases: Array, query: Array, metric: Metric) -> Array:

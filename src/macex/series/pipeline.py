@@ -74,8 +74,8 @@ def answer(fitted: Fitted, wish: Wish) -> Answered:
         one.frozen(fitted.names, wish.cases.values[query].shape[1])
         for query, one in enumerate(wish.constraints)
     ]
-    count = fitted.options.candidates.k
-    mixture = Mixture(wish.cases, fitted.train, np.zeros((len(rows), count), int), frozen)
+    donors = np.zeros((len(rows), fitted.neighbors), int)
+    mixture = Mixture(wish.cases, fitted.train, donors, frozen)
     asker = SeriesAsker(
         fitted.oracle,
         fitted.ground.schema,
