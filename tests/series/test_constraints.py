@@ -123,3 +123,10 @@ def test_a_wrong_constraint_is_named(given, message):
     with pytest.raises(mx.ConstraintError) as error:
         explainer().explain(QUERIES, constraints=given)
     assert message in str(error.value)
+
+
+def test_fixed_times_in_the_way_are_named():
+    wish = mx.SeriesConstraints(fixed_times={"sensor 2": [(0, 40)]})
+    (item,) = explainer().explain(QUERIES[:1], want="bump", constraints=wish, diagnose=True)
+    assert "Also in force: fixed times 0 to 39 of 'sensor 2'." in item.reason
+    assert item.diagnosis == ("fixed times 0 to 39 of 'sensor 2'",)

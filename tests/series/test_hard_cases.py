@@ -176,14 +176,14 @@ def test_memory_stays_bounded_for_many_long_channels():
     train = np.lib.stride_tricks.as_strided(line, (2000, 563, 1000), strides, writeable=False)
 
     def level(cases):
-        return 1 / (1 + np.exp(-40 * cases[:, :200].mean(axis=(1, 2))))
+        return 1 / (1 + np.exp(-40 * cases[:, 0].mean(axis=1)))
 
     tracemalloc.start()
     try:
         asked = mx.SeriesExplainer(level, train, classes=("low", "high"))
-        found = asked.explain(train[:2])
+        (item,) = asked.explain(train[:1], max_rows=400)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert all(item.status == "found" for item in found)
+    assert item.status == "found"
     assert peak < 2 * 2**30

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from macex.explainer.assemble import MOST_ACTIONS, minimal_of, reason_of, status_of
 from macex.explanation import Cost
+from macex.explanation.values import Over, Status
 from macex.schema import Array
+from macex.series.constraints import SeriesConstraints
 from macex.series.fitted import Fitted
 from macex.series.mixing import differs
 from macex.series.pipeline import Answered, full_tables, whole
@@ -57,9 +61,7 @@ def _explanation(
         score=float(outcome.verdict.score[query]) if known else float("nan"),
         goal=answered.wish.goals[query],
         status=status,
-        reason=None
-        if answers
-        else reason_of(outcome, query, status, over, None if miss is None else miss.score),
+        reason=None if answers else _reason(answered, query, status, over, miss),
         miss=miss,
         counterfactuals=tuple(answers),
         actions=_actions(answered, query),
@@ -71,6 +73,21 @@ def _explanation(
         channels=fitted.names,
         layout=cases.layout,
     )
+
+
+def _reason(
+    answered: Answered,
+    query: int,
+    status: Status,
+    over: Over | None,
+    miss: SeriesCounterfactual | None,
+) -> str:
+    """Why a case has no answer; fixed times are no constraint of a column and are added here."""
+    near = None if miss is None else miss.score
+    said = reason_of(answered.outcome, query, status, over, near)
+    times = replace(SeriesConstraints(), fixed_times=answered.wish.constraints[query].fixed_times)
+    more = "".join(f" Also in force: {text}." for text, _ in times.parts())
+    return said.replace("No row that", "No sample that") + more
 
 
 def _made(

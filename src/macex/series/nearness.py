@@ -25,9 +25,10 @@ AT_ONCE = 4_000_000  # numbers read at a time
 class NearCases:
     """Stage 1: the `k` nearest training cases that meet the goal offer their channels.
 
-    Without `k` there are 2 to 5: as many as offer about a thousand single channels. Channels are compared at `points` times. `metric="dtw"` lets these times shift against each
-    other by up to a quarter (dynamic time warping). A policy search (`"reinforce"`,
-    `"gradientless"`) learns over the `columns` channels that go farthest when taken over alone.
+    Without `k` there are 2 to 5: as many as offer about a thousand single channels. Channels are
+    compared at `points` times. `metric="dtw"` lets these times shift against each other by up to a
+    quarter (dynamic time warping). A policy search (`"reinforce"`, `"gradientless"`) learns over
+    the `columns` channels that go farthest when taken over alone.
     """
 
     k: int | None = None
