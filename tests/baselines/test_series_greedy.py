@@ -60,6 +60,21 @@ def test_no_channel_left_is_needless():
             assert same or answer.sparsity == 1
 
 
+def both_high(cases):
+    """Two channels that help only together."""
+    high = (cases.mean(axis=2) > 0.5).astype(float)
+    return high[:, 0] * high[:, 1]
+
+
+def test_patience_passes_a_plateau_and_the_published_rule_gives_up():
+    train = np.zeros((4, 3, 5))
+    train[2:] = 1.0
+    for patient, status in ((True, "found"), (False, "not_found")):
+        greedy = SeriesGreedy(both_high, train, classes=("low", "high"), patient=patient)
+        (item,) = greedy.explain(train[:1])
+        assert item.status == status
+
+
 def test_a_goal_that_no_case_meets_is_not_found():
     class Stubborn(Machine):
         def predict_proba(self, cases):

@@ -3,8 +3,11 @@
 Distractors are the nearest training cases of the wanted class that the model gets right, by the raw
 values. Channels of a distractor are taken over one by one, each time the one that raises the score
 most among all that differ, until the goal is reached; then channels that turn out not to be needed
-are given back. The distractor that needs fewest channels wins. As published, every sample is
-a model call of its own (`batched=False`); batched, every step is one call.
+are given back. The distractor that needs fewest channels wins.
+
+As published, every sample is a model call of its own (`batched=False`), and a distractor is given up
+where no single channel raises the score (`patient=False`). Batched, every step is one call; patient,
+the best channel is taken all the same, so that the whole distractor is reached at last.
 """
 
 from __future__ import annotations
@@ -54,11 +57,12 @@ class SeriesGreedy:
         *,
         distractors: int = 2,
         batched: bool = True,
+        patient: bool = True,
         channels: Sequence[str] | None = None,
         layout: str = "channels_first",
         classes: Sequence[object] | None = None,
     ) -> None:
-        self.distractors, self.batched = distractors, batched
+        self.distractors, self.batched, self.patient = distractors, batched, patient
         require_counts(self, "distractors")
         check_classes(classes)
         train = read_cases(X, layout)
@@ -83,7 +87,7 @@ class SeriesGreedy:
         own = np.asarray(cases.values[place])
         answers = fitted.oracle(cases.given(own[None]), 1)
         goals = compile_goals([goal], answers, fitted.outlook, 1e-6)
-        meter = _Meter(fitted, goals, self.batched)
+        meter = _Meter(fitted, goals, self.batched, self.patient)
         verdict = meter(own, np.zeros((1, 0), int), own)
         best: _Swapped | None = None
         if not verdict.reached[0]:
@@ -153,8 +157,8 @@ class _Swapped(NamedTuple):
 class _Meter:
     """Scores swaps of channels and counts what that costs."""
 
-    def __init__(self, fitted: Fitted, goals: Goals, batched: bool) -> None:
-        self.fitted, self.goals = fitted, goals
+    def __init__(self, fitted: Fitted, goals: Goals, batched: bool, patient: bool) -> None:
+        self.fitted, self.goals, self.patient = fitted, goals, patient
         self.at_once = rows_at_once(fitted.train) if batched else 1
         self.calls = self.rows = 0
 
@@ -195,7 +199,7 @@ def _swapped(meter: _Meter, own: Array, case: int, best: _Swapped | None) -> _Sw
         if not len(left):
             return None
         worth = meter.worth(meter(sample, left[:, None], other))
-        if worth.max() <= meter.worth(verdict)[0]:
+        if worth.max() <= meter.worth(verdict)[0] and not meter.patient:
             return None
         channels.append(int(left[worth.argmax()]))
         sample[channels[-1]] = other[channels[-1]]
