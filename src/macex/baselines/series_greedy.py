@@ -5,9 +5,9 @@ values. Channels of a distractor are taken over one by one, each time the one th
 most among all that differ, until the goal is reached; then channels that turn out not to be needed
 are given back. The distractor that needs fewest channels wins.
 
-As published, every sample is a model call of its own (`batched=False`), and a distractor is given up
-where no single channel raises the score (`patient=False`). Batched, every step is one call; patient,
-the best channel is taken all the same, so that the whole distractor is reached at last.
+As published, every sample is a model call of its own (`batched=False`), and a distractor is given
+up where no single channel raises the score (`patient=False`). Batched, every step is one call;
+patient, the best channel is taken all the same, so that the whole distractor is reached at last.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ from macex.schema import Array
 from macex.series.constraints import SeriesConstraints
 from macex.series.fitted import Fitted
 from macex.series.mixing import differs
-from macex.series.pipeline import Answered, full_tables, whole
+from macex.series.pipeline import Answered
+from macex.series.refining import full_tables, whole
 from macex.series.segments import Draft
 from macex.series.values import (
     SeriesAction,
