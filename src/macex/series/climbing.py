@@ -66,7 +66,10 @@ def _from(
     progress: Array,
     most: Array,
 ) -> Pool:
-    """Examples of at most `most` (Q,) changes that add to the changes already made in `codes`."""
+    """Examples of at most `most` (Q,) changes that add to the changes already made in `codes`.
+
+    It goes twice as deep as from the query, where few levels say more than many.
+    """
     here = np.where(open_[:, None], codes, task.queries)
     changed = here != task.queries
     free = task.space.changeable & ~changed & open_[:, None]
@@ -75,7 +78,8 @@ def _from(
     real = every.real & free[:, every.unit] & (bounds.max_changes > 0)[:, None]
     base = np.where(open_ & np.isfinite(progress), progress, task.base)
     part = replace(task, space=space, base=base)
-    return method(part, replace(every, real=real, allowed=real)).pool
+    deeper = replace(method, deepest=2 * method.deepest)
+    return deeper(part, replace(every, real=real, allowed=real)).pool
 
 
 def _smallest(task: Task, pool: Pool) -> Pool:

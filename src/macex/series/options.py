@@ -20,7 +20,7 @@ from macex.stages.shapes import Prefer
 # few best combinations are extended by the channels that go farthest alone.
 SEARCHES: dict[str, Search] = {
     "exhaustive": Exhaustive(
-        max_rows=5000, beam=64, more=1, parents=8, depth=1, narrow=64, deepest=8
+        max_rows=5000, beam=64, more=1, parents=8, depth=1, narrow=64, deepest=4
     ),
     "reinforce": Reinforce(max_columns=48),
     "gradientless": GradientlessSearch(),
