@@ -45,6 +45,17 @@ from macex.render.plots import ChangesDisplay, DecisionDisplay, DiversityDisplay
 from macex.replaying import Replay, replay
 from macex.scale.files import FileRun, explain_file
 from macex.schema import Categorical, Continuous, Datetime, OneHot, Ordered, Schema
+from macex.series.constraints import SeriesConstraints
+from macex.series.explainer import SeriesExplainer
+from macex.series.nearness import NearCases
+from macex.series.segments import Segments
+from macex.series.values import (
+    SeriesAction,
+    SeriesChange,
+    SeriesCounterfactual,
+    SeriesExplanation,
+    SeriesExplanations,
+)
 from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.finetune.descent import GradientlessDescent
 from macex.stages.finetune.section import Section
@@ -87,6 +98,7 @@ __all__ = [
     "ModelFile",
     "ModelFileError",
     "Name",
+    "NearCases",
     "Neighbors",
     "Network",
     "OneHot",
@@ -100,7 +112,15 @@ __all__ = [
     "Schema",
     "SchemaError",
     "Section",
+    "Segments",
     "Selection",
+    "SeriesAction",
+    "SeriesChange",
+    "SeriesConstraints",
+    "SeriesCounterfactual",
+    "SeriesExplainer",
+    "SeriesExplanation",
+    "SeriesExplanations",
     "Thresholds",
     "above",
     "above_row",

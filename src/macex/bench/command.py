@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,7 @@ from macex.bench.results import Results
 from macex.bench.runner import Job, run
 from macex.bench.tasks import Outcome, Task
 from macex.bench.writing import document, machine
+from macex.datasets import SERIES_NAMES, load_series
 from macex.datasets import names as dataset_names
 from macex.errors import DataError, MacexError, OptionError, closest
 
@@ -109,7 +111,17 @@ def planned(
         seeds=seeds,
         sizes=sizes,
         missing=missing,
+        series=_series(cells),
     )
+
+
+def _series(cells: Cells) -> dict[str, int]:
+    """The sets of time series that can be read, and how many channels each has."""
+    found = {}
+    for name in SERIES_NAMES:
+        with suppress(DataError):
+            found[name] = len(load_series(name, folder=cells.folder).channels)
+    return found
 
 
 def _listed(text: str) -> list[str]:

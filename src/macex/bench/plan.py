@@ -27,6 +27,7 @@ class Plan:
     seeds: int = 1
     sizes: Mapping[str, int] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
+    series: Mapping[str, int] = field(default_factory=dict)  # sets of time series, their channels
 
     @property
     def here(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -56,10 +57,10 @@ def _explanation(
     fitted: Fitted, outcome: Outcome, query: int, parts: _Parts, per_row: float
 ) -> Explanation:
     judge, answers, miss = outcome.judge, parts.answers[query], parts.misses[query]
-    status, over = _status(outcome, query, answers)
+    status, over = status_of(outcome, query, answers)
     minimal = False
     if answers:
-        minimal, over = _minimal(outcome, query, answers[0].sparsity)
+        minimal, over = minimal_of(outcome, query, answers[0].sparsity)
     spent = int(judge.spent[query])
     known = bool(np.isfinite(outcome.verdict.progress[query]))
     return Explanation(
@@ -67,7 +68,9 @@ def _explanation(
         score=float(outcome.verdict.score[query]) if known else float("nan"),
         goal=outcome.asked.goals[query],
         status=status,
-        reason=None if answers else _reason(outcome, query, status, over, miss),
+        reason=None
+        if answers
+        else reason_of(outcome, query, status, over, None if miss is None else miss.score),
         miss=miss,
         counterfactuals=tuple(answers),
         actions=parts.actions[query],
@@ -82,9 +85,10 @@ def _explanation(
     )
 
 
-def _status(
-    outcome: Outcome, query: int, answers: list[Counterfactual]
+def status_of(
+    outcome: Outcome, query: int, answers: Sequence[object]
 ) -> tuple[Status, Over | None]:
+    """How a query ended and, where nothing helps, over which values that is proved."""
     if answers:
         return "found", None
     most = int(outcome.task.space.bounds.max_changes[query])
@@ -107,7 +111,7 @@ def _status(
     return "not_found", None
 
 
-def _minimal(outcome: Outcome, query: int, changes: int) -> tuple[bool, Over | None]:
+def minimal_of(outcome: Outcome, query: int, changes: int) -> tuple[bool, Over | None]:
     """Whether no allowed row with fewer changes reaches the goal, and over which values."""
     if changes <= 1:
         return True, "all values"
@@ -118,15 +122,16 @@ def _minimal(outcome: Outcome, query: int, changes: int) -> tuple[bool, Over | N
     return False, None
 
 
-def _reason(
-    outcome: Outcome, query: int, status: Status, over: Over | None, miss: Counterfactual | None
+def reason_of(
+    outcome: Outcome, query: int, status: Status, over: Over | None, near_score: float | None
 ) -> str:
+    """Why a query has no answer; `near_score` is that of the nearest miss."""
     judge = outcome.judge
     goal = outcome.asked.goals[query].text
     if query in judge.asker.failed:
         return str(judge.asker.failed[query])
     force = _in_force(outcome, query)
-    near = "" if miss is None else f" The nearest miss scores {miss.score:g}."
+    near = "" if near_score is None else f" The nearest miss scores {near_score:g}."
     if status == "budget":
         spent = "time" if judge.asker.late else f"rows ({int(judge.spent[query])} scored)"
         return f"The {spent} ran out before {goal} was reached.{force}{near}"
@@ -223,7 +228,7 @@ def _made(
                 distance=distance,
                 plausibility=None if share != share else round(share, 6),  # noqa: PLR0124 - NaN
                 support=support,
-                minimal=_minimal(outcome, query, sparsity)[0],
+                minimal=minimal_of(outcome, query, sparsity)[0],
                 source=Source(outcome.asked.rows, query, full[row]),
                 names=fitted.options.names,
             )

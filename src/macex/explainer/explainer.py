@@ -96,7 +96,7 @@ class Explainer:
             random_state=random_state,
             names=names,
         )
-        _check_classes(classes)
+        check_classes(classes)
         self.schema = Schema.infer(data, schema)
         self.constraints = _constraints(constraints)
         self._fitted: Fitted = fit(model, self.schema.read(data), self.schema, classes, options)
@@ -147,7 +147,7 @@ class Explainer:
         on_error : `"raise"`, or `"keep"` to give a row the model fails on a reason instead.
         progress : True for a progress bar, or a function of (done, total).
         """
-        _check_call(n, max_rows, timeout_s, margin, on_error)
+        check_call(n, max_rows, timeout_s, margin, on_error)
         read = self.schema.read(rows)
         wished = self._wished(constraints, len(read))
         asked = Asked(
@@ -220,7 +220,7 @@ class Explainer:
             replace(
                 item,
                 diagnosis=tuple(relief[i]),
-                reason=_with_relief(item.reason, relief[i], cut=cut[i]),
+                reason=with_relief(item.reason, relief[i], cut=cut[i]),
             )
             if i in relief
             else item
@@ -320,7 +320,8 @@ def _version() -> str:
     return version("macex")
 
 
-def _check_classes(classes: Any) -> None:
+def check_classes(classes: Any) -> None:
+    """Raise unless the classes are distinct names, or None."""
     if classes is None:
         return
     if isinstance(classes, str) or not isinstance(classes, Iterable):
@@ -348,7 +349,8 @@ def _number(value: Any) -> bool:
     return isinstance(value, (Real, np.number)) and not isinstance(value, bool)
 
 
-def _check_call(n: Any, max_rows: Any, timeout_s: Any, margin: Any, on_error: Any) -> None:
+def check_call(n: Any, max_rows: Any, timeout_s: Any, margin: Any, on_error: Any) -> None:
+    """Raise for an argument of a call that has a value it cannot have."""
     if not _whole(n):
         raise OptionError(f"n must be a whole number of 1 or more, not {n!r}")
     if max_rows is not None and not _whole(max_rows):
@@ -361,7 +363,8 @@ def _check_call(n: Any, max_rows: Any, timeout_s: Any, margin: Any, on_error: An
         raise OptionError(f"on_error is 'raise' or 'keep', not {on_error!r}")
 
 
-def _with_relief(reason: str | None, relief: list[str], *, cut: bool) -> str:
+def with_relief(reason: str | None, relief: list[str], *, cut: bool) -> str:
+    """A reason for no answer, and the constraints that stand in the way."""
     said = reason or ""
     if not relief and cut:
         return f"{said} Rows or time ran out before every constraint could be tried without."

@@ -105,7 +105,7 @@ def _explanation(explanation: Explanation, *, canonical: bool) -> Document:
         "query": query,
         "label": plain(e.label),
         "score": measured(e.score),
-        "goal": _goal(e.goal),
+        "goal": goal_document(e.goal),
         "status": e.status,
         "reason": e.reason,
         "miss": None if e.miss is None else _counterfactual(e.miss, query),
@@ -156,7 +156,8 @@ def _action(action: Action) -> Document:
     }
 
 
-def _goal(goal: Goal) -> Document:
+def goal_document(goal: Goal) -> Document:
+    """A goal in words and in numbers."""
     document: Document = {"text": goal.text}
     if isinstance(goal, AnyOf):
         labels = None if goal.labels is None else plain(goal.labels)

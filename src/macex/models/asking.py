@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -72,16 +72,24 @@ class Asker:
         work = _Work(full, at, first, inverse, self.oracle.outlook.width)
         start = 0
         while start < len(first) and (always or not self.late):
-            stop = min(start + self._chunk(len(self.schema.frame_columns)), len(first))
+            stop = min(start + self.chunk(len(self.schema.frame_columns)), len(first))
             self._fill(work, np.arange(start, stop))
             start = stop
         return work.answers.take(inverse), work.done[inverse]
+
+    def frame(self, full: Array, at: Array) -> Any:
+        """Rows of codes as the model gets them; `at` says from which query each is made."""
+        return self.schema.frame(full, self.rows, at)
+
+    def row(self, query: int, codes: Array) -> Any:
+        """One row of codes as the caller would write it."""
+        return self.rows.row(query, codes)
 
     def decisions(self, full: Array, at: Array) -> Array | None:
         """The model's own decisions for rows of codes; None where it cannot be asked for them."""
         self.cost.calls += 1
         try:
-            return self.oracle.decisions(self.schema.frame(full, self.rows, at), len(full))
+            return self.oracle.decisions(self.frame(full, at), len(full))
         except Exception:  # noqa: BLE001 - then its scores decide
             return None
 
@@ -95,7 +103,7 @@ class Asker:
             keys = keys + np.where(odd[at], (at + 1) * _ODD[0], 0).astype(np.uint64)
         return _first_and_inverse(keys)
 
-    def _chunk(self, columns: int) -> int:
+    def chunk(self, columns: int) -> int:
         """Rows per call: bounded in memory, and in time where there is a deadline."""
         most = max(1, min(CHUNK_ROWS, CHUNK_CELLS // max(1, columns)))
         if self.deadline is None or not self.pace.calls:
@@ -131,7 +139,7 @@ class Asker:
                 work.write(part, found)
 
     def _ask(self, full: Array, at: Array) -> Answers:
-        frame = self.schema.frame(full, self.rows, at)
+        frame = self.frame(full, at)
         began = time.perf_counter()
         try:
             return self.oracle(frame, len(full))
@@ -157,12 +165,12 @@ class Asker:
         query, codes = int(work.at[work.first[row]]), work.full[work.first[row]]
         place = query if self.places is None else int(self.places[query])
         raise ModelError(
-            f"{said}, asked about {self._cells(query, codes)} (made from row {place} of the call); "
+            f"{said}, asked about {self.cells(query, codes)} (made from row {place} of the call); "
             'on_error="keep" gives such rows a reason instead of an error',
-            row=self.rows.row(query, codes),
+            row=self.row(query, codes),
         ) from fault
 
-    def _cells(self, query: int, codes: Array) -> dict[str, object]:
+    def cells(self, query: int, codes: Array) -> dict[str, object]:
         """The values of a row, the caller's own where they are unchanged."""
         own = codes == self.rows.codes[query]
         return {

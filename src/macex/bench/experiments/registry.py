@@ -50,7 +50,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "4": Experiment(examples.tasks_of("4"), examples.show_of("4")),
     "5": Experiment(examples.tasks_of("5"), examples.show_of("5")),
     "6": Experiment(diverse.tasks, diverse.show, (own_claims.several, paper_claims.several)),
-    "7": Experiment(series.tasks, series.show, (paper_claims.series,)),
+    "7": Experiment(series.tasks, series.show, (series.claims, paper_claims.series)),
     "figure2": Experiment(importance.tasks, importance.show, (paper_claims.columns,)),
     "seeds": Experiment(seeds.tasks, seeds.show),
     "growth": Experiment(growth.tasks, growth.show, (growth.claims,)),
@@ -78,6 +78,7 @@ def measures() -> dict[str, Measure]:
         "ablation": ablations.measure,
         "nearest optimum": quality.measure,
         "cost": cost.measure,
+        "series": series.measure,
         "kinds": kinds.measure,
         "thresholds": thresholds.measure,
     }

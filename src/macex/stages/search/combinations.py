@@ -48,8 +48,7 @@ class Level(NamedTuple):
 def combinations(gain: Array, unit: Array, width: int, size: int) -> Array:
     """How many combinations of `size` changes each query has."""
     counts = np.zeros((len(gain), width))
-    for place in range(width):
-        counts[:, place] = np.isfinite(gain[:, unit == place]).sum(axis=1)
+    np.add.at(counts.T, unit, np.isfinite(gain).T)
     ways = np.zeros((len(gain), size + 1))
     ways[:, 0] = 1
     for place in range(width):

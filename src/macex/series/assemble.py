@@ -1,0 +1,194 @@
+"""From arrays to values: one `SeriesExplanation` for every case of an answered batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from macex.explainer.assemble import MOST_ACTIONS, minimal_of, reason_of, status_of
+from macex.explanation import Cost
+from macex.explanation.values import Over, Status
+from macex.schema import Array
+from macex.series.constraints import SeriesConstraints
+from macex.series.fitted import Fitted
+from macex.series.mixing import differs
+from macex.series.pipeline import Answered
+from macex.series.refining import full_tables, whole
+from macex.series.segments import Draft
+from macex.series.values import (
+    SeriesAction,
+    SeriesChange,
+    SeriesCounterfactual,
+    SeriesExplanation,
+)
+from macex.stages.shapes import Pool
+
+
+def assemble(fitted: Fitted, answered: Answered, seconds: float) -> list[SeriesExplanation]:
+    """The explanations of a batch that took `seconds`."""
+    outcome = answered.outcome
+    found: list[list[SeriesCounterfactual]] = [[] for _ in outcome.there]
+    for query in np.flatnonzero(outcome.there):
+        found[query].append(_unchanged(fitted, answered, int(query)))
+    made = _made(fitted, answered, answered.draft, answered.score, answered.decision)
+    for query, counterfactual in zip(answered.draft.at, made, strict=True):
+        found[query].append(counterfactual)
+    misses = _misses(fitted, answered, np.array([not answers for answers in found], bool))
+    per_row = seconds / max(1, int(outcome.judge.spent.sum()))
+    return [
+        _explanation(fitted, answered, query, answers, misses.get(query), per_row)
+        for query, answers in enumerate(found)
+    ]
+
+
+def _explanation(
+    fitted: Fitted,
+    answered: Answered,
+    query: int,
+    answers: list[SeriesCounterfactual],
+    miss: SeriesCounterfactual | None,
+    per_row: float,
+) -> SeriesExplanation:
+    outcome, cases = answered.outcome, answered.wish.cases
+    status, over = status_of(outcome, query, answers)
+    minimal = False
+    if answers:
+        minimal, over = minimal_of(outcome, query, answers[0].sparsity)
+    known = bool(np.isfinite(outcome.verdict.progress[query]))
+    spent = int(outcome.judge.spent[query])
+    return SeriesExplanation(
+        label=fitted.label(int(outcome.own.decision[query])) if known else None,
+        score=float(outcome.verdict.score[query]) if known else float("nan"),
+        goal=answered.wish.goals[query],
+        status=status,
+        reason=None if answers else _reason(answered, query, status, over, miss),
+        miss=miss,
+        counterfactuals=tuple(answers),
+        actions=_actions(answered, query),
+        minimal=minimal,
+        minimal_over=over,
+        method=str(outcome.method[query]),
+        cost=Cost(int(outcome.judge.rounds[query]), spent, per_row * spent),
+        query=cases.given([np.asarray(cases.values[query])])[0],
+        channels=fitted.names,
+        layout=cases.layout,
+    )
+
+
+def _reason(
+    answered: Answered,
+    query: int,
+    status: Status,
+    over: Over | None,
+    miss: SeriesCounterfactual | None,
+) -> str:
+    """Why a case has no answer; fixed times are no constraint of a column and are added here."""
+    near = None if miss is None else miss.score
+    said = reason_of(answered.outcome, query, status, over, near)
+    times = replace(SeriesConstraints(), fixed_times=answered.wish.constraints[query].fixed_times)
+    more = "".join(f" Also in force: {text}." for text, _ in times.parts())
+    return said.replace("No row that", "No sample that") + more
+
+
+def _made(
+    fitted: Fitted, answered: Answered, draft: Draft, score: Array, decision: Array
+) -> list[SeriesCounterfactual]:
+    """Counterfactuals from what they take of which neighbour."""
+    space, mixture = answered.outcome.task.space, answered.mixture
+    full, made = full_tables(space, draft), []
+    for row, query in enumerate(draft.at):
+        own = np.asarray(mixture.cases.values[query])
+        sample = mixture.samples(full[row : row + 1], draft.at[row : row + 1])[0]
+        sparsity = int((draft.code[row] > 0).sum())
+        weights = space.bounds.weights[query]
+        usual = fitted.usual(answered.outcome.goals, int(query))
+        made.append(
+            SeriesCounterfactual(
+                changes=_changes(fitted, answered, draft, row, own, sample),
+                label=fitted.label(int(decision[row])),
+                score=float(score[row]),
+                sparsity=sparsity,
+                distance=round(float((fitted.sketch.steps(own, sample) * weights).sum()), 9),
+                plausibility=usual.share(fitted.sketch(sample)),
+                minimal=minimal_of(answered.outcome, int(query), sparsity)[0],
+                sample=mixture.cases.given([sample])[0],
+            )
+        )
+    return made
+
+
+def _changes(
+    fitted: Fitted, answered: Answered, draft: Draft, row: int, own: Array, sample: Array
+) -> tuple[SeriesChange, ...]:
+    """The changed channels in their order."""
+    query, found = int(draft.at[row]), {}
+    moved = np.asarray(differs(own, sample).any(axis=1))
+    for unit in np.flatnonzero(draft.code[row]):
+        case = int(answered.mixture.donors[query, draft.code[row, unit] - 1])
+        start, stop = int(draft.start[row, unit]), int(draft.stop[row, unit])
+        for channel in answered.outcome.task.space.units[unit].members:
+            if moved[channel]:
+                found[channel] = SeriesChange(
+                    channel=fitted.names[channel],
+                    start=start,
+                    stop=stop,
+                    blend=float(draft.blend[row, unit]),
+                    case=case,
+                    label=fitted.label(int(fitted.answers.decision[case])),
+                    before=own[channel, start:stop],
+                    after=sample[channel, start:stop],
+                )
+    return tuple(found[channel] for channel in sorted(found))
+
+
+def _unchanged(fitted: Fitted, answered: Answered, query: int) -> SeriesCounterfactual:
+    """A case that is where it is wanted, as its own counterfactual."""
+    outcome, cases = answered.outcome, answered.wish.cases
+    own = np.asarray(cases.values[query])
+    return SeriesCounterfactual(
+        changes=(),
+        label=fitted.label(int(outcome.own.decision[query])),
+        score=float(outcome.verdict.score[query]),
+        sparsity=0,
+        distance=0.0,
+        plausibility=fitted.usual(outcome.goals, query).share(fitted.sketch(own)),
+        minimal=True,
+        sample=cases.given([own])[0],
+    )
+
+
+def _misses(
+    fitted: Fitted, answered: Answered, wanted: Array
+) -> dict[int, SeriesCounterfactual | None]:
+    """The sample that came nearest to each goal that was not reached."""
+    judge = answered.outcome.judge
+    at = np.flatnonzero(wanted & np.isfinite(judge.miss_progress))
+    if not len(at) or judge.late:
+        return {}
+    verdict, decision = judge.confirm(judge.miss_codes[at], at)
+    space = answered.outcome.task.space
+    draft = whole(answered.mixture, space, Pool(at, judge.miss_codes[at], verdict.progress))
+    made = _made(fitted, answered, draft, verdict.score, decision)
+    return dict(zip(at.tolist(), made, strict=True))
+
+
+def _actions(answered: Answered, query: int) -> tuple[SeriesAction, ...]:
+    """The best whole channel of a neighbour for every channel, strongest first."""
+    found, space = answered.outcome.found, answered.outcome.task.space
+    candidates = found.candidates
+    weight = np.where(candidates.real[query], np.round(found.weight[query], 6), 0.0)
+    actions: dict[int, SeriesAction] = {}
+    for entry in np.argsort(-weight, kind="stable"):
+        unit = int(candidates.unit[entry])
+        if weight[entry] <= 0 or len(actions) == MOST_ACTIONS:
+            break
+        if unit not in actions:
+            rank = int(candidates.value[query, entry])
+            actions[unit] = SeriesAction(
+                channel=space.units[unit].name,
+                case=int(answered.mixture.donors[query, rank - 1]),
+                weight=float(weight[entry]),
+                flips=bool(found.flips[query, entry]),
+            )
+    return tuple(actions.values())

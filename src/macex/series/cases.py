@@ -1,0 +1,182 @@
+"""Cases at the door: arrays (cases, channels, time), or lists of (channels, time) arrays.
+
+Inside, channels come before time, whatever the caller's layout. Nothing is copied on the way in, so
+that a memory-mapped array stays on its disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from macex.errors import OptionError, SchemaError, closest
+from macex.schema import Array
+
+Layout = Literal["channels_first", "channels_last"]
+AXES: dict[str, tuple[str, str]] = {
+    "channels_first": ("channels", "time"),
+    "channels_last": ("time", "channels"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """Series of equal length as one array (n, channels, time), or of any length as a list."""
+
+    values: Array | list[Array]
+    layout: Layout
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def even(self) -> bool:
+        """Whether all cases are parts of one array."""
+        return not isinstance(self.values, list)
+
+    @property
+    def width(self) -> int:
+        """The number of channels."""
+        return len(self.values[0])
+
+    @property
+    def longest(self) -> int:
+        """The number of time points of the longest case."""
+        return max(case.shape[1] for case in self.values) if len(self) else 0
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """A dtype that holds the values of all cases."""
+        if isinstance(self.values, list):
+            return np.result_type(*{case.dtype for case in self.values})
+        return self.values.dtype
+
+    def given(self, samples: Array | list[Array]) -> Any:
+        """Samples, channels first, as the model gets them: in the caller's layout."""
+        if self.layout == "channels_first":
+            return samples
+        if isinstance(samples, list):
+            return [np.ascontiguousarray(sample.T) for sample in samples]
+        return np.ascontiguousarray(samples.transpose(0, 2, 1))
+
+    def take(self, at: Array) -> Cases:
+        """Some of the cases."""
+        if isinstance(self.values, list):
+            return Cases([self.values[i] for i in at], self.layout)
+        return Cases(self.values[at], self.layout)
+
+
+def read_cases(given: Any, layout: str, like: Cases | None = None) -> Cases:
+    """A caller's cases; `like` are the training cases that they must resemble."""
+    if layout not in AXES:
+        raise OptionError(f"layout={layout!r}{closest(layout, AXES)}")
+    what = "the training cases" if like is None else "the cases"
+    whole = _listed(given, layout, what) if isinstance(given, (list, tuple)) else None
+    cases = Cases(_array(given, layout, what) if whole is None else whole, _layout(layout))
+    if not len(cases):
+        if like is None:
+            raise SchemaError("there are no training cases; give the cases the model learnt")
+        return Cases(like.values[:0], like.layout)
+    _check_filled(cases, what)
+    return cases if like is None else _alike(cases, like)
+
+
+def channel_names(given: Any, width: int) -> tuple[str, ...]:
+    """The names of the channels: those given, or "channel 0" and so on."""
+    if given is None:
+        return tuple(f"channel {place}" for place in range(width))
+    if isinstance(given, str) or not (isinstance(given, Sequence) or hasattr(given, "__array__")):
+        raise OptionError(f"channels= names the {width} channels in order, not {given!r}")
+    names = tuple(str(name) for name in given)
+    if len(names) != width:
+        raise OptionError(f"channels= has {len(names)} names for {width} channels")
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise OptionError(f"channels= names two channels {twice[0]!r}; rename one of them")
+    return names
+
+
+def _layout(layout: str) -> Layout:
+    return "channels_first" if layout == "channels_first" else "channels_last"
+
+
+def _array(given: Any, layout: str, what: str) -> Array:
+    values = given if isinstance(given, np.ndarray) else np.asarray(given)
+    if values.ndim != 3:
+        first, second = AXES[layout]
+        hint = "; one case is X[None]" if values.ndim == 2 else ""
+        if values.ndim == 2:
+            one = "X[:, None, :]" if layout == "channels_first" else "X[:, :, None]"
+            hint += f", and series of one channel are {one}"
+        raise SchemaError(
+            f"layout={layout!r} expects {what} as (cases, {first}, {second}), "
+            f"but an array of shape {values.shape} with {values.ndim} axes was given{hint}"
+        )
+    _check_numbers(values.dtype, what)
+    return values if layout == "channels_first" else values.transpose(0, 2, 1)
+
+
+def _listed(given: Sequence[Any], layout: str, what: str) -> list[Array]:
+    """Cases of unequal lengths, each with its channels first."""
+    first, second = AXES[layout]
+    cases = []
+    for place, case in enumerate(given):
+        values = np.asarray(case)
+        if values.ndim != 2:
+            raise SchemaError(
+                f"layout={layout!r} expects {what} in a list as arrays ({first}, {second}), "
+                f"but case {place} has shape {values.shape}"
+            )
+        _check_numbers(values.dtype, what)
+        cases.append(values if layout == "channels_first" else values.T)
+    widths = {len(case) for case in cases}
+    if len(widths) > 1:
+        odd = next(place for place, case in enumerate(cases) if len(case) != len(cases[0]))
+        raise SchemaError(
+            f"case {odd} has {len(cases[odd])} channels and case 0 has {len(cases[0])}: with "
+            f"layout={layout!r} every case is ({first}, {second}) with the same channels"
+        )
+    return cases
+
+
+def _check_numbers(dtype: np.dtype[Any], what: str) -> None:
+    if dtype.kind not in "fiub":
+        raise SchemaError(
+            f"{what} hold {dtype}, not numbers; cases of unequal lengths are given as a list of "
+            "2-D arrays"
+        )
+
+
+def _check_filled(cases: Cases, what: str) -> None:
+    for place, case in enumerate(cases.values if not cases.even else cases.values[:1]):
+        if not case.shape[0] or not case.shape[1]:
+            raise SchemaError(
+                f"{what} have {case.shape[0]} channels and {case.shape[1]} time points"
+                f"{'' if cases.even else f' in case {place}'}; give at least one of each"
+            )
+
+
+def _alike(cases: Cases, like: Cases) -> Cases:
+    """Cases in the form of the training cases, or an error that says what differs."""
+    if cases.width != like.width:
+        first, second = AXES[like.layout]
+        raise SchemaError(
+            f"the cases have {cases.width} channels and the training cases {like.width}: "
+            f"layout={like.layout!r} means ({first}, {second}) in every case"
+        )
+    if isinstance(like.values, list):
+        return Cases(list(cases.values), like.layout)
+    lengths = {case.shape[1] for case in cases.values}
+    if lengths != {like.longest}:
+        odd = next(
+            place for place, case in enumerate(cases.values) if case.shape[1] != like.longest
+        )
+        raise SchemaError(
+            f"case {odd} has {cases.values[odd].shape[1]} time points and the training cases "
+            f"{like.longest}; a model that takes unequal lengths is given lists of arrays, for "
+            "training, too"
+        )
+    return cases if cases.even else Cases(np.stack(list(cases.values)), like.layout)

@@ -1,0 +1,125 @@
+"""From codes to samples: which channel, or which part of it, comes from which neighbour.
+
+A code is 0 where a channel is the case's own and j where it is neighbour j's. A `Patch` says the
+same of part of a channel: from `start` to before `stop`, blended with the case's own by `blend`.
+Samples are made only when the model is asked, a bounded number at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from macex.schema import Array
+from macex.series.cases import Cases
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """The cases of a call, their neighbours, and the time points that stay as they are."""
+
+    cases: Cases
+    train: Cases
+    donors: Array  # (Q, K) int: positions of the neighbours among the training cases
+    frozen: list[Array | None]  # (Q,) each (channels, time) bool: kept as they are
+
+    def samples(self, full: Array, at: Array) -> Array | list[Array]:
+        """Samples from codes by channel (n, d), or from the tables of `Patches` (n, 4 d)."""
+        patches = Patches.read(full, self.cases.width)
+        if self.cases.even and self.train.even:
+            return self._together(patches, at)
+        return [self._one(patches, row, int(query)) for row, query in enumerate(at)]
+
+    def donor(self, query: int, code: int, channel: int) -> Array:
+        """A neighbour's channel on the time axis of a case."""
+        length = self.cases.values[query].shape[1]
+        return stretched(self.train.values[self.donors[query, code - 1]][channel], length)
+
+    def _together(self, patches: Patches, at: Array) -> Array:
+        kind = np.result_type(self.cases.dtype, self.train.dtype)
+        samples = np.asarray(self.cases.values)[at].astype(kind)  # (n, channels, time)
+        row, channel = np.nonzero(patches.code)
+        source = self.donors[at[row], patches.code[row, channel] - 1]
+        other = np.asarray(self.train.values)[source, channel].astype(kind)  # (m, time)
+        if patches.partial or any(self.frozen[query] is not None for query in np.unique(at)):
+            own = samples[row, channel]
+            other = patches.laid(own, other, row, channel)
+            for query in np.unique(at):
+                mask = self.frozen[query]
+                if mask is not None:
+                    mine = np.flatnonzero(at[row] == query)
+                    other[mine] = np.where(mask[channel[mine]], own[mine], other[mine])
+        samples[row, channel] = other
+        return samples
+
+    def _one(self, patches: Patches, row: int, query: int) -> Array:
+        own = self.cases.values[query]
+        sample = own.astype(np.result_type(own.dtype, self.train.dtype))
+        mask = self.frozen[query]
+        for channel in np.flatnonzero(patches.code[row]):
+            before = sample[channel][None]
+            after = self.donor(query, int(patches.code[row, channel]), int(channel))
+            after = after.astype(sample.dtype)[None]
+            laid = patches.laid(before, after, np.array([row]), np.array([channel]))[0]
+            sample[channel] = laid if mask is None else np.where(mask[channel], before[0], laid)
+        return sample
+
+
+@dataclass(frozen=True, eq=False)
+class Patches:
+    """What each of n samples takes from neighbours, channel by channel, (n, d) each."""
+
+    code: Array  # int
+    start: Array | None = None  # None where whole channels are taken
+    stop: Array | None = None
+    blend: Array | None = None
+
+    @property
+    def partial(self) -> bool:
+        """Whether parts of channels are taken, not only whole ones."""
+        return self.start is not None
+
+    @staticmethod
+    def read(full: Array, width: int) -> Patches:
+        """Codes (n, d), or the four tables of patches side by side (n, 4 d)."""
+        if full.shape[1] == width:
+            return Patches(full.astype(np.intp))
+        code, start, stop, blend = np.split(full, 4, axis=1)
+        return Patches(code.astype(np.intp), start, stop, blend)
+
+    def laid(self, own: Array, other: Array, row: Array, channel: Array) -> Array:
+        """Neighbours' channels (m, time) laid over the cases' own as far as patches reach."""
+        if self.start is None or self.stop is None or self.blend is None:
+            return other
+        time = np.arange(own.shape[1])
+        inside = (time >= self.start[row, channel][:, None]) & (
+            time < self.stop[row, channel][:, None]
+        )
+        share = self.blend[row, channel][:, None]
+        with np.errstate(invalid="ignore"):  # infinite values are taken over whole
+            mixed = own + share * (other.astype(float) - own)
+        if own.dtype.kind in "iub":
+            mixed = np.round(mixed)
+        whole = (share >= 1) | ~np.isfinite(mixed)
+        mixed = np.where(whole, 0.0, mixed)
+        return np.where(inside, np.where(whole, other, mixed.astype(own.dtype)), own)
+
+
+def stretched(channel: Array, length: int) -> Array:
+    """A channel on a time axis of another length, by linear interpolation.
+
+    >>> stretched(np.array([0.0, 2.0, 4.0]), 5).tolist()
+    [0.0, 1.0, 2.0, 3.0, 4.0]
+    """
+    if len(channel) == length:
+        return channel
+    points = np.linspace(0, len(channel) - 1, length)
+    return np.interp(points, np.arange(len(channel)), channel)
+
+
+def differs(before: Array, after: Array) -> Array:
+    """Where two samples differ; a gap (NaN) is equal to a gap."""
+    if before.dtype.kind != "f" or after.dtype.kind != "f":
+        return np.asarray(before != after)
+    return np.asarray((before != after) & ~(np.isnan(before) & np.isnan(after)))

@@ -1,0 +1,147 @@
+"""Stages 1 and 2 joined for series: what neighbours offer, and the searches over it.
+
+The last resort is a whole neighbour, which meets the goal, and the shortest part of it that does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from macex.explainer.options import Search, search_name
+from macex.models.judge import Judge
+from macex.schema import Array
+from macex.series.climbing import climbed, regrown
+from macex.series.options import SeriesOptions
+from macex.stages.arrays import highest, rank_within
+from macex.stages.search.exhaustive import Exhaustive
+from macex.stages.shapes import Candidates, Found, Pool, Task
+
+RESERVE = 3000  # rows for the searches that are tried where one finds nothing
+
+
+def search(options: SeriesOptions, task: Task, judge: Judge, offered: Array) -> tuple[Found, Array]:
+    """The searches, each tried where those before it found nothing.
+
+    `offered` (Q, K, d) bool says which channels of which neighbour differ from the query's own.
+    """
+    open_ = np.asarray(task.space.changeable.any(axis=1)) & ~judge.finished
+    every = offers(task, offered)
+    answered_by = np.array([options.method_name] * len(open_), dtype=object)
+    found: Found | None = None
+    for turn, method in enumerate(options.chain()):
+        if turn and not open_.any():
+            break
+        if turn:
+            judge.renew(open_, RESERVE)
+        part = replace(task, space=task.space.closed(~open_))
+        tried = method(part, _candidates(options, method, part, every, open_))
+        if found is None:
+            found = tried
+            open_ &= ~_proved(task, found)
+        pools = [found.pool, tried.pool] if turn else [tried.pool]
+        if isinstance(method, Exhaustive):
+            pools += climbed(method, task, judge, every, open_ & ~_answered(task, tried.pool))
+            if task.prefer == "fewest":
+                pools += regrown(method, task, judge, every, Pool.join(pools, task.space.width))
+        found = replace(found, pool=Pool.join(pools, task.space.width))
+        answered = _answered(task, found.pool) & open_
+        answered_by[answered] = search_name(method)
+        open_ &= ~answered & ~judge.finished
+    if found is None:
+        raise TypeError("there is at least one search")
+    if options.fallback and open_.any():
+        judge.renew(open_, RESERVE)
+        pool = _shortest_part(task, judge, every, open_)
+        answered_by[pool.at] = "nearest case"
+        found = replace(found, pool=Pool.join([found.pool, pool], task.space.width))
+    return found, answered_by
+
+
+def offers(task: Task, offered: Array) -> Candidates:
+    """Every channel of every neighbour that may be taken and differs, as single changes."""
+    space, count = task.space, offered.shape[1]
+    units = [offered[:, :, list(unit.members)].any(axis=2) for unit in space.units]
+    differs = np.stack(units, axis=1)  # (Q, U, K)
+    real = (differs & space.changeable[:, :, None]).reshape(len(space), -1)
+    value = np.tile(np.arange(1.0, count + 1), space.width)
+    return Candidates(
+        np.repeat(np.arange(space.width), count),
+        np.broadcast_to(value, real.shape).copy(),
+        real,
+        real,
+    )
+
+
+def nothing_left(open_: Array, _given: Candidates) -> tuple[Candidates, Array]:
+    """No further values: what other cases than the neighbours would do is not asked."""
+    empty = np.zeros((len(open_), 0))
+    none = Candidates(np.zeros(0, int), empty, empty.astype(bool), empty.astype(bool))
+    return none, np.zeros(len(open_), bool)
+
+
+def _answered(task: Task, pool: Pool) -> Array:
+    return np.isin(np.arange(len(task.queries)), pool.at)
+
+
+def _proved(task: Task, found: Found) -> Array:
+    """Queries all of whose combinations of candidates were scored and failed."""
+    proved: Array = found.tried >= task.max_changes
+    return proved
+
+
+def _candidates(
+    options: SeriesOptions, method: Search, task: Task, every: Candidates, open_: Array
+) -> Candidates:
+    """All offers of the open queries; for a policy search only the channels that go farthest."""
+    real = every.real & open_[:, None]
+    candidates = replace(every, real=real, allowed=real)
+    if isinstance(method, Exhaustive):
+        return candidates
+    gain = _gains(task, candidates)
+    best = highest(gain, min(options.candidates.columns, gain.shape[1]))
+    keep = np.zeros(gain.shape, bool)
+    np.put_along_axis(keep, best, values=True, axis=1)
+    real = candidates.real & keep[:, candidates.unit]
+    used = real.any(axis=0)
+    return Candidates(
+        candidates.unit[used], candidates.value[:, used], real[:, used], real[:, used]
+    )
+
+
+def _gains(task: Task, candidates: Candidates) -> Array:
+    """How far each unit of the nearest neighbour goes alone, (Q, U)."""
+    nearest = candidates.real & (candidates.value == 1)
+    codes, at, entry = candidates.rows(task.queries, nearest)
+    gain = np.full((len(task.queries), task.space.width), -np.inf)
+    if len(at):
+        gain[at, candidates.unit[entry]] = task.judge(codes, at).progress
+    return gain
+
+
+def _shortest_part(task: Task, judge: Judge, every: Candidates, open_: Array) -> Pool:
+    """The shortest part of a neighbour that reaches the goal, best channels first."""
+    part = replace(every, real=every.real & open_[:, None])
+    order = np.argsort(-_gains(task, part), axis=1, kind="stable")
+    codes, at = [np.zeros((0, task.space.width))], [np.zeros(0, np.intp)]
+    lengths = np.unique(np.round(1.2 ** np.arange(0, 60)).astype(int))
+    for query in np.flatnonzero(open_):
+        most = min(int(task.max_changes[query]), task.space.width)
+        steps = np.append(lengths[lengths < most], most)
+        for rank in np.unique(every.value[query]):
+            mine = every.unit[every.real[query] & (every.value[query] == rank)]
+            line = order[query][np.isin(order[query], mine)]
+            rows = np.zeros((len(steps), task.space.width)) + task.queries[query]
+            for row, step in enumerate(steps):
+                rows[row, line[:step]] = rank
+            codes.append(rows)
+            at.append(np.full(len(rows), query))
+    rows, owner = np.concatenate(codes), np.concatenate(at)
+    if not len(owner):
+        return Pool.empty(task.space.width)
+    verdict = judge(rows, owner)
+    changes = (rows != task.queries[owner]).sum(axis=1)
+    good = np.flatnonzero(verdict.reached & (changes > 0))
+    best = good[rank_within(owner[good], changes[good], good) == 0]
+    return Pool(owner[best], rows[best], verdict.progress[best])

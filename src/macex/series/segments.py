@@ -1,0 +1,167 @@
+"""Fine-tuning of series: the shortest stretch of each channel that is needed, and how much of it.
+
+A search takes whole channels from neighbours. Here each is shortened at both ends, in coarse steps
+first, and then blended with the case's own as far as the goal is still reached. What the channels
+of an example could save alone is then put together, as much of it as holds. Each round asks the
+model once for all examples about single channels, and once about what goes together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from macex.errors import require_counts
+from macex.schema import Array
+from macex.stages.arrays import rank_within
+
+Ask = Callable[["Draft"], tuple[Array, Array]]  # reached (n,) bool, progress (n,)
+
+
+class Draft(NamedTuple):
+    """Examples that take parts of units: row i is made from case `at[i]`; (n, U) each."""
+
+    at: Array  # (n,)
+    code: Array
+    start: Array
+    stop: Array
+    blend: Array
+
+    def take(self, rows: Array) -> Draft:
+        """Copies of some examples."""
+        return Draft(*(part[rows] for part in self))
+
+
+class _Trials(NamedTuple):
+    """Changes to single units of examples: (n,) each."""
+
+    example: Array
+    unit: Array
+    start: Array
+    stop: Array
+    blend: Array
+
+    def applied(self, draft: Draft) -> Draft:
+        """One example for each trial."""
+        made, line = draft.take(self.example), np.arange(len(self.example))
+        for table, values in zip(made[2:], self[2:], strict=True):
+            table[line, self.unit] = values
+        return made
+
+    def take(self, rows: Array) -> _Trials:
+        return _Trials(*(part[rows] for part in self))
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """Shorten what is taken from neighbours to the stretches that are needed, and blend it.
+
+    An example may try about `trials` stretches a round, for at most `rounds` rounds. `blend` is
+    the number of steps between the case's own values and the neighbour's; 1 leaves them unblended.
+    """
+
+    trials: int = 96
+    rounds: int = 10
+    blend: int = 8
+
+    def __post_init__(self) -> None:
+        require_counts(self, "trials", "rounds", "blend")
+
+    def __call__(self, ask: Ask, draft: Draft) -> Draft:
+        """The examples with as little taken from neighbours as the goal allows."""
+        if not len(draft.at):
+            return draft
+        draft = self._shortened(ask, draft)
+        if self.blend > 1:
+            for turn in (1, 2):
+                draft, _, _ = _improved(ask, draft, self._blends(draft, self.blend**-turn))
+        return draft
+
+    def _shortened(self, ask: Ask, draft: Draft) -> Draft:
+        share = np.maximum(8, self.trials // np.maximum(1, (draft.code > 0).sum(axis=1)))
+        cuts = np.floor((np.sqrt(9 + 8 * share) - 1) / 2).astype(int)[:, None]  # (E, 1)
+        reach = np.floor(np.sqrt(share + 1)).astype(int)[:, None] - 1
+        step = np.ceil((draft.stop - draft.start) / cuts).astype(int)  # (E, U)
+        open_ = (draft.code > 0) & (draft.stop - draft.start > 1)
+        coarse = True
+        for _ in range(self.rounds):
+            if not open_.any():
+                break
+            most = cuts if coarse else reach
+            trials = _windows(draft, step, np.broadcast_to(most, step.shape), open_)
+            draft, better, taken = _improved(ask, draft, trials)
+            open_ &= ((step > 1) | better) & (draft.stop - draft.start > 1)
+            finer = np.ceil(step / (reach + 1)).astype(int)
+            step = np.where(~better | taken, np.maximum(1, finer), step)
+            coarse = False
+        return draft
+
+    def _blends(self, draft: Draft, step: float) -> _Trials:
+        """Less and less of what is taken, in steps from what was last found to hold."""
+        example, unit = np.nonzero(draft.code > 0)
+        count = self.blend - 1
+        example, unit = np.repeat(example, count), np.repeat(unit, count)
+        less = np.tile(np.arange(1, count + 1), len(example) // max(1, count)) * step
+        blend = np.round(draft.blend[example, unit] - less, 9)
+        trials = _Trials(
+            example, unit, draft.start[example, unit], draft.stop[example, unit], blend
+        )
+        return trials.take(np.flatnonzero(blend > 0))
+
+
+def _windows(draft: Draft, step: Array, most: Array, open_: Array) -> _Trials:
+    """Stretches that leave out up to `most` steps at the ends of what is taken now."""
+    found: list[Array] = []
+    for example, unit in zip(*np.nonzero(open_), strict=True):
+        start, stop = draft.start[example, unit], draft.stop[example, unit]
+        width = np.arange(most[example, unit] + 1) * step[example, unit]
+        left, right = np.meshgrid(width, width, indexing="ij")
+        fits = (left + right > 0) & (left + right < stop - start)
+        count = int(fits.sum())
+        place = np.repeat([[example], [unit]], count, axis=1)
+        ends = np.stack([start + left[fits], stop - right[fits]])
+        found.append(np.concatenate([place, ends]))
+    example, unit, start, stop = np.concatenate([np.zeros((4, 0)), *found], axis=1).astype(int)
+    return _Trials(example, unit, start, stop, draft.blend[example, unit])
+
+
+def _improved(ask: Ask, draft: Draft, trials: _Trials) -> tuple[Draft, Array, Array]:
+    """The draft with what holds together; which units could save alone, and which did."""
+    better = np.zeros(draft.code.shape, bool)
+    taken = better.copy()
+    if not len(trials.example):
+        return draft, better, taken
+    reached, progress = ask(trials.applied(draft))
+    good = np.flatnonzero(reached)
+    best = trials.take(good)
+    pair = best.example * draft.code.shape[1] + best.unit
+    rank = rank_within(pair, (best.stop - best.start) * best.blend, -progress[good], best.start)
+    chosen, safe = best.take(np.flatnonzero(rank == 0)), progress[good][rank == 0]
+    better[chosen.example, chosen.unit] = True
+    turn = rank_within(chosen.example, -safe, chosen.unit)
+    holds = _held(ask, draft, chosen, turn)
+    taken[chosen.example[holds], chosen.unit[holds]] = True
+    made = draft.take(np.arange(len(draft.at)))
+    for table, values in zip(made[2:], chosen[2:], strict=True):
+        table[chosen.example[holds], chosen.unit[holds]] = values[holds]
+    return made, better, taken
+
+
+def _held(ask: Ask, draft: Draft, chosen: _Trials, turn: Array) -> Array:
+    """Which savings hold together: the longest run of them, the safest first."""
+    several = np.flatnonzero(turn > 0)
+    if not len(several):
+        return np.ones(len(turn), bool)
+    rows = draft.take(chosen.example[several])
+    for line, place in enumerate(several):
+        mine = np.flatnonzero((chosen.example == chosen.example[place]) & (turn <= turn[place]))
+        for table, values in zip(rows[2:], chosen[2:], strict=True):
+            table[line, chosen.unit[mine]] = values[mine]
+    reached, _ = ask(rows)
+    last = np.zeros(len(draft.at), int)
+    np.maximum.at(last, chosen.example[several[reached]], turn[several[reached]])
+    held: Array = turn <= last[chosen.example]
+    return held
