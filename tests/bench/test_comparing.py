@@ -5,6 +5,10 @@ from __future__ import annotations
 from bench.found import findings, record
 from macex.bench.comparing import behind, overtaken
 from macex.bench.experiments import own_claims, paper_claims
+from macex.bench.findings import Findings
+from macex.bench.plan import Plan
+from macex.bench.results import Results
+from macex.bench.tasks import Outcome, Task
 
 NONE = record()
 TWO = record(("a", "b"))
@@ -84,3 +88,34 @@ def test_speed_is_a_ratio_of_seconds():
     found = findings({"MACE-RL": [ONE], "CERTIFAI": [ONE]}, costs=costs)
     assert found.per_query("answers", *LOAN, "CERTIFAI")["time"] == 2.0
     assert found.per_query("answers", *LOAN, "MACE-RL")["time"] == 0.1
+
+
+def timed(seconds, cpu, queries=100.0):
+    return {"queries": queries, "seconds": seconds * queries, "cpu": cpu * queries}
+
+
+def test_who_works_outside_is_compared_by_the_clock_alone():
+    busy = {"DiCE random": timed(9.0, 0.1), "default": timed(3.0, 0.01)}
+    tasks, results = [], Results()
+    for kind in ("alone", "answers"):
+        for name, cost in busy.items():
+            tasks.append(Task(kind, *LOAN, name, stop=100))
+            results.add(Outcome(tasks[-1], [], cost))
+    plan = Plan(("3",), ["loans"], ["MLP"], list(busy), sizes={"loans": 100})
+    alone, batch, *_ = own_claims.time(Findings(plan, tasks, results))
+    assert alone.number.startswith("3x")
+    assert batch.number.startswith("3x")
+    assert alone.held is False
+
+
+def test_a_few_rows_are_no_batch_of_a_hundred():
+    few = {"DiCE random": timed(9.0, 9.0, 3.0), "default": timed(0.1, 0.1, 3.0)}
+    tasks, results = [], Results()
+    for kind in ("alone", "answers"):
+        for name, cost in few.items():
+            tasks.append(Task(kind, *LOAN, name, stop=3))
+            results.add(Outcome(tasks[-1], [], cost))
+    plan = Plan(("3",), ["loans"], ["MLP"], list(few), sizes={"loans": 100})
+    alone, batch, *_ = own_claims.time(Findings(plan, tasks, results))
+    assert alone.held
+    assert batch.held is None

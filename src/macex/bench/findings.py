@@ -77,10 +77,14 @@ class Findings:
         }
 
     def per_query(
-        self, kind: str, dataset: str, model: str, method: str, n: int = 1
+        self, kind: str, dataset: str, model: str, method: str, n: int = 1, least: int = 0
     ) -> dict[str, float]:
-        """What a query cost on average; `time` is the seconds that tables show."""
-        costs = [outcome.cost for outcome in self.of(kind, dataset, model, method, n=n)]
+        """What a query cost on average; `time` is the seconds that tables show.
+
+        Tasks with fewer than `least` queries do not count.
+        """
+        outcomes = self.of(kind, dataset, model, method, n=n)
+        costs = [o.cost for o in outcomes if o.cost.get("queries", 0) >= least]
         queries = sum(cost.get("queries", 0) for cost in costs)
         if not queries:
             return {}

@@ -57,7 +57,7 @@ def _beside_paper(findings: Findings, metric: str, title: str) -> Table:
 
 
 def _seconds(findings: Findings) -> Table:
-    title = "Seconds per query in batches of 100: paper / measured / ratio"
+    title = "Seconds per query in batches of up to 100: paper / measured / ratio"
     table = Table(title, ("method", *findings.plan.here))
     asked = findings.methods(n=WANTED)
     for one in findings.plan.chosen():

@@ -9,6 +9,7 @@ from macex.bench.comparing import behind, overtaken
 from macex.bench.experiments import diverse
 from macex.bench.findings import Findings
 from macex.bench.methods import DEFAULT, NEAREST, method
+from macex.bench.plan import BLOCK
 from macex.bench.record.others import MACE_RL, listed
 from macex.bench.record.paper import printed
 
@@ -90,28 +91,33 @@ def _sets(record: dict[str, list[dict[str, list[str]]]]) -> int:
 
 
 def time(findings: Findings) -> list[Claim]:
-    """Faster than dice-ml in this run, and than the authors' code on record."""
+    """Faster than dice-ml in this run, and than the authors' code on record.
+
+    dice-ml works in a process of its own, whose CPU is not seen, so both are timed by the clock.
+    It answers one row after the other; in a batch it takes as long for each.
+    """
     dice: dict[str, list[float]] = {"alone": [], "answers": []}
     record: dict[str, list[float]] = {"alone": [], "answers": []}
     for cell in findings.cells():
-        theirs = findings.per_query("alone", *cell, DICE).get("time")
+        theirs = findings.per_query("alone", *cell, DICE).get("seconds")
         noted = listed(MACE_RL, *cell)
-        for kind in ("alone", "answers"):
-            ours = findings.per_query(kind, *cell, DEFAULT).get("time")
+        for kind, least in (("alone", 1), ("answers", BLOCK)):
+            ours = findings.per_query(kind, *cell, DEFAULT, least=least)
             if ours and theirs:
-                dice[kind].append(theirs / ours)
+                dice[kind].append(theirs / ours["seconds"])
             if ours and noted and noted.seconds:
-                record[kind].append(noted.seconds / ours)
+                record[kind].append(noted.seconds / ours["cpu"])
     return [
-        *_faster("dice-ml (random) in the same run", dice),
-        *_faster("OmniXAI's MACE-RL on record (another machine)", record),
+        *_faster("dice-ml (random) in the same run, by the clock", dice),
+        *_faster("OmniXAI's MACE-RL on record (its clock elsewhere, our CPU)", record),
     ]
 
 
 def _faster(whom: str, ratios: dict[str, list[float]]) -> list[Claim]:
     nan = float("nan")
     alone, batch = (mean(ratios[kind]) if ratios[kind] else nan for kind in ("alone", "answers"))
+    one, many = "one row at a time", f"batches of {BLOCK} against one row at a time"
     return [
-        at_least(f"times faster than {whom}, one row at a time, mean of cells", alone, 10, "x"),
-        at_least(f"times faster than {whom}, in batches of 100, mean of cells", batch, 50, "x"),
+        at_least(f"times faster than {whom}, {one}, mean of cells", alone, 10, "x"),
+        at_least(f"times faster than {whom}, {many}, mean of cells", batch, 50, "x"),
     ]

@@ -87,10 +87,11 @@ def time(findings: Findings) -> list[Claim]:
     """Table 3, on the MLP, one row at a time."""
     nan = float("nan")
     slower = {name: _ratio(findings, name, RL) for name in (GLD, *BASELINES)}
-    slowest = [ratio for name in DICE if (ratio := _ratio(findings, name, "CERTIFAI")) is not None]
+    clock = [_ratio(findings, name, "CERTIFAI", "seconds") for name in DICE]
+    slowest = [ratio for ratio in clock if ratio is not None]
     return [
         at_least(
-            "paper, table 3: DiCE is the slowest: its seconds over CERTIFAI's",
+            "paper, table 3: DiCE is the slowest: its seconds by the clock over CERTIFAI's",
             max(slowest, default=nan),
             1,
             "x",
@@ -122,12 +123,12 @@ def time(findings: Findings) -> list[Claim]:
     ]
 
 
-def _ratio(findings: Findings, first: str, second: str) -> float | None:
-    """The mean over datasets of how many times longer the first takes."""
+def _ratio(findings: Findings, first: str, second: str, by: str = "cpu") -> float | None:
+    """The mean over datasets of how many times longer the first takes, by CPU or by the clock."""
     ratios = []
     for dataset, model in findings.cells([MLP]):
-        one = findings.per_query("alone", dataset, model, first).get("time")
-        two = findings.per_query("alone", dataset, model, second).get("time")
+        one = findings.per_query("alone", dataset, model, first).get(by)
+        two = findings.per_query("alone", dataset, model, second).get(by)
         if one and two:
             ratios.append(one / two)
     return mean(ratios) if ratios else None

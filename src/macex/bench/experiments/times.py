@@ -50,12 +50,13 @@ def show(findings: Findings) -> Section:
     for model in findings.plan.models:
         section.blocks += [
             _beside_paper(findings, model, "alone", "one row at a time"),
-            _beside_paper(findings, model, "answers", f"in batches of {BLOCK}"),
+            _beside_paper(findings, model, "answers", f"in batches of up to {BLOCK}"),
         ]
     section.blocks.append(_shares(findings))
     section.blocks.append(
-        "Seconds of CPU on one thread, which a busy machine does not lengthen; DiCE works in a "
-        "process of its own and is timed by the clock. Building a method is not counted; set-up "
+        "Seconds of CPU on one thread. DiCE works in a process of its own, whose CPU is not seen: "
+        "its seconds are by the clock, which a busy machine lengthens, so they compare with the "
+        "others only on a machine that does nothing else. Building a method is not counted; set-up "
         "shows it. The paper does not name "
         "its machine, so its seconds are for proportions between methods."
     )
