@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -150,8 +150,6 @@ class PandasBuilder(Decoders):
     def __init__(self, columns: Sequence[Column]) -> None:
         super().__init__(columns)
         self.labels = pd.Index([column.label for column in columns], tupleize_cols=False)
-        text = all(isinstance(label, str) for label in self.labels)
-        self.names: Iterable[Any] = self.labels if text else range(len(columns))
 
     def frame(self, codes: Floats, patches: Mapping[int, Patch]) -> pd.DataFrame:
         """The frame of all columns."""
@@ -160,12 +158,11 @@ class PandasBuilder(Decoders):
             return pd.DataFrame(block, columns=self.labels, copy=False)
         index = pd.RangeIndex(len(codes))
         arrays = {
-            name: _boxed(self.array(at, codes[:, at], patches.get(at)), index)
-            for at, name in enumerate(self.names)
+            at: _boxed(self.array(at, codes[:, at], patches.get(at)), index)
+            for at in range(len(self.columns))
         }
         frame = pd.DataFrame(arrays, index=index, copy=False)
-        if self.names is not self.labels:
-            frame.columns = self.labels
+        frame.columns = self.labels
         return frame
 
 
