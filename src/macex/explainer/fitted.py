@@ -194,8 +194,8 @@ def same_goal(goals: Goals, queries: Array, match: Array | None = None) -> list[
 
 def _groups(queries: Array, table: Array) -> list[Array]:
     """Queries that have the same line in `table`, together."""
-    if not len(queries):
-        return []
+    if len(queries) < 2:
+        return [queries] if len(queries) else []
     keys = row_keys(table.astype(float))
     order = np.argsort(keys, kind="stable")
     cuts = np.flatnonzero(keys[order][1:] != keys[order][:-1]) + 1

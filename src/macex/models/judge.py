@@ -16,6 +16,8 @@ from macex.ask.goals import Goals, Verdict
 from macex.schema import Array
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from macex.ask.space import Space
     from macex.models.asking import Asker
 
@@ -49,17 +51,22 @@ class Judge:
         return self.goals.by_class & self.goals.outlook.probable
 
     def __call__(
-        self, codes: Array, at: Array, *, probe: bool = False, turn: Array | None = None
+        self,
+        codes: Array,
+        at: Array,
+        *,
+        probe: bool = False,
+        turn: Callable[[], Array] | None = None,
     ) -> Verdict:
         """The verdict on each row; a row that was not scored has progress of minus infinity.
 
         A row that breaks a rule is not scored, unless `probe`; it never counts as reached. Where
-        a query cannot pay for all its rows, those with the lowest `turn` (n,) are scored.
+        a query cannot pay for all its rows, those with the lowest `turn()` (n,) are scored.
         """
         full = self.space.columns(codes, at)
         lawful = self.space.holds(full, at) if self.space.bound_rows else np.ones(len(at), bool)
-        wanted = (self.space.tellable(full) if probe else lawful).copy()
-        wanted[wanted] = self._affordable(at[wanted], None if turn is None else turn[wanted])
+        wanted = self.space.tellable(full) if probe else lawful
+        wanted = self._affordable(at, wanted, turn)
         verdict = self._ask(full, at, wanted)
         verdict = Verdict(verdict.reached & lawful, verdict.score, verdict.progress)
         self._remember(codes, at, verdict, lawful)
@@ -133,18 +140,18 @@ class Judge:
             target[wanted] = values
         return Verdict(*spread)
 
-    def _affordable(self, at: Array, turn: Array | None) -> Array:
-        """Which rows their queries can still pay for, by turn, then first come first served."""
-        wished = np.bincount(at, minlength=len(self.spent))
+    def _affordable(self, at: Array, wanted: Array, turn: Callable[[], Array] | None) -> Array:
+        """Which of the wanted rows their queries can still pay for: by turn, then as they come."""
+        wished = np.bincount(at[wanted], minlength=len(self.spent))
         left = self.limit - self.spent
         if (wished <= left).all():
-            return np.ones(len(at), bool)
+            return wanted
         self.ran_out |= wished > left
-        order = np.lexsort((np.zeros(len(at)) if turn is None else turn, at))
-        starts = np.concatenate([[0], np.cumsum(wished)[:-1]])
-        place = np.empty(len(at), int)
-        place[order] = np.arange(len(at)) - starts[at[order]]
-        affordable: Array = place < left[at]
+        rows = np.flatnonzero(wanted)
+        order = rows[np.lexsort((np.zeros(len(rows)) if turn is None else turn()[rows], at[rows]))]
+        place = np.arange(len(rows)) - np.concatenate([[0], np.cumsum(wished)[:-1]])[at[order]]
+        affordable = np.zeros(len(at), bool)
+        affordable[order[place < left[at[order]]]] = True
         return affordable
 
     def count(self, at: Array) -> None:

@@ -77,11 +77,16 @@ class Judging(Protocol):
     ran_out: Array  # (Q,) bool: the query's rows or time were spent
 
     def __call__(
-        self, codes: Array, at: Array, *, probe: bool = False, turn: Array | None = None
+        self,
+        codes: Array,
+        at: Array,
+        *,
+        probe: bool = False,
+        turn: Callable[[], Array] | None = None,
     ) -> Verdict:
         """The verdict on each row; with `probe` rows that break a rule are scored, too.
 
-        Where not all rows of a query can be paid for, those with the lowest `turn` (n,) are.
+        Where not all rows of a query can be paid for, those with the lowest `turn()` (n,) are.
         """
 
     def renew(self, queries: Array, rows: int) -> None:

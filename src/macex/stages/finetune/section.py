@@ -35,8 +35,8 @@ class Section:
     `points` on every line, at most `rounds` rounds (one model call each).
     """
 
-    points: int = 16
-    rounds: int = 3
+    points: int = 24
+    rounds: int = 2
 
     def __post_init__(self) -> None:
         require_counts(self, "points", "rounds")
