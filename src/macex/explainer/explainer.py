@@ -23,6 +23,7 @@ from macex.explainer.blocks import blocks
 from macex.explainer.fitted import Fitted, fit
 from macex.explainer.options import read_options
 from macex.explainer.pipeline import Asked, answer
+from macex.explainer.populations import Populations
 from macex.explainer.progress import Progress, reporter
 from macex.explainer.recording import Recorder
 from macex.explanation import Explanation, Explanations
@@ -31,7 +32,7 @@ from macex.render.names import Name
 from macex.schema import Array, Rows, Schema
 
 
-class Explainer:
+class Explainer(Populations):
     """Answers what the least is that would have to be different for the model to decide otherwise.
 
     Parameters

@@ -17,6 +17,7 @@ from macex.render.catalogue import ENGLISH
 from macex.render.names import Names
 from macex.render.overview import overview
 from macex.render.palette import DARK, LIGHT, PRINT
+from macex.render.sheets import Sheet
 from macex.render.speech import Speech
 
 OPEN = 3  # cards of a batch that a notebook shows unfolded
@@ -57,6 +58,11 @@ def facts_fragment(title: str, facts: Mapping[str, str]) -> str:
     return _rendered("facts.html.j2", Speech(), {"title": title, "facts": facts})
 
 
+def sheet_fragment(sheet: Sheet) -> str:
+    """A finding about many rows, for a notebook."""
+    return _rendered("sheet.html.j2", Speech(), {"sheet": sheet})
+
+
 def report(
     items: Sequence[Any],
     summary: Any,
@@ -65,6 +71,7 @@ def report(
     total: int,
     title: str | None = None,
     language: str | Path = ENGLISH,
+    sheets: Sequence[Sheet] = (),
 ) -> str:
     """A whole page that asks for nothing outside itself."""
     speech = Speech(summary.names, language)
@@ -75,6 +82,7 @@ def report(
         "counted": speech.say_counted("report.counted", total),
         "meta": {key: speech.plain(value) for key, value in meta.items()},
         "overview": overview(summary, speech),
+        "sheets": sheets,
     }
     return _rendered("report.html.j2", speech, values)
 
