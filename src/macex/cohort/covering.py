@@ -93,7 +93,7 @@ class Trials:
 
 def chosen_actions(trials: Trials, most: int, max_changes: int) -> list[Entries]:
     """At most so many actions, the one that flips the most rows first."""
-    singles = [(entry,) for entry in range(len(trials.moves))]
+    singles: list[Entries] = [(entry,) for entry in range(len(trials.moves))]
     trials.score(singles)
     if not singles:
         return []
@@ -154,9 +154,7 @@ def _best(trials: Trials, covered: Array) -> int | None:
     if not new.any():
         return None
     ties = np.flatnonzero(new == new.max()).tolist()
-    return min(
-        ties, key=lambda at: (len(trials.actions[at]), trials.cost[at], trials.actions[at])
-    )
+    return min(ties, key=lambda at: (len(trials.actions[at]), trials.cost[at], trials.actions[at]))
 
 
 def _swapped(trials: Trials, chosen: list[int]) -> list[int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +16,7 @@ import pandas as pd
 from macex.cohort.covering import Entries, Trials, chosen_actions
 from macex.cohort.groups import group_names, members
 from macex.cohort.moves import Move, Moves, common_moves
-from macex.cohort.population import Crowd, crowd, opened
-from macex.errors import OptionError
+from macex.cohort.population import Crowd, check_count, crowd, opened
 from macex.render.names import Names
 from macex.render.sheets import Finding, Grid, Sheet, percent
 from macex.render.speech import Speech
@@ -96,11 +94,13 @@ class Plan(Finding):
     def sheet(self) -> Sheet:
         """The plan as a table with a bar for each action."""
         if not self.groups:
-            return Sheet(self._title(), self._figures(), (self._grid(""),), self._remarks())
-        grids = tuple(plan._grid(f"{name}: {plan._title()}") for name, plan in self.groups.items())
-        return Sheet(self._title(), self._figures(), grids, self._remarks())
+            return Sheet(self.title, self._figures(), (self.grid(),), self._remarks())
+        grids = tuple(plan.grid(f"{name}: {plan.title}") for name, plan in self.groups.items())
+        return Sheet(self.title, self._figures(), grids, self._remarks())
 
-    def _title(self) -> str:
+    @property
+    def title(self) -> str:
+        """How many rows the actions flip, in a line."""
         if not self.asked:
             return "No row needs an action"
         if not self.flipped:
@@ -126,7 +126,8 @@ class Plan(Finding):
             said.append("More actions do not help: allow more changes, or loosen the constraints.")
         return tuple(said)
 
-    def _grid(self, title: str) -> Grid:
+    def grid(self, title: str = "") -> Grid:
+        """The actions as a table."""
         speech = Speech(self.names)
         lines = tuple(
             (
@@ -166,7 +167,8 @@ def plan(
     constraints: Any = None,
 ) -> Plan:
     """At most `actions` common actions that flip the most rows; see `Explainer.plan`."""
-    _check_counts(actions, max_changes)
+    check_count("actions", actions)
+    check_count("max_changes", max_changes)
     everyone = crowd(explainer, rows, want, constraints)
     names = everyone.fitted.options.names
     if by is None:
@@ -177,12 +179,6 @@ def plan(
         groups[name] = _planned(everyone.take(places), int(actions), int(max_changes), names)
         taken[places] = groups[name].taken
     return Plan((), taken, everyone.rows, groups, names)
-
-
-def _check_counts(actions: Any, max_changes: Any) -> None:
-    for option, given in (("actions", actions), ("max_changes", max_changes)):
-        if isinstance(given, bool) or not isinstance(given, Integral) or int(given) < 1:
-            raise OptionError(f"{option} must be a whole number of 1 or more, not {given!r}")
 
 
 def _planned(everyone: Crowd, most: int, max_changes: int, names: Names) -> Plan:
@@ -251,11 +247,16 @@ def action_text(action: PlannedAction, speech: Speech) -> str:
 
 
 def move_text(move: Move, speech: Speech) -> str:
-    """A move in words."""
+    """A move in words.
+
+    >>> from datetime import timedelta
+    >>> move_text(Move("since", by=timedelta(days=-30)), Speech())
+    'since - 30 days'
+    """
     if move.by is None:
         return f"{speech.name(move.column)} → {speech.value(move.column, move.to)}"
     up = move.by > move.by * 0
-    size = speech.plain(abs(move.by)) if not hasattr(move.by, "days") else _days(abs(move.by))
+    size = _days(abs(move.by)) if hasattr(move.by, "days") else speech.plain(abs(move.by))
     return f"{speech.name(move.column)} {'+' if up else '-'} {size}"
 
 

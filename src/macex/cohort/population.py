@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from macex.ask.answers import Answers
 from macex.ask.compiling import build_space
 from macex.ask.goals import compile_goals
 from macex.ask.space import Space
+from macex.errors import OptionError
 from macex.explainer.measuring import measure_of
 from macex.models.asking import CHUNK_ROWS, Asker
 from macex.models.judge import Judge
@@ -85,6 +87,12 @@ def crowd(explainer: Explainer, rows: Any, want: Any, constraints: Any) -> Crowd
     wished = explainer._merged(constraints)  # noqa: SLF001 - the same reading as explain()
     goals = explainer._goals(want, len(read))  # noqa: SLF001 - the same
     return Crowd(explainer._fitted, read, goals, wished)  # noqa: SLF001 - the same
+
+
+def check_count(option: str, given: Any) -> None:
+    """Raise unless an option is a whole number of 1 or more."""
+    if isinstance(given, bool) or not isinstance(given, Integral) or int(given) < 1:
+        raise OptionError(f"{option} must be a whole number of 1 or more, not {given!r}")
 
 
 def opened(asked: Crowd) -> Population:

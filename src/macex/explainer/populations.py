@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from macex.cohort.bias import Bias
     from macex.cohort.plans import Plan
+    from macex.cohort.recourse import Recourse
     from macex.explainer.explainer import Explainer
 
 
@@ -13,7 +17,7 @@ class Populations:
     """Questions about many rows at once."""
 
     def plan(
-        self: Explainer,
+        self,
         rows: Any,
         *,
         want: Any = None,
@@ -36,6 +40,7 @@ class Populations:
         Examples
         --------
         >>> import numpy as np, pandas as pd
+        >>> from macex import Explainer
         >>> data = pd.DataFrame({"hours": range(20, 60), "debt": [1, 2] * 20})
         >>> model = lambda rows: 1 / (1 + np.exp(44.5 - rows["hours"]))
         >>> explainer = Explainer(model, data, classes=("no", "yes"))
@@ -46,11 +51,72 @@ class Populations:
         from macex.cohort.plans import plan
 
         return plan(
-            self,
+            cast("Explainer", self),
             rows,
             want=want,
             actions=actions,
             max_changes=max_changes,
             by=by,
             constraints=constraints,
+        )
+
+    def bias(
+        self,
+        rows: Any,
+        *,
+        protected: Sequence[str],
+        want: Any = None,
+        constraints: Any = None,
+        explained: int = 1000,
+    ) -> Bias:
+        """What protected columns do to decisions, to answers, and to what groups must change.
+
+        Parameters
+        ----------
+        rows : the rows whose decisions are looked at.
+        protected : the columns, e.g. `["gender", "race"]`.
+        want : the decision that people hope for, for the burden of groups; as for `explain`.
+        constraints : what else may not change, for the burden of groups.
+        explained : at most so many rows, evenly spaced, are explained; decisions are flipped for
+            all of them.
+        """
+        from macex.cohort.bias import bias
+
+        return bias(
+            cast("Explainer", self),
+            rows,
+            protected=protected,
+            want=want,
+            constraints=constraints,
+            explained=explained,
+        )
+
+    def recourse(
+        self,
+        rows: Any,
+        *,
+        want: Any = None,
+        constraints: Any = None,
+        by: Any = None,
+        diagnose: bool = True,
+        max_rows: int | None = None,
+    ) -> Recourse:
+        """Who has an answer under the constraints, who provably has none, who is undecided.
+
+        Parameters
+        ----------
+        rows, want, constraints, max_rows : as for `explain`.
+        by : a column, or a label for each row: counts for each group.
+        diagnose : also count which constraint takes the answer from how many.
+        """
+        from macex.cohort.recourse import recourse
+
+        return recourse(
+            cast("Explainer", self),
+            rows,
+            want=want,
+            constraints=constraints,
+            by=by,
+            diagnose=diagnose,
+            max_rows=max_rows,
         )

@@ -85,7 +85,7 @@ def _table(grid: Grid) -> list[list[str]]:
 def bar_text(share: float, length: int = BAR) -> str:
     """A bar of characters.
 
-    >>> bar_text(0.5, 4), bar_text(0.05, 4)
+    >>> bar_text(0.5, 4), bar_text(0.03, 4)
     ('██', '▏')
     """
     parts = round(8 * length * min(max(share, 0.0), 1.0))
