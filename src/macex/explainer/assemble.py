@@ -130,6 +130,8 @@ def _reason(
     if status == "budget":
         spent = "time" if judge.asker.late else f"rows ({int(judge.spent[query])} scored)"
         return f"The {spent} ran out before {goal} was reached.{force}{near}"
+    if outcome.checked.fragile[query]:
+        return f"No row that reaches {goal} and {outcome.asked.sturdy.text} was found.{force}{near}"
     if status == "none" and over == "all values":
         return f"Nothing may change, so {goal} cannot be reached.{force}"
     if status == "none":
@@ -153,12 +155,14 @@ def _counterfactuals(fitted: Fitted, outcome: Outcome) -> list[list[Counterfactu
     own = Pool(there, outcome.task.queries[there], outcome.verdict.progress[there])
     pool = Pool.join([checked.pool, own], outcome.task.space.width)
     usual = np.concatenate([checked.plausibility, _usual(fitted, outcome, there)])
+    robust = np.concatenate([checked.robustness, np.full(len(there), np.nan)])
     score = np.concatenate([checked.score, outcome.verdict.score[there]])
     decision = np.concatenate([checked.decision, outcome.own.decision[there]])
     made = _made(fitted, outcome, pool, score, decision, usual, checked.spans)
     answers: list[list[Counterfactual]] = [[] for _ in outcome.there]
-    for query, counterfactual in zip(pool.at, made, strict=True):
-        answers[query].append(counterfactual)
+    for query, counterfactual, share in zip(pool.at, made, robust.tolist(), strict=True):
+        sturdy = replace(counterfactual, robustness=share) if np.isfinite(share) else counterfactual
+        answers[query].append(sturdy)
     return answers
 
 

@@ -26,6 +26,8 @@ from macex.explainer.pipeline import Asked, answer
 from macex.explainer.populations import Populations
 from macex.explainer.progress import Progress, reporter
 from macex.explainer.recording import Recorder
+from macex.explainer.retrying import retried
+from macex.explainer.sturdy import sturdiness
 from macex.explanation import Explanation, Explanations
 from macex.models.asking import Asker
 from macex.render.names import Name
@@ -126,6 +128,8 @@ class Explainer(Populations):
         diagnose: bool = False,
         on_error: str = "raise",
         progress: Any = None,
+        robust: float | None = None,
+        also: Iterable[Any] = (),
     ) -> Explanations:
         """Counterfactuals for every row.
 
@@ -141,6 +145,9 @@ class Explainer(Populations):
         diagnose : say of rows without an answer which constraint, if dropped, would give one.
         on_error : `"raise"`, or `"keep"` to give a row the model fails on a reason instead.
         progress : True for a progress bar, or a function of (done, total).
+        robust : the least share of an answer's 32 neighbours that must reach the goal, too; 0 to
+            measure it only.
+        also : other models, e.g. refits, that must agree with every answer.
         """
         _check_call(n, max_rows, timeout_s, margin, on_error)
         read = self.schema.read(rows)
@@ -154,6 +161,7 @@ class Explainer(Populations):
             max_rows=None if max_rows is None else int(max_rows),
             deadline=None if timeout_s is None else time.monotonic() + timeout_s,
             keep=on_error == "keep",
+            sturdy=sturdiness(self._fitted, robust, also),
         )
         record = None if self._recorder is None else self._recorder.of(asked, diagnose=diagnose)
         with reporter(progress, len(read)) as report:
@@ -176,6 +184,8 @@ class Explainer(Populations):
                 error.partial = self._explanations([done[place] for place in range(whole)], asked)
                 raise
             made = assemble(self._fitted, outcome, time.perf_counter() - began)
+            if outcome.checked.fragile.any():
+                made = retried(self._fitted, part, outcome.checked.fragile, made)
             done.update(zip(places.tolist(), made, strict=True))
             report(len(done))
         return [done[place] for place in range(len(asked.rows))]

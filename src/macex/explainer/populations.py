@@ -46,7 +46,7 @@ class Populations:
         >>> explainer = Explainer(model, data, classes=("no", "yes"))
         >>> plan = explainer.plan(data, want="yes", actions=1)
         >>> plan.actions[0].moves, plan.coverage
-        ((Move(column='hours', to=45, by=None),), 1.0)
+        ((Move(column='hours', to=46, by=None),), 1.0)
         """
         from macex.cohort.plans import plan
 

@@ -127,6 +127,7 @@ def _explanation(explanation: Explanation, *, canonical: bool) -> Document:
 
 
 def _counterfactual(found: Counterfactual, query: Document) -> Document:
+    robust = {} if found.robustness is None else {"robustness": measured(found.robustness)}
     return {
         "row": query | plain(found.source.written()),
         "changes": [_change(change) for change in found.changes],
@@ -138,6 +139,7 @@ def _counterfactual(found: Counterfactual, query: Document) -> Document:
         "plausibility": measured(found.plausibility),
         "support": int(found.support),
         "minimal": bool(found.minimal),
+        **robust,
     }
 
 
