@@ -213,10 +213,11 @@ def _made(
         np.round(fitted.scales.proximity(own, full), 9),
         np.round(outcome.task.measure(pool.codes, pool.at), 9),
         fitted.support(outcome.goals, pool.at, fitted.bins(full), moved),
+        fitted.copies(full) & changed.any(axis=1),
     )
     made = []
     for row, line in enumerate(zip(*(part.tolist() for part in numbers), strict=True)):
-        query, toward, decided, share, sparsity, proximity, distance, support = line
+        query, toward, decided, share, sparsity, proximity, distance, support, copies = line
         made.append(
             Counterfactual(
                 changes=_changes(fitted, outcome, query, full[row], moved[row], row, spans),
@@ -230,6 +231,7 @@ def _made(
                 minimal=_minimal(outcome, query, sparsity)[0],
                 source=Source(outcome.asked.rows, query, full[row]),
                 names=fitted.options.names,
+                copies=copies,
             )
         )
     return made

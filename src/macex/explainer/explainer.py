@@ -290,11 +290,15 @@ class Explainer(Populations):
         goals = compile_goals(self._goals(want, len(read)), answers, self._fitted.outlook, 1e-6)
         return goals.judge(answers, at).score
 
-    def save(self, path: Any) -> None:
-        """Write everything but the model to one file; `macex.load(path, model)` reads it."""
+    def save(self, path: Any, *, private: bool = False) -> None:
+        """Write everything but the model to one file; `macex.load(path, model)` reads it.
+
+        With `private` no training row is written, only how often each column has which value.
+        Then plausibility, support and copies are not known, and groups cannot be used.
+        """
         from macex.explainer.saving import save
 
-        save(self, path)
+        save(self, path, private=private)
 
     def __repr__(self) -> str:
         options = self._fitted.options

@@ -138,6 +138,7 @@ class Counterfactual:
     """A row that reaches the goal (or, as a miss, nearly does).
 
     `robustness` is the share of its 32 neighbours that reach the goal, too, where it was asked for.
+    `copies` says that it equals a training row in all columns, so that showing it shows that row.
     """
 
     changes: tuple[Change, ...]
@@ -152,6 +153,7 @@ class Counterfactual:
     source: Source = field(repr=False, compare=False)
     names: Names = field(default_factory=dict, repr=False, compare=False)
     robustness: float | None = None
+    copies: bool = False
 
     @cached_property
     def row(self) -> Any:
