@@ -172,16 +172,18 @@ def plan(
     everyone = crowd(explainer, rows, want, constraints)
     names = everyone.fitted.options.names
     if by is None:
-        return _planned(everyone, int(actions), int(max_changes), names)
+        return planned(everyone, int(actions), int(max_changes))
     taken = np.full(len(everyone), -1)
     groups: dict[str, Plan] = {}
     for name, places in members(group_names(everyone.rows, by)).items():
-        groups[name] = _planned(everyone.take(places), int(actions), int(max_changes), names)
+        groups[name] = planned(everyone.take(places), int(actions), int(max_changes))
         taken[places] = groups[name].taken
     return Plan((), taken, everyone.rows, groups, names)
 
 
-def _planned(everyone: Crowd, most: int, max_changes: int, names: Names) -> Plan:
+def planned(everyone: Crowd, most: int, max_changes: int) -> Plan:
+    """The plan of rows that are read already."""
+    names = everyone.fitted.options.names
     sample, moves, chosen = _chosen(everyone, most, max_changes)
     if not chosen:
         taken = _there(everyone)

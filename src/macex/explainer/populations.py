@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from macex.cohort.bias import Bias
+    from macex.cohort.picture import Picture
     from macex.cohort.plans import Plan
     from macex.cohort.recourse import Recourse
     from macex.explainer.explainer import Explainer
@@ -119,4 +120,35 @@ class Populations:
             by=by,
             diagnose=diagnose,
             max_rows=max_rows,
+        )
+
+    def picture(
+        self,
+        rows: Any,
+        *,
+        want: Any = None,
+        constraints: Any = None,
+        parts: int = 6,
+        max_changes: int = 1,
+        shap: Any = None,
+    ) -> Picture:
+        """What the answers of many rows change, and for which rows which action helps.
+
+        Parameters
+        ----------
+        rows, want, constraints : as for `explain`.
+        parts : into how many parts a small tree may divide the rows; each gets one rule.
+        max_changes : the most columns that the action of a rule may change.
+        shap : mean |SHAP| by column, or SHAP values of shape (rows, columns), to set beside.
+        """
+        from macex.cohort.picture import picture
+
+        return picture(
+            cast("Explainer", self),
+            rows,
+            want=want,
+            constraints=constraints,
+            parts=parts,
+            max_changes=max_changes,
+            shap=shap,
         )

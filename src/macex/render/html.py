@@ -63,6 +63,12 @@ def sheet_fragment(sheet: Sheet) -> str:
     return _rendered("sheet.html.j2", Speech(), {"sheet": sheet})
 
 
+def sheet_page(sheet: Sheet) -> str:
+    """A finding about many rows as a page of its own."""
+    values = {"sheet": sheet, "title": sheet.title}
+    return _rendered("sheet_page.html.j2", Speech(), values)
+
+
 def report(
     items: Sequence[Any],
     summary: Any,

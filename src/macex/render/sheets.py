@@ -66,6 +66,12 @@ class Finding(ABC):
 
         return sheet_fragment(self.sheet())
 
+    def to_page(self) -> str:
+        """The finding as a page in one file that needs nothing else."""
+        from macex.render.html import sheet_page
+
+        return sheet_page(self.sheet())
+
     def __repr__(self) -> str:
         return str(self.sheet())
 
