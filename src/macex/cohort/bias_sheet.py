@@ -8,7 +8,8 @@ from macex.render.sheets import Grid, Sheet, percent
 from macex.render.speech import Speech
 
 if TYPE_CHECKING:
-    from macex.cohort.bias import Bias, Burden
+    from macex.cohort.bias import Bias
+    from macex.cohort.estimates import Estimate
 
 FEW = 30  # rows below which a group is too small to be read
 
@@ -59,23 +60,28 @@ def _burden(found: Bias, column: str, speech: Speech) -> list[str]:
     name = speech.name(column)
     lines = [b for b in found.burden if b.column == column and b.changes.rows >= FEW]
     small = sum(b.column == column and b.without.rows < FEW for b in found.burden)
-    said = [f"{small} groups of {name} have fewer than {FEW} rows and are not read."] * bool(small)
+    counted = f"{small} group{'s' if small != 1 else ''} of {name}"
+    said = [f"Too small to be read, with fewer than {FEW} rows: {counted}."] * bool(small)
     if len(lines) < 2:
         return said
-    least = min(lines, key=lambda b: b.changes.value)
-    most = max(lines, key=lambda b: b.changes.value)
-    said.append(
-        f"With {name} fixed, rows with {name} {most.group} need {most.changes.value:.2f} changes "
-        f"on average, rows with {least.group} {least.changes.value:.2f}"
-        f"{_apart(least, most)}."
-    )
+    changes = [(line.group, line.changes) for line in lines]
+    far = [(line.group, line.distance) for line in lines]
+    differ = len({estimate.value for _, estimate in changes}) > 1
+    said.append(_compared(name, changes, "{:.2f} changes") if differ else _compared(name, far))
     return said
 
 
-def _apart(least: Burden, most: Burden) -> str:
-    ends = least.changes.high, most.changes.low
-    known = ends[0] is not None and ends[1] is not None
-    return "" if known and ends[0] < ends[1] else " (the intervals overlap)"  # type: ignore[operator]
+def _compared(
+    name: str, groups: list[tuple[str, Estimate]], measure: str = "a distance of {:.2f}"
+) -> str:
+    """The group with the largest mean against the one with the smallest."""
+    ranked = sorted(groups, key=lambda group: group[1].value)
+    (least, low), (most, high) = ranked[0], ranked[-1]
+    apart = low.high is not None and high.low is not None and low.high < high.low
+    return (
+        f"With {name} fixed, rows with {name} {most} need {measure.format(high.value)} on average, "
+        f"rows with {least} {low.value:.2f}{'' if apart else ' (the intervals overlap)'}."
+    )
 
 
 def _interval(share: Any) -> str:

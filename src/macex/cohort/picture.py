@@ -17,7 +17,7 @@ import pandas as pd
 from macex.cohort.plans import PlannedAction, action_text, planned
 from macex.cohort.population import Crowd, check_count, crowd
 from macex.cohort.tree import Condition, divided
-from macex.explanation.summary import Summary
+from macex.explanation.summary import Summary, summarise
 from macex.render.names import Names
 from macex.render.overview import typical_texts
 from macex.render.sheets import Finding, Grid, Sheet, percent
@@ -147,8 +147,8 @@ def picture(
     asked._recorder = None  # noqa: SLF001 - these are not answers to anybody
     asked.constraints = everyone.constraints
     found = asked.explain(rows, want=want)
-    summary = found.summary(shap)
     needy = np.array([i for i, item in enumerate(found) if _changes(item)], dtype=int)
+    summary = summarise([found[int(at)] for at in needy], found.names, shap)
     if not len(needy):
         return Picture(0, summary, (), found.names)
     part = everyone.take(needy)

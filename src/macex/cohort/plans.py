@@ -105,11 +105,11 @@ class Plan(Finding):
             return "No row needs an action"
         if not self.flipped:
             return f"No common action flips any of {self.asked} rows"
-        each = " of their groups" if self.groups else ""
-        counted = f"{len(self.actions)} action{'s' * (len(self.actions) != 1)}"
-        who = f"The actions{each} flip" if self.groups else f"{counted} flip"
-        who = who if len(self.actions) != 1 or self.groups else f"{counted} flips"
-        return f"{who} {self.flipped} of {self.asked} rows ({percent(self.coverage)})"
+        flipped = f"{self.flipped} of {self.asked} rows ({percent(self.coverage)})"
+        if self.groups:
+            return f"A plan for each of {len(self.groups)} groups: {flipped} are flipped"
+        count = len(self.actions)
+        return f"{count} action{'s flip' if count != 1 else ' flips'} {flipped}"
 
     def _figures(self) -> tuple[tuple[str, str], ...]:
         already = int((self.taken == -2).sum())
@@ -144,7 +144,7 @@ class Plan(Finding):
             ("action", "flips", "adds", "cost"),
             lines,
             tuple(action.flips / self.asked for action in self.actions),
-            note if lines else "",
+            note if lines and not title else "",
         )
 
     def plot(self, ax: Any = None) -> Any:
