@@ -218,3 +218,11 @@ def test_a_plan_stands_in_the_report():
     page = chooser.explain(rows.head(3), want=YES).to_html(findings=[chooser.plan(rows, want=YES)])
     assert "action" in page
     assert "rows left" in page
+
+
+def test_a_plan_stands_below_the_summary():
+    chooser, rows = explainer(), refused(60)
+    plan = chooser.plan(rows, want=YES)
+    summary = chooser.explain(rows, want=YES).summary(plan=plan)
+    assert repr(summary).endswith(repr(plan))
+    assert "rows left" in summary.to_html()

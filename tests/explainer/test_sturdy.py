@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
 
 import macex as mx
 from cohort.town import NO, YES, Bank, explainer, merit, refused, town
+from macex.explanation.json import schema
 
 
 def stricter(rows: pd.DataFrame) -> np.ndarray:
@@ -102,6 +106,7 @@ def test_robustness_stands_in_text_json_and_page():
     found = explainer().explain(refused(5), want=YES, robust=0.9)
     assert "robust 1.00" in repr(found)
     assert '"robustness"' in found.to_json(canonical=True)
+    jsonschema.validate(json.loads(found.to_json()), schema())
     assert "robust 1.00" in found.to_html()
 
 

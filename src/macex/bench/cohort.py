@@ -31,7 +31,7 @@ SAMPLE = 250
 AT_ONCE = 2000  # actions that are scored together
 REFITS = 5
 ROBUST_ROWS = 400
-PROTECTED = ("gender", "race", "sex", "ticket_class")  # Adult's, and those the paper reads on Titanic
+PROTECTED = ("gender", "race", "sex", "ticket_class")  # of Adult and of Titanic
 KINDS = {
     "any change": Constraints(),
     "age, gender, race, marital status fixed": Constraints(

@@ -31,6 +31,9 @@ def reading(found: Bias) -> list[str]:
         said += _direction(found, column, speech)
     for used in found.free:
         name = _capital(speech.name(used.column))
+        if not used.changed.rows:
+            said.append(f"Even with {speech.name(used.column)} free, no row has an answer.")
+            continue
         said.append(
             f"{name}, left free, is changed in {percent(used.changed.value)} of the answers and "
             f"among the three strongest actions of {percent(used.strongest.value)} of the rows."

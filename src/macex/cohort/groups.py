@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,22 +40,23 @@ def _labels(by: Any, count: int) -> list[str]:
 
 
 def column_groups(column: Column, codes: Array) -> list[str]:
-    """What a row's group is called: its value, or the range its number lies in."""
-    plain = codes[~np.isin(codes, (MISSING, UNKNOWN))]
-    if column.discrete or len(np.unique(plain)) <= FEW:
+    """What a row's group is called: its value, or the part of the range its number lies in.
+
+    Parts are cut at the quartiles of training, so that they are the same for any rows.
+    """
+    if column.discrete or len(column.seen) <= FEW:
         known = {float(code): _value(column, float(code)) for code in np.unique(codes)}
         return [known[float(code)] for code in codes]
-    edges = np.unique(np.quantile(column.seen.repeat(column.counts), np.arange(1, PARTS) / PARTS))
+    shares = np.cumsum(column.counts) / column.counts.sum()
+    cuts = np.searchsorted(shares, np.arange(1, PARTS) / PARTS - 1e-9)
+    edges = np.unique(column.seen[cuts])
+    texts = [shown(column.value(float(edge))) for edge in edges]
+    between = [f"over {low} to {high}" for low, high in pairwise(texts)]
+    called = [f"up to {texts[0]}", *between, f"over {texts[-1]}"]
     part = np.searchsorted(edges, codes, side="left")
-    called = {}
-    for which in np.unique(part):
-        inside = codes[(part == which) & ~np.isin(codes, (MISSING, UNKNOWN))]
-        if len(inside):
-            low, high = (shown(column.value(float(end))) for end in (inside.min(), inside.max()))
-            called[int(which)] = f"{low} to {high}"
     return [
-        _value(column, code) if code in (MISSING, UNKNOWN) else called[int(which)]
-        for code, which in zip(codes.tolist(), part, strict=True)
+        _value(column, code) if code in (MISSING, UNKNOWN) else called[which]
+        for code, which in zip(codes.tolist(), part.tolist(), strict=True)
     ]
 
 

@@ -65,7 +65,7 @@ class Picture(Finding):
     def sheet(self) -> Sheet:
         """The changes and the rules as tables."""
         if not self.rows:
-            return Sheet("No row needs an answer")
+            return Sheet("No row has an answer that changes anything")
         title = f"What helps {self.rows} rows"
         return Sheet(title, (), (self._changes(), self._rules()), ())
 

@@ -121,7 +121,9 @@ class Plan(Finding):
 
     def _remarks(self) -> tuple[str, ...]:
         already = int((self.taken == -2).sum())
-        said = [f"{already} rows reach the goal as they are and are left out."] if already else []
+        who = "1 row reaches the goal as it is and is"
+        who = who if already == 1 else f"{already} rows reach the goal as they are and are"
+        said = [f"{who} left out."] if already else []
         if self.asked and not self.flipped:
             said.append("More actions do not help: allow more changes, or loosen the constraints.")
         return tuple(said)

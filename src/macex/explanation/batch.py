@@ -105,12 +105,13 @@ class Explanations(Sequence[Explanation]):
         """Validity, sparsity, proximity, plausibility, diversity and cost, as means."""
         return quality(self._items, self.meta.get("n"))
 
-    def summary(self, shap: Any = None) -> Summary:
+    def summary(self, shap: Any = None, plan: Finding | None = None) -> Summary:
         """What the answers have in common: which columns change, and how.
 
         `shap` is set beside it: mean |SHAP| by column, or SHAP values of shape (rows, columns).
+        `plan`, what `Explainer.plan` made of the same rows, is shown below it.
         """
-        return summarise(self._items, self.names, shap)
+        return summarise(self._items, self.names, shap, plan)
 
     def plot(self) -> Any:
         """A bar for each column, as long as the number of times it changes: matplotlib axes."""

@@ -50,7 +50,9 @@ def counterfactual_fragment(found: Any, language: str | Path = ENGLISH) -> str:
 def summary_fragment(summary: Any, language: str | Path = ENGLISH) -> str:
     """A summary for a notebook."""
     speech = Speech(summary.names, language)
-    return _rendered("summary.html.j2", speech, {"overview": overview(summary, speech)})
+    sheets = [] if summary.plan is None else [summary.plan.sheet()]
+    values = {"overview": overview(summary, speech), "sheets": sheets}
+    return _rendered("summary.html.j2", speech, values)
 
 
 def facts_fragment(title: str, facts: Mapping[str, str]) -> str:
