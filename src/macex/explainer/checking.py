@@ -95,7 +95,7 @@ def check(
         if not len(fresh):
             break
         probes = probe(task, judge, pool, fresh)
-        around = neighbours(task.space, pool.codes[fresh][: len(fresh) if sturdy.rows else 0])
+        around = neighbours(task.space, pool.codes[fresh]) if sturdy.rows else pool.codes[:0]
         codes = np.concatenate([pool.codes[fresh], probes.codes, around])
         whose = np.repeat(pool.at[fresh], sturdy.rows)
         at = np.concatenate([pool.at[fresh], pool.at[probes.example], whose])
