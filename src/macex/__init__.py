@@ -12,6 +12,10 @@ from __future__ import annotations
 from macex.ask.constraints import Constraints
 from macex.ask.goals import above, above_row, any_of, at_least, at_most, below, between, rise_by
 from macex.audit import Audit
+from macex.cohort.bias import Bias
+from macex.cohort.picture import Picture
+from macex.cohort.plans import Plan
+from macex.cohort.recourse import Recourse
 from macex.errors import (
     ConstraintError,
     DataError,
@@ -68,6 +72,7 @@ from macex.stages.thresholds import Thresholds
 __all__ = [
     "Action",
     "Audit",
+    "Bias",
     "Both",
     "Categorical",
     "Change",
@@ -105,6 +110,9 @@ __all__ = [
     "OptionError",
     "Ordered",
     "PathDisplay",
+    "Picture",
+    "Plan",
+    "Recourse",
     "Reinforce",
     "RenderError",
     "Replay",

@@ -16,6 +16,9 @@ from macex.ask.space import Bounds, Menu, Space
 from macex.errors import ConstraintError, SchemaError
 from macex.schema import MISSING, Array, Column, Rows, Schema, special
 
+MOST_SUPPORTED = 1000  # values of one column that `min_support` leaves
+_ANY = object()
+
 
 def build_space(ground: Ground, rows: Rows, wished: Sequence[Constraints]) -> Space:
     """The space of a batch: one `Constraints` per row, all with the same groups and formulas."""
@@ -56,6 +59,11 @@ def check(constraints: Constraints, ground: Ground) -> None:
     twice = sorted({name for name in grouped if grouped.count(name) > 1})
     if twice:
         raise ConstraintError(f"column {twice[0]!r} is in two groups: it can move with one only")
+    if grouped and ground.private:
+        raise ConstraintError(
+            "groups move to combinations seen in training, and this explainer was saved without "
+            "its rows (private=True)"
+        )
     _check_derived(constraints)
     _check_blanks(schema, constraints.may_blank)
     empty = np.empty((0, len(schema.columns)))
@@ -112,6 +120,7 @@ def _bounds(schema: Schema, own: Array, wished: Sequence[Constraints], derived: 
         weights=np.ones(shape),
         max_changes=np.full(len(own), shape[1]),
         strict=np.zeros(len(own), bool),
+        support=np.zeros(len(own), int),
     )
     for constraints, at in _distinct(wished, len(own)):
         _write_bounds(bounds, schema, own, constraints, at)
@@ -160,6 +169,7 @@ def _write_bounds(b: Bounds, schema: Schema, own: Array, wish: Constraints, at: 
     if wish.max_changes is not None:
         b.max_changes[at] = wish.max_changes
     b.strict[at] = wish.strict
+    b.support[at] = wish.min_support or 0
 
 
 def _bound(column: Column, value: object, what: str) -> float:
@@ -186,13 +196,15 @@ def _code(column: Column, value: object) -> float:
 def _menus(schema: Schema, own: Array, wished: Sequence[Constraints]) -> dict[int, Menu]:
     menus: dict[int, Menu] = {}
     names = {name for constraints in wished for name in constraints.allowed}
+    if any(constraints.min_support for constraints in wished):
+        names |= set(schema.names)
     for name in sorted(names):
         place = schema.position(name)
         column = schema.columns[place]
         entries = [
-            (_transitions(column, wish.allowed[name]), at)
+            (_supported(column, wish, _transitions(column, wish.allowed.get(name, _ANY))), at)
             for wish, at in _distinct(wished, len(own))
-            if name in wish.allowed
+            if name in wish.allowed or wish.min_support
         ]
         offered = [to for menu, _ in entries for _, to in menu]
         values = np.unique(np.concatenate([*offered, np.zeros(0)]))
@@ -202,13 +214,30 @@ def _menus(schema: Schema, own: Array, wished: Sequence[Constraints]) -> dict[in
         for transitions, at in entries:
             menu.allowed[at] = _permitted(transitions, own[at, place], values)
             menu.bound[at] = True
-            menu.moves[at] = any(when is not None for when, _ in transitions)
+            listed = name in wished[at[0]].allowed if len(at) else True
+            menu.moves[at] = not listed or any(when is not None for when, _ in transitions)
         menus[place] = menu
     return menus
 
 
+def _supported(
+    column: Column, wish: Constraints, transitions: list[tuple[float | None, Array]]
+) -> list[tuple[float | None, Array]]:
+    """The transitions to values that enough training rows have; of very many the most frequent."""
+    if not wish.min_support:
+        return transitions
+    held = np.flatnonzero(column.counts >= wish.min_support)
+    held = held[np.lexsort((held, -column.counts[held]))][:MOST_SUPPORTED]
+    values = column.seen[held]
+    if column.name in wish.may_blank:
+        values = np.append(values, MISSING)
+    return [(when, to[np.isin(to, values)]) for when, to in transitions]
+
+
 def _transitions(column: Column, allowed: Any) -> list[tuple[float | None, Array]]:
     """(present value or None for any, values it may become)."""
+    if allowed is _ANY:
+        return [(None, np.append(column.seen, MISSING))]
     if isinstance(allowed, Mapping):
         return [(_present(column, key), _codes(column, to)) for key, to in allowed.items()]
     return [(None, _codes(column, allowed))]
@@ -243,7 +272,7 @@ def _combinations(unit: Unit, own: Array, bounds: Bounds) -> Array:
     table = unit.table
     if table is None:
         raise TypeError("only a group has combinations")
-    ok = np.ones((len(own), len(table)), bool)
+    ok = unit.counts >= bounds.support[:, None]
     at = np.repeat(np.arange(len(own)), len(table))
     for place, column in enumerate(unit.members):
         values = np.tile(table[:, place], len(own))

@@ -38,6 +38,7 @@ class Constraints:
     max_changes : the most columns an answer may change.
     may_blank : columns that may be set to missing.
     protected : columns that are never an action but may still be a reason.
+    min_support : a change may only set values that at least so many training rows have.
     strict : a present value outside its range, direction or allowed set must change, too.
 
     >>> Constraints(fixed=["race"], ranges={"hours": (None, 60)}).merge(
@@ -59,6 +60,7 @@ class Constraints:
     may_blank: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
     strict: bool = False
+    min_support: int | None = None
 
     def __post_init__(self) -> None:
         """Bring every part into one form, so that equal constraints are equal values."""
@@ -81,7 +83,8 @@ class Constraints:
             "weights",
             {c: _weight(c, w) for c, w in _mapping("weights", self.weights).items()},
         )
-        set_(self, "max_changes", _count(self.max_changes))
+        for name in ("max_changes", "min_support"):
+            set_(self, name, _count(name, getattr(self, name)))
         if not isinstance(self.strict, bool):
             raise ConstraintError(f"strict must be True or False, not {self.strict!r}")
         _check_directions(self)
@@ -125,6 +128,7 @@ class Constraints:
             may_blank=_union(self.may_blank, other.may_blank),
             protected=_union(self.protected, other.protected),
             strict=self.strict or other.strict,
+            min_support=_most(self.min_support, other.min_support),
         )
 
     def parts(self) -> Iterator[tuple[str, Constraints]]:
@@ -147,10 +151,11 @@ class Constraints:
                 yield f"{name[:-1]} {_shown(part)}", self._without(name, rest)
         if self.only is not None:
             yield f"only {', '.join(map(repr, self.only)) or 'nothing'}", replace(self, only=None)
-        if self.max_changes is not None:
-            yield f"max_changes {self.max_changes}", replace(self, max_changes=None)
-        if self.strict:
-            yield "strict bounds", replace(self, strict=False)
+        for name, nothing in (("max_changes", None), ("min_support", None), ("strict", False)):
+            value = getattr(self, name)
+            if value is not nothing:
+                text = "strict bounds" if name == "strict" else f"{name} {value}"
+                yield text, self._without(name, nothing)
 
     def _without(self, part: str, left: Any) -> Constraints:
         kept: dict[str, Any] = {part: left}
@@ -287,11 +292,11 @@ def _weight(column: str, value: Any) -> float:
     return float(number)
 
 
-def _count(value: Any) -> int | None:
+def _count(part: str, value: Any) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 0:
-        raise ConstraintError(f"max_changes must be a whole number of 0 or more, not {value!r}")
+        raise ConstraintError(f"{part} must be a whole number of 0 or more, not {value!r}")
     return int(value)
 
 
@@ -316,6 +321,11 @@ def _both(a: tuple[str, ...] | None, b: tuple[str, ...] | None) -> tuple[str, ..
 def _least(a: int | None, b: int | None) -> int | None:
     given = [x for x in (a, b) if x is not None]
     return min(given) if given else None
+
+
+def _most(a: int | None, b: int | None) -> int | None:
+    given = [x for x in (a, b) if x is not None]
+    return max(given) if given else None
 
 
 def _merge(a: Mapping[str, Any], b: Mapping[str, Any], join: Callable[..., Any]) -> dict[str, Any]:

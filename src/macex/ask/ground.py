@@ -45,6 +45,7 @@ class Ground:
 
     schema: Schema
     codes: Array  # (T, d)
+    private: bool = False  # the codes are those of training column by column, not row by row
     _units: dict[tuple[tuple[int, ...], ...], tuple[Unit, ...]] = field(default_factory=dict)
 
     def units(self, groups: tuple[tuple[int, ...], ...] = ()) -> tuple[Unit, ...]:

@@ -49,6 +49,7 @@ class Bounds:
     weights: Array  # (Q, d)
     max_changes: Array  # (Q,)
     strict: Array  # (Q,) bool
+    support: Array  # (Q,) int: how many training rows must have a combination
 
     @cached_property
     def unbounded(self) -> bool:

@@ -62,8 +62,9 @@ class Baseline(Explainer, ABC):
     def offer(self, opened: Opened) -> Pool:
         """Rows that should reach their goals, best first within each query."""
 
-    def save(self, path: Any) -> NoReturn:
+    def save(self, path: Any, *, private: bool = False) -> NoReturn:
         """A baseline cannot be saved."""
+        del private
         raise OptionError(f"{type(self).__name__} cannot be saved to {path}: only Explainer can")
 
     def __repr__(self) -> str:
@@ -92,7 +93,9 @@ class Baseline(Explainer, ABC):
         kept = np.flatnonzero(verdict.reached if agreed is None else verdict.reached & agreed)
         pool = pool.take(kept)
         usual = rank(self._fitted, task, opened.goals, pool).plausibility
-        return Checked(pool, usual, verdict.score[kept], decision[kept], {})
+        unmeasured, robust = np.full(len(kept), np.nan), np.zeros(len(task.queries), bool)
+        score, decided = verdict.score[kept], decision[kept]
+        return Checked(pool, usual, score, decided, {}, unmeasured, robust)
 
 
 def open_queries(opened: Opened) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from macex.cli import bench, constraints, demo, doctor, explain, replay, schema, whatif
+from macex.cli import bench, bias, constraints, demo, doctor, explain, plan, replay, schema, whatif
 from macex.errors import MacexError
 
 WRONG, INTERRUPTED = 2, 130
@@ -29,6 +29,8 @@ app.command("explain")(explain.explain)
 app.command("schema")(schema.schema)
 app.add_typer(constraints.app, name="constraints")
 app.command("whatif")(whatif.whatif)
+app.command("plan")(plan.plan)
+app.command("bias")(bias.bias)
 app.command("replay")(replay.replay)
 app.command("doctor")(doctor.doctor)
 app.command(

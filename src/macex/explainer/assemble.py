@@ -135,6 +135,8 @@ def reason_of(
     if status == "budget":
         spent = "time" if judge.asker.late else f"rows ({int(judge.spent[query])} scored)"
         return f"The {spent} ran out before {goal} was reached.{force}{near}"
+    if outcome.checked.fragile[query]:
+        return f"No row that reaches {goal} and {outcome.asked.sturdy.text} was found.{force}{near}"
     if status == "none" and not outcome.task.max_changes[query]:
         return f"Nothing may change, so {goal} cannot be reached.{force}"
     if status == "none":
@@ -158,12 +160,14 @@ def _counterfactuals(fitted: Fitted, outcome: Outcome) -> list[list[Counterfactu
     own = Pool(there, outcome.task.queries[there], outcome.verdict.progress[there])
     pool = Pool.join([checked.pool, own], outcome.task.space.width)
     usual = np.concatenate([checked.plausibility, _usual(fitted, outcome, there)])
+    robust = np.concatenate([checked.robustness, np.full(len(there), np.nan)])
     score = np.concatenate([checked.score, outcome.verdict.score[there]])
     decision = np.concatenate([checked.decision, outcome.own.decision[there]])
     made = _made(fitted, outcome, pool, score, decision, usual, checked.spans)
     answers: list[list[Counterfactual]] = [[] for _ in outcome.there]
-    for query, counterfactual in zip(pool.at, made, strict=True):
-        answers[query].append(counterfactual)
+    for query, counterfactual, share in zip(pool.at, made, robust.tolist(), strict=True):
+        sturdy = replace(counterfactual, robustness=share) if np.isfinite(share) else counterfactual
+        answers[query].append(sturdy)
     return answers
 
 
@@ -214,10 +218,11 @@ def _made(
         np.round(fitted.scales.proximity(own, full), 9),
         np.round(outcome.task.measure(pool.codes, pool.at), 9),
         fitted.support(outcome.goals, pool.at, fitted.bins(full), moved),
+        fitted.copies(full) & changed.any(axis=1),
     )
     made = []
     for row, line in enumerate(zip(*(part.tolist() for part in numbers), strict=True)):
-        query, toward, decided, share, sparsity, proximity, distance, support = line
+        query, toward, decided, share, sparsity, proximity, distance, support, copies = line
         made.append(
             Counterfactual(
                 changes=_changes(fitted, outcome, query, full[row], moved[row], row, spans),
@@ -231,6 +236,7 @@ def _made(
                 minimal=minimal_of(outcome, query, sparsity)[0],
                 source=Source(outcome.asked.rows, query, full[row]),
                 names=fitted.options.names,
+                copies=copies,
             )
         )
     return made

@@ -12,6 +12,7 @@ import numpy as np
 
 from macex.explainer.cell_intervals import Span
 from macex.explainer.intervals import probe
+from macex.explainer.sturdy import Sturdiness, neighbours
 from macex.schema import Array
 from macex.stages.shapes import Pool
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 
 ATTEMPTS = 3
+MORE_ATTEMPTS = 12  # where answers must be sturdy
 Spans = dict[tuple[int, int], Span]  # (answer, column) -> how far the new number can go
 
 
@@ -54,6 +56,8 @@ class Checked(NamedTuple):
     score: Array  # (C,)
     decision: Array  # (C,)
     spans: Spans
+    robustness: Array  # (C,) NaN where it was not asked for
+    fragile: Array  # (Q,) bool: reached, but by nothing that was sturdy enough
 
 
 def pick(
@@ -76,27 +80,44 @@ def pick(
     return chosen
 
 
-def check(selection: Selection, task: Task, judge: Judge, ranked: Ranked) -> Checked:
+def check(
+    selection: Selection,
+    task: Task,
+    judge: Judge,
+    ranked: Ranked,
+    sturdy: Sturdiness = Sturdiness(),  # noqa: B008 - it is frozen
+) -> Checked:
     """Choose, score again, and keep what holds."""
     pool = ranked.pool
     barred = np.zeros(len(pool), bool)
     score, decision = np.zeros(len(pool)), np.zeros(len(pool), int)
     checked, spans = np.zeros(len(pool), bool), Spans()
-    for _ in range(ATTEMPTS):
+    robustness, weak = np.full(len(pool), np.nan), np.zeros(len(pool), bool)
+    for _ in range(MORE_ATTEMPTS if sturdy and not judge.capped else ATTEMPTS):
         chosen = pick(selection, task, ranked, barred)
         fresh = np.concatenate([*chosen, np.zeros(0, np.intp)])
         fresh = fresh[~checked[fresh]]
         if not len(fresh):
             break
         probes = probe(task, judge, pool, fresh)
-        codes = np.concatenate([pool.codes[fresh], probes.codes])
-        at = np.concatenate([pool.at[fresh], pool.at[probes.example]])
-        verdict, decided = judge.confirm(codes, at)
+        around = neighbours(task.space, pool.codes[fresh]) if sturdy.rows else pool.codes[:0]
+        codes = np.concatenate([pool.codes[fresh], probes.codes, around])
+        whose = np.repeat(pool.at[fresh], sturdy.rows)
+        at = np.concatenate([pool.at[fresh], pool.at[probes.example], whose])
+        verdict, decided = judge.confirm(codes, at, loose=len(around))
         score[fresh], decision[fresh] = verdict.score[: len(fresh)], decided[: len(fresh)]
         barred[fresh] = ~verdict.reached[: len(fresh)]
         agreed = judge.second_opinion(pool.codes[fresh], pool.at[fresh])
         if agreed is not None:
             barred[fresh] |= ~agreed
+        if sturdy:
+            held = verdict.reached[len(codes) - len(around) :].reshape(len(fresh), sturdy.rows)
+            robustness[fresh] = held.mean(axis=1) if sturdy.rows else np.nan
+            weak[fresh] = robustness[fresh] < (sturdy.least or 0.0)
+            weak[fresh] &= ~barred[fresh]
+            sound = fresh[~weak[fresh] & ~barred[fresh]]
+            weak[sound] = ~sturdy.agreed(judge, pool.codes[sound], pool.at[sound])
+            barred[fresh] |= weak[fresh]
         checked[fresh] = True
         spans.update(probes.spans(task.space, verdict.reached[len(fresh) :]))
         if not barred[fresh].any():
@@ -104,6 +125,9 @@ def check(selection: Selection, task: Task, judge: Judge, ranked: Ranked) -> Che
     chosen = pick(selection, task, ranked, barred)
     final = np.concatenate([*chosen, np.zeros(0, np.intp)])
     final = final[checked[final]]
+    fragile = np.zeros(len(task.queries), bool)
+    fragile[pool.at[weak]] = True
+    fragile[pool.at[final]] = False
     turn = {example: place for place, example in enumerate(final.tolist())}
     return Checked(
         pool.take(final),
@@ -111,4 +135,6 @@ def check(selection: Selection, task: Task, judge: Judge, ranked: Ranked) -> Che
         score[final],
         decision[final],
         {(turn[i], column): span for (i, column), span in spans.items() if i in turn},
+        robustness[final],
+        fragile,
     )

@@ -23,15 +23,18 @@ from macex.explainer.blocks import blocks
 from macex.explainer.fitted import Fitted, fit
 from macex.explainer.options import read_options
 from macex.explainer.pipeline import Asked, Outcome, answer
+from macex.explainer.populations import Populations
 from macex.explainer.progress import Progress, reporter
 from macex.explainer.recording import Recorder
+from macex.explainer.retrying import retried
+from macex.explainer.sturdy import sturdiness
 from macex.explanation import Explanation, Explanations
 from macex.models.asking import Asker
 from macex.render.names import Name
 from macex.schema import Array, Rows, Schema
 
 
-class Explainer:
+class Explainer(Populations):
     """Answers what the least is that would have to be different for the model to decide otherwise.
 
     Parameters
@@ -131,6 +134,8 @@ class Explainer:
         diagnose: bool = False,
         on_error: str = "raise",
         progress: Any = None,
+        robust: float | None = None,
+        also: Iterable[Any] = (),
     ) -> Explanations:
         """Counterfactuals for every row.
 
@@ -146,6 +151,9 @@ class Explainer:
         diagnose : say of rows without an answer which constraint, if dropped, would give one.
         on_error : `"raise"`, or `"keep"` to give a row the model fails on a reason instead.
         progress : True for a progress bar, or a function of (done, total).
+        robust : the least share of an answer's 32 neighbours that must reach the goal, too; 0 to
+            measure it only.
+        also : other models, e.g. refits, that must agree with every answer.
         """
         check_call(n, max_rows, timeout_s, margin, on_error)
         read = self.schema.read(rows)
@@ -159,6 +167,7 @@ class Explainer:
             max_rows=None if max_rows is None else int(max_rows),
             deadline=None if timeout_s is None else time.monotonic() + timeout_s,
             keep=on_error == "keep",
+            sturdy=sturdiness(self._fitted, robust, also),
         )
         record = None if self._recorder is None else self._recorder.of(asked, diagnose=diagnose)
         with reporter(progress, len(read)) as report:
@@ -181,6 +190,8 @@ class Explainer:
                 error.partial = self._explanations([done[place] for place in range(whole)], asked)
                 raise
             made = assemble(self._fitted, outcome, time.perf_counter() - began)
+            if outcome.checked.fragile.any():
+                made = retried(self._fitted, part, outcome.checked.fragile, made)
             done.update(zip(places.tolist(), made, strict=True))
             report(len(done))
         return [done[place] for place in range(len(asked.rows))]
@@ -289,11 +300,15 @@ class Explainer:
         goals = compile_goals(self._goals(want, len(read)), answers, self._fitted.outlook, 1e-6)
         return goals.judge(answers, at).score
 
-    def save(self, path: Any) -> None:
-        """Write everything but the model to one file; `macex.load(path, model)` reads it."""
+    def save(self, path: Any, *, private: bool = False) -> None:
+        """Write everything but the model to one file; `macex.load(path, model)` reads it.
+
+        With `private` no training row is written, only how often each column has which value.
+        Then plausibility, support and copies are not known, and groups cannot be used.
+        """
         from macex.explainer.saving import save
 
-        save(self, path)
+        save(self, path, private=private)
 
     def __repr__(self) -> str:
         what = "a score" if self.classes is None else f"classes {', '.join(map(str, self.classes))}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,7 +88,7 @@ class Fitted:
         """What counterfactuals of a query are compared with for plausibility."""
         key = goals.signature(query)
         if key not in self._reference:
-            rows = self.meeting(goals, query)
+            rows = self.meeting(goals, query)[: 0 if self.ground.private else None]
             most = SAMPLE if goals.by_class[query] else SMALL_SAMPLE
             _keep(self._reference, key, reference(self.scales, self.ground.codes[rows], most))
         return self._reference[key]
@@ -133,10 +134,25 @@ class Fitted:
 
         `at` says whose the rows are, `changed` (n, d) bool which of their values are meant.
         """
+        if self.ground.private:
+            return np.zeros(len(at), int)
         meant = np.column_stack([goals.alike[at], np.where(changed, binned, np.inf)])
         _, first, which = np.unique(row_keys(meant), return_index=True, return_inverse=True)
         counts = [self._supporting(goals, at[row], binned[row], changed[row]) for row in first]
         return np.array(counts, dtype=int)[which.reshape(-1)]
+
+    def copies(self, full: Array) -> Array:
+        """Which rows, by column, equal a training row in all columns, (n,) bool."""
+        if self.ground.private:
+            return np.zeros(len(full), bool)
+        keys = row_keys(full)
+        place = np.minimum(np.searchsorted(self._rows, keys), len(self._rows) - 1)
+        return np.asarray(self._rows[place] == keys)
+
+    @cached_property
+    def _rows(self) -> Array:
+        """The keys of the training rows, sorted."""
+        return np.sort(row_keys(self.ground.codes))
 
     def _supporting(self, goals: Goals, query: int, binned: Array, changed: Array) -> int:
         key = goals.signature(query)

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from macex.explainer.measuring import measure_of
 from macex.explainer.options import most_rows
 from macex.explainer.refining import refine
 from macex.explainer.searching import search
+from macex.explainer.sturdy import Sturdiness
 from macex.models.asking import Asker
 from macex.models.judge import Judge
 from macex.schema import Array
@@ -52,6 +53,7 @@ class Asked:
     deadline: float | None
     keep: bool
     places: Array | None = None  # where the rows stand in the caller's call
+    sturdy: Sturdiness = field(default_factory=Sturdiness)
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def answer(fitted: Fitted, asked: Asked) -> Outcome:
     task, judge, goals = opened.task, opened.judge, opened.goals
     found, method = search(fitted, task, goals)
     ranked = refine(fitted, task, goals, found)
-    checked = check(fitted.options.selection, task, judge, ranked)
+    checked = check(fitted.options.selection, task, judge, ranked, asked.sturdy)
     return Outcome(
         asked, task, judge, goals, opened.own, opened.verdict, opened.there, found, method, checked
     )
@@ -128,7 +130,7 @@ def _limits(asked: Asked, fitted: Fitted) -> Array:
     most = most_rows(fitted.options.method)
     most += 0 if fitted.grid is None else fitted.grid.rows
     if asked.max_rows is not None:
-        most = max(1, asked.max_rows - asked.count)
+        most = max(1, asked.max_rows - asked.count * (1 + asked.sturdy.rows))
     return np.full(len(asked.rows), most)
 
 

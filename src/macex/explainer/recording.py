@@ -47,6 +47,8 @@ class Recorder:
 
     def of(self, asked: Asked, *, diagnose: bool) -> Callable[[list[Explanation]], None]:
         """A function that records the answers to a question; what cannot be kept is an error."""
+        if asked.sturdy.others:
+            raise OptionError("an explainer with an audit takes no also=: the audit cannot hold it")
         written = {id(one): one.to_dict() for one in asked.constraints}
         call = {
             "n": asked.count,
@@ -55,6 +57,7 @@ class Recorder:
             "timed": asked.deadline is not None,
             "diagnose": diagnose,
             "on_error": "keep" if asked.keep else "raise",
+            **({} if asked.sturdy.least is None else {"robust": asked.sturdy.least}),
         }
 
         def record(items: list[Explanation]) -> None:

@@ -25,10 +25,11 @@ from macex.errors import OptionError, SavedError
 from macex.explainer.fitted import Fitted
 from macex.explainer.options import Options, read_options
 from macex.explainer.tree_cells import grid_of
+from macex.models.asking import CHUNK_ROWS
 from macex.models.oracle import Oracle, consult
 from macex.render.files import write_whole
 from macex.render.names import Name
-from macex.schema import Schema
+from macex.schema import Array, Schema
 from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.finetune.descent import GradientlessDescent
 from macex.stages.finetune.section import Section
@@ -60,8 +61,11 @@ STAGES: dict[str, Callable[..., Any]] = {
 ARRAYS = ("codes", "scores", "decision")
 
 
-def save(explainer: Explainer, path: Any) -> None:
-    """Write an explainer, all but its model; nothing half-written is left under `path`."""
+def save(explainer: Explainer, path: Any, *, private: bool = False) -> None:
+    """Write an explainer, all but its model; nothing half-written is left under `path`.
+
+    With `private` the rows are taken apart: see `scattered`.
+    """
     fitted: Fitted = explainer._fitted  # noqa: SLF001 - the other half of the class
     if callable(fitted.options.distance):
         raise OptionError("an explainer with a distance function of its own cannot be saved")
@@ -73,8 +77,10 @@ def save(explainer: Explainer, path: Any) -> None:
         "constraints": explainer.constraints.to_dict(),
         "options": written_options(fitted.options),
         "outlook": asdict(fitted.outlook),
+        "private": private or fitted.ground.private,
     }
-    arrays = (fitted.ground.codes, fitted.answers.scores, fitted.answers.decision)
+    codes, answers = scattered(explainer) if private else (fitted.ground.codes, fitted.answers)
+    arrays = (codes, answers.scores, answers.decision)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as box:
         box.writestr("explainer.json", json.dumps(document))
@@ -82,6 +88,30 @@ def save(explainer: Explainer, path: Any) -> None:
             with box.open(f"{part}.npy", "w", force_zip64=True) as file:
                 np.save(file, array, allow_pickle=False)
     write_whole(Path(path), packed.getvalue())
+
+
+def scattered(explainer: Explainer) -> tuple[Array, Answers]:
+    """The training values of every column in an order of its own, and the model's answers for that.
+
+    How often each value occurs is kept, which values occur together is not: every column is sorted,
+    which forgets whose values they were, and only then shuffled.
+    """
+    fitted: Fitted = explainer._fitted  # noqa: SLF001 - the other half of the class
+    if explainer.constraints.groups:
+        raise OptionError(
+            "private=True stores no rows, and the constraints have groups, which move to "
+            "combinations of whole rows: save an explainer without groups"
+        )
+    draw = np.random.default_rng(fitted.options.random_state)
+    codes = np.sort(fitted.ground.codes, axis=0)
+    for place in range(codes.shape[1]):
+        codes[:, place] = draw.permutation(codes[:, place])
+    parts = []
+    for start in range(0, len(codes), CHUNK_ROWS):
+        part = codes[start : start + CHUNK_ROWS]
+        parts.append(fitted.oracle(fitted.ground.schema.frame(part), len(part)))
+    scores = np.concatenate([part.scores for part in parts])
+    return codes, Answers(scores, np.concatenate([part.decision for part in parts]))
 
 
 def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> Explainer:
@@ -103,7 +133,7 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
         _check_shapes(arrays, len(schema.columns), outlook.width)
     except Exception as error:
         raise SavedError(f"{path} is not a whole explainer: {error!r}") from error
-    ground = Ground(schema, arrays["codes"])
+    ground = Ground(schema, arrays["codes"], bool(document.get("private", False)))
     explainer = object.__new__(Explainer)
     explainer.schema, explainer.constraints = schema, constraints
     sample = np.unique(np.linspace(0, len(ground.codes) - 1, 1000).astype(int))

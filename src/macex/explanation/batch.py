@@ -14,6 +14,7 @@ from macex.explanation.tables import answers_frame, changes_frame
 from macex.explanation.values import Explanation
 from macex.render.files import write_whole
 from macex.render.names import Names
+from macex.render.sheets import Finding
 from macex.render.text import batch_text
 
 SHOWN = 20
@@ -108,12 +109,13 @@ class Explanations(Sequence[Explanation]):
         """
         return quality(self._items, self.meta.get("n"), self.meta.get("method"))
 
-    def summary(self, shap: Any = None) -> Summary:
+    def summary(self, shap: Any = None, plan: Finding | None = None) -> Summary:
         """What the answers have in common: which columns change, and how.
 
         `shap` is set beside it: mean |SHAP| by column, or SHAP values of shape (rows, columns).
+        `plan`, what `Explainer.plan` made of the same rows, is shown below it.
         """
-        return summarise(self._items, self.names, shap)
+        return summarise(self._items, self.names, shap, plan)
 
     def plot(self) -> Any:
         """A bar for each column, as long as the number of times it changes: matplotlib axes."""
@@ -129,10 +131,12 @@ class Explanations(Sequence[Explanation]):
         language: str | Path = "en",
         most: int = PRINTED,
         shap: Any = None,
+        findings: Sequence[Finding] = (),
     ) -> str:
         """A report in one file that needs nothing else; also written to `path` if given.
 
-        It begins with the summary of all rows and shows the first `most` of them.
+        It begins with the summary of all rows, then come `findings` about them (a plan, say), and
+        the first `most` rows.
         """
         from macex.render.html import report
 
@@ -143,6 +147,7 @@ class Explanations(Sequence[Explanation]):
             total=len(self),
             title=title,
             language=language,
+            sheets=[finding.sheet() for finding in findings],
         )
         if path is not None:
             write_whole(Path(path), page.encode())

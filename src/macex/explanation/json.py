@@ -108,9 +108,9 @@ def _explanation(explanation: Explanation, *, canonical: bool) -> Document:
         "goal": goal_document(e.goal),
         "status": e.status,
         "reason": e.reason,
-        "miss": None if e.miss is None else _counterfactual(e.miss, query),
+        "miss": None if e.miss is None else _counterfactual(e.miss, query, canonical=canonical),
         "counterfactuals": [
-            {"rank": rank, **_counterfactual(found, query)}
+            {"rank": rank, **_counterfactual(found, query, canonical=canonical)}
             for rank, found in enumerate(e.counterfactuals, 1)
         ],
         "actions": [_action(action) for action in e.actions],
@@ -126,7 +126,12 @@ def _explanation(explanation: Explanation, *, canonical: bool) -> Document:
     return document
 
 
-def _counterfactual(found: Counterfactual, query: Document) -> Document:
+def _counterfactual(found: Counterfactual, query: Document, *, canonical: bool) -> Document:
+    asked: Document = {}
+    if found.robustness is not None:
+        asked["robustness"] = measured(found.robustness)
+    if found.copies and not canonical:
+        asked["copies"] = True
     return {
         "row": query | plain(found.source.written()),
         "changes": [_change(change) for change in found.changes],
@@ -138,6 +143,7 @@ def _counterfactual(found: Counterfactual, query: Document) -> Document:
         "plausibility": measured(found.plausibility),
         "support": int(found.support),
         "minimal": bool(found.minimal),
+        **asked,
     }
 
 

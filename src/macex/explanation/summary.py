@@ -15,6 +15,7 @@ from macex.explanation.quality import quality
 from macex.explanation.typical import Typical, typical
 from macex.explanation.values import Change, Cost, Explanation
 from macex.render.names import Names
+from macex.render.sheets import Finding
 from macex.render.text import summary_text
 
 TYPICAL = 10
@@ -27,7 +28,7 @@ class Summary:
 
     `columns`, `changes` and `typical` count over all counterfactuals, most frequent first. `cost`
     is that of a row on average, `metrics` are those of the batch, and `shap` is the mean |SHAP| of
-    each column where it was given.
+    each column where it was given. `plan` is shown below the rest.
     """
 
     rows: int
@@ -41,9 +42,11 @@ class Summary:
     metrics: Mapping[str, float] = field(default_factory=dict)
     shap: Mapping[str, float] = field(default_factory=dict)
     names: Names = field(default_factory=dict)
+    plan: Finding | None = None
 
     def __repr__(self) -> str:
-        return summary_text(self)
+        shown = [summary_text(self), *([] if self.plan is None else [str(self.plan.sheet())])]
+        return "\n\n".join(shown)
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -55,7 +58,9 @@ class Summary:
         return summary_fragment(self, language)
 
 
-def summarise(items: Sequence[Explanation], names: Names, shap: Any = None) -> Summary:
+def summarise(
+    items: Sequence[Explanation], names: Names, shap: Any = None, plan: Finding | None = None
+) -> Summary:
     """The summary of a batch."""
     changes = [change for item in items for cf in item.counterfactuals for change in cf.changes]
     plain = [change._replace(interval=None) for change in changes]
@@ -73,6 +78,7 @@ def summarise(items: Sequence[Explanation], names: Names, shap: Any = None) -> S
         metrics=quality(items),
         shap=_mean_shap(shap, items),
         names=names,
+        plan=plan,
     )
 
 

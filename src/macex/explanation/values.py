@@ -135,7 +135,11 @@ class Asking(NamedTuple):
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """A row that reaches the goal (or, as a miss, nearly does)."""
+    """A row that reaches the goal (or, as a miss, nearly does).
+
+    `robustness` is the share of its 32 neighbours that reach the goal, too, where it was asked for.
+    `copies` says that it equals a training row in all columns, so that showing it shows that row.
+    """
 
     changes: tuple[Change, ...]
     label: Any
@@ -148,6 +152,8 @@ class Counterfactual:
     minimal: bool
     source: Source = field(repr=False, compare=False)
     names: Names = field(default_factory=dict, repr=False, compare=False)
+    robustness: float | None = None
+    copies: bool = False
 
     @cached_property
     def row(self) -> Any:

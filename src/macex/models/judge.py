@@ -72,10 +72,11 @@ class Judge:
         self._remember(codes, at, verdict, lawful)
         return verdict
 
-    def confirm(self, codes: Array, at: Array) -> tuple[Verdict, Array]:
+    def confirm(self, codes: Array, at: Array, loose: int = 0) -> tuple[Verdict, Array]:
         """The final word on rows to be returned, and the model's decision for each.
 
-        It is the caller's own model that is asked, even when rows or time are spent.
+        It is the caller's own model that is asked, even when rows or time are spent. The last
+        `loose` rows are not to be returned and may break constraints.
         """
         full = self.space.columns(codes, at)
         sound = np.flatnonzero(self.space.tellable(full))
@@ -84,7 +85,8 @@ class Judge:
         verdict = self.goals.judge(answers, at[sound])
         reached, decision = np.zeros(len(at), bool), np.zeros(len(at), int)
         score, progress = np.zeros(len(at)), np.full(len(at), -np.inf)
-        reached[sound] = verdict.reached & done & self.space.allows(codes[sound], at[sound])
+        lawful = self.space.allows(codes[sound], at[sound]) | (sound >= len(at) - loose)
+        reached[sound] = verdict.reached & done & lawful
         score[sound], progress[sound] = verdict.score, verdict.progress
         decision[sound] = answers.decision
         return Verdict(reached, score, progress), decision

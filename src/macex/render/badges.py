@@ -33,6 +33,8 @@ def badges(found: Any, minimal_over: str | None, speech: Speech) -> tuple[Badge,
     return (
         *([_usual(found.plausibility, speech)] if known else []),
         *([_minimal(over, speech)] if proved else []),
+        *([_robust(found.robustness, speech)] if found.robustness is not None else []),
+        *([_copies(speech)] if found.copies else []),
     )
 
 
@@ -41,6 +43,15 @@ def _usual(share: float, speech: Speech) -> Badge:
     text = speech.say(f"badge.{'usual' if usual else 'unusual'}", {"share": speech.score(share)})
     help_text = speech.say("badge.usual_help", {"percent": round(100 * share)})
     return Badge(text, help_text, warns=not usual)
+
+
+def _robust(share: float, speech: Speech) -> Badge:
+    text = speech.say("badge.robust", {"share": speech.score(share)})
+    return Badge(text, speech.say("badge.robust_help"), warns=share < 0.5)
+
+
+def _copies(speech: Speech) -> Badge:
+    return Badge(speech.say("badge.copies"), speech.say("badge.copies_help"), warns=True)
 
 
 def _minimal(over: str | None, speech: Speech) -> Badge:

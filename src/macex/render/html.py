@@ -17,6 +17,7 @@ from macex.render.catalogue import ENGLISH
 from macex.render.names import Names
 from macex.render.overview import overview
 from macex.render.palette import DARK, LIGHT, PRINT
+from macex.render.sheets import Sheet
 from macex.render.speech import Speech
 
 OPEN = 3  # cards of a batch that a notebook shows unfolded
@@ -49,12 +50,25 @@ def counterfactual_fragment(found: Any, language: str | Path = ENGLISH) -> str:
 def summary_fragment(summary: Any, language: str | Path = ENGLISH) -> str:
     """A summary for a notebook."""
     speech = Speech(summary.names, language)
-    return _rendered("summary.html.j2", speech, {"overview": overview(summary, speech)})
+    sheets = [] if summary.plan is None else [summary.plan.sheet()]
+    values = {"overview": overview(summary, speech), "sheets": sheets}
+    return _rendered("summary.html.j2", speech, values)
 
 
 def facts_fragment(title: str, facts: Mapping[str, str]) -> str:
     """A short table of facts, each with its name."""
     return _rendered("facts.html.j2", Speech(), {"title": title, "facts": facts})
+
+
+def sheet_fragment(sheet: Sheet) -> str:
+    """A finding about many rows, for a notebook."""
+    return _rendered("sheet.html.j2", Speech(), {"sheet": sheet})
+
+
+def sheet_page(sheet: Sheet) -> str:
+    """A finding about many rows as a page of its own."""
+    values = {"sheet": sheet, "title": sheet.title}
+    return _rendered("sheet_page.html.j2", Speech(), values)
 
 
 def report(
@@ -65,6 +79,7 @@ def report(
     total: int,
     title: str | None = None,
     language: str | Path = ENGLISH,
+    sheets: Sequence[Sheet] = (),
 ) -> str:
     """A whole page that asks for nothing outside itself."""
     speech = Speech(summary.names, language)
@@ -75,6 +90,7 @@ def report(
         "counted": speech.say_counted("report.counted", total),
         "meta": {key: speech.plain(value) for key, value in meta.items()},
         "overview": overview(summary, speech),
+        "sheets": sheets,
     }
     return _rendered("report.html.j2", speech, values)
 

@@ -9,6 +9,7 @@ from macex.bench.claims import Claim
 from macex.bench.experiments import (
     ablations,
     answers,
+    cohort,
     diverse,
     examples,
     growth,
@@ -57,6 +58,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "ablations": Experiment(ablations.tasks, ablations.show),
     "kinds": Experiment(kinds.tasks, kinds.show),
     "thresholds": Experiment(thresholds.tasks, thresholds.show, (thresholds.claims,)),
+    "cohort": Experiment(cohort.tasks, cohort.show),
     "quality": Experiment(quality.tasks, quality.show, (quality.claims,)),
     "cost": Experiment(cost.tasks, cost.show, (cost.claims,)),
 }
@@ -80,5 +82,6 @@ def measures() -> dict[str, Measure]:
         "cost": cost.measure,
         "series": series.measure,
         "kinds": kinds.measure,
+        "cohort": cohort.measure,
         "thresholds": thresholds.measure,
     }

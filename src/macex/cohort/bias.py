@@ -1,0 +1,264 @@
+"""Bias: what protected columns do to decisions, to answers, and to the effort asked of groups.
+
+1. The share of rows whose decision flips by a protected column alone, by group and direction.
+2. How often protected columns are changed in counterfactuals, and stand among the strongest
+   actions, when they are free.
+3. What each group must change to reach the goal when they are fixed.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from macex.ask.constraints import Constraints
+from macex.cohort.bias_sheet import bias_sheet, reading
+from macex.cohort.estimates import Estimate, mean_of, share_of
+from macex.cohort.flipping import Flips, flips_of
+from macex.cohort.groups import column_groups, members
+from macex.cohort.population import Crowd, check_count, crowd
+from macex.errors import GoalError, OptionError, closest
+from macex.render.names import Names
+from macex.render.sheets import Finding, Sheet
+from macex.schema import Array, special
+
+if TYPE_CHECKING:
+    from macex.explainer.explainer import Explainer
+    from macex.explanation import Explanation, Explanations
+
+TOP = 3  # of the actions of a row, how many count as the strongest
+
+
+@dataclass(frozen=True)
+class GroupFlips:
+    """Rows of one group with one decision: how many are decided otherwise by the column alone."""
+
+    column: str
+    group: str
+    before: Any
+    after: Any
+    toward: Any
+    share: Estimate
+
+
+@dataclass(frozen=True)
+class Presence:
+    """How often a protected column is changed in answers, and is among the strongest actions."""
+
+    column: str
+    changed: Estimate
+    strongest: Estimate
+
+
+@dataclass(frozen=True)
+class Burden:
+    """What one group must change while protected columns stay: means over rows with an answer."""
+
+    column: str
+    group: str
+    without: Estimate
+    changes: Estimate
+    distance: Estimate
+
+
+@dataclass(frozen=True, repr=False)
+class Bias(Finding):
+    """What protected columns do; `reading()` says it in sentences.
+
+    `flips` are the shares of all rows by column, `by_group` the same by present value and decision,
+    `free` how often the columns are used when they may change, `burden` what groups must do when
+    they may not. `constant` are columns with one value in training: nothing can be said of them.
+    """
+
+    rows: int
+    explained: int
+    flips: tuple[tuple[str, Estimate], ...]
+    by_group: tuple[GroupFlips, ...]
+    free: tuple[Presence, ...]
+    burden: tuple[Burden, ...]
+    constant: tuple[str, ...]
+    goal: str
+    names: Names = field(default_factory=dict)
+
+    def reading(self) -> list[str]:
+        """The findings in plain sentences."""
+        return reading(self)
+
+    def sheet(self) -> Sheet:
+        """The findings as tables."""
+        return bias_sheet(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per number: what it is of, its value, and its interval."""
+        lines: list[tuple[Any, ...]] = [
+            ("flips", column, None, None, *share) for column, share in self.flips
+        ]
+        lines += [("flips", g.column, g.group, g.before, *g.share) for g in self.by_group]
+        for used in self.free:
+            lines.append(("changed when free", used.column, None, None, *used.changed))
+            lines.append(("strongest when free", used.column, None, None, *used.strongest))
+        for b in self.burden:
+            lines.append(("without recourse", b.column, b.group, None, *b.without))
+            lines.append(("changes", b.column, b.group, None, *b.changes))
+            lines.append(("distance", b.column, b.group, None, *b.distance))
+        heads = ["what", "column", "group", "decided", "value", "low", "high", "rows"]
+        return pd.DataFrame(lines, columns=heads)
+
+
+def bias(
+    explainer: Explainer,
+    rows: Any,
+    *,
+    protected: Sequence[str],
+    want: Any = None,
+    constraints: Any = None,
+    explained: int = 1000,
+) -> Bias:
+    """What protected columns do to decisions; see `Explainer.bias`."""
+    columns = _columns(explainer, protected)
+    check_count("explained", explained)
+    if explainer.classes is None:
+        raise GoalError(
+            "bias looks at decisions, and this model gives a score: name its classes with "
+            "classes=(no, yes)"
+        )
+    everyone = crowd(explainer, rows, want, constraints)
+    draw = np.random.default_rng(everyone.fitted.options.random_state)
+    constant = tuple(c for c in columns if _constant(explainer, c))
+    varied = [column for column in columns if column not in constant]
+    flips = {column: flips_of(everyone, column) for column in varied} if len(everyone) else {}
+    sample = _sample(everyone, int(explained))
+    free, bound = _explanations(explainer, everyone, sample, varied)
+    return Bias(
+        rows=len(everyone),
+        explained=len(bound),
+        flips=tuple((column, share_of(f.flipped, draw)) for column, f in flips.items()),
+        by_group=tuple(
+            line for column, f in flips.items() for line in _by_group(everyone, column, f, draw)
+        ),
+        free=tuple(_presence(column, free, draw) for column in varied if len(free)),
+        burden=tuple(line for column in varied for line in _burden(column, bound, draw)),
+        constant=constant,
+        goal="" if want is None else everyone.goals[0].text if len(everyone) else "",
+        names=everyone.fitted.options.names,
+    )
+
+
+def _columns(explainer: Explainer, protected: Any) -> list[str]:
+    given = [protected] if isinstance(protected, str) else list(protected)
+    if not given:
+        raise OptionError("protected names no column: give at least one, e.g. ['gender']")
+    for name in given:
+        if name not in explainer.columns:
+            raise OptionError(
+                f"protected: there is no column {name!r}{closest(name, explainer.columns)}"
+            )
+    return list(dict.fromkeys(given))
+
+
+def _constant(explainer: Explainer, name: str) -> bool:
+    return len(explainer.schema.columns[explainer.schema.position(name)].seen) < 2
+
+
+def _sample(everyone: Crowd, most: int) -> Array:
+    """Evenly spaced rows."""
+    count = min(most, len(everyone))
+    return np.unique(np.linspace(0, max(0, len(everyone) - 1), count).astype(int))
+
+
+def _explanations(
+    explainer: Explainer, everyone: Crowd, places: Array, columns: list[str]
+) -> tuple[list[Explanation], list[Explanation]]:
+    """Answers with the protected columns free, and fixed; rows that are there already left out."""
+    if not len(places):
+        return [], []
+    rows = everyone.rows.frame(places, everyone.rows.codes[places])
+    goals = [everyone.goals[place] for place in places]
+    asked = copy.copy(explainer)
+    asked._recorder = None  # noqa: SLF001 - these are not answers to anybody
+    asked.constraints = _freed(everyone.constraints, columns)
+    free = asked.explain(rows, want=goals)
+    bound = asked.explain(rows, want=goals, constraints=Constraints(fixed=tuple(columns)))
+    return _needy(free), _needy(bound)
+
+
+def _freed(given: Constraints, columns: list[str]) -> Constraints:
+    """Constraints that let these columns change."""
+    only = None if given.only is None else (*given.only, *columns)
+    return replace(
+        given,
+        fixed=tuple(c for c in given.fixed if c not in columns),
+        protected=tuple(c for c in given.protected if c not in columns),
+        only=None if only is None else tuple(dict.fromkeys(only)),
+    )
+
+
+def _needy(found: Explanations) -> list[Explanation]:
+    """The explanations of rows that do not reach the goal as they are."""
+    return [item for item in found if not item.counterfactuals or item.counterfactuals[0].changes]
+
+
+def _by_group(
+    everyone: Crowd, column: str, flips: Flips, draw: np.random.Generator
+) -> list[GroupFlips]:
+    """A line for each group and decision, largest share first."""
+    known = everyone.rows.schema.columns[everyone.rows.schema.position(column)]
+    names = column_groups(known, everyone.rows.codes[:, everyone.rows.schema.position(column)])
+    classes = everyone.fitted.outlook.classes or ()
+    lines = []
+    for group, places in members(names).items():
+        for decision in np.unique(flips.before[places]):
+            mine = places[flips.before[places] == decision]
+            hit = mine[flips.flipped[mine]]
+            after = classes[_commonest(flips.after[hit])] if len(hit) else None
+            to = _commonest(flips.to[hit]) if len(hit) else None
+            toward = None if to is None or special(np.array([to]))[0] else known.value(float(to))
+            share = share_of(flips.flipped[mine], draw)
+            lines.append(GroupFlips(column, group, classes[decision], after, toward, share))
+    return sorted(lines, key=lambda line: -line.share.value)
+
+
+def _commonest(codes: Array) -> Any:
+    values, counts = np.unique(codes, return_counts=True)
+    return values[counts.argmax()]
+
+
+def _presence(column: str, free: list[Explanation], draw: np.random.Generator) -> Presence:
+    found = [item for item in free if item.counterfactuals]
+    changed = [any(c.column == column for c in item.counterfactuals[0].changes) for item in found]
+    strong = [any(_concerns(a.column, column) for a in item.actions[:TOP]) for item in free]
+    return Presence(
+        column, share_of(np.array(changed, bool), draw), share_of(np.array(strong, bool), draw)
+    )
+
+
+def _concerns(unit: str, column: str) -> bool:
+    """Whether a column, or a group of columns, is or has this one."""
+    return column in unit.split("+")
+
+
+def _burden(column: str, bound: list[Explanation], draw: np.random.Generator) -> list[Burden]:
+    if not bound:
+        return []
+    schema = bound[0].source.rows.schema
+    place = schema.position(column)
+    codes = np.array([item.source.rows.codes[item.source.query, place] for item in bound])
+    lines = []
+    for group, places in members(column_groups(schema.columns[place], codes)).items():
+        mine = [bound[at] for at in places]
+        best = [item.counterfactuals[0] for item in mine if item.counterfactuals]
+        lines.append(
+            Burden(
+                column,
+                group,
+                share_of(np.array([not item.counterfactuals for item in mine]), draw),
+                mean_of(np.array([found.sparsity for found in best], float), draw),
+                mean_of(np.array([found.distance for found in best], float), draw),
+            )
+        )
+    return lines

@@ -1,0 +1,165 @@
+"""What a finding about bias says: sentences and tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from macex.render.sheets import Grid, Sheet, percent
+from macex.render.speech import Speech
+
+if TYPE_CHECKING:
+    from macex.cohort.bias import Bias
+    from macex.cohort.estimates import Estimate
+
+FEW = 30  # rows below which a group is too small to be read
+
+
+def reading(found: Bias) -> list[str]:
+    """The findings in plain sentences."""
+    speech = Speech(found.names)
+    if not found.rows:
+        return ["There are no rows to look at."]
+    said = [
+        f"{_capital(speech.name(column))} has one value in training: nothing can be said of it."
+        for column in found.constant
+    ]
+    for column, share in found.flips:
+        said.append(
+            f"Changing {speech.name(column)} alone changes {percent(share.value)} of "
+            f"{share.rows} decisions{_interval(share)}."
+        )
+        said += _direction(found, column, speech)
+    for used in found.free:
+        name = _capital(speech.name(used.column))
+        if not used.changed.rows:
+            said.append(f"Even with {speech.name(used.column)} free, no row has an answer.")
+            continue
+        said.append(
+            f"{name}, left free, is changed in {percent(used.changed.value)} of the answers and "
+            f"among the three strongest actions of {percent(used.strongest.value)} of the rows."
+        )
+    for column in dict.fromkeys(line.column for line in found.burden):
+        said += _burden(found, column, speech)
+    return said
+
+
+def _direction(found: Bias, column: str, speech: Speech) -> list[str]:
+    """The group and decision with the largest share, of those that can be read."""
+    lines = [g for g in found.by_group if g.column == column and g.share.rows >= FEW]
+    if not lines or not lines[0].share.value:
+        return []
+    top = lines[0]
+    toward = "" if top.toward is None else f", most of them with {speech.value(column, top.toward)}"
+    said = (
+        f"Of {top.share.rows} rows with {speech.name(column)} {top.group} that are decided "
+        f"{speech.plain(top.before)}, {percent(top.share.value)} would be decided "
+        f"{speech.plain(top.after)}{toward}."
+    )
+    return [said]
+
+
+def _burden(found: Bias, column: str, speech: Speech) -> list[str]:
+    """The groups with the largest and the smallest burden, if they can be read."""
+    name = speech.name(column)
+    lines = [b for b in found.burden if b.column == column and b.changes.rows >= FEW]
+    small = sum(b.column == column and b.without.rows < FEW for b in found.burden)
+    counted = f"{small} group{'s' if small != 1 else ''} of {name}"
+    said = [f"Too small to be read, with fewer than {FEW} rows: {counted}."] * bool(small)
+    if len(lines) < 2:
+        return said
+    changes = [(line.group, line.changes) for line in lines]
+    far = [(line.group, line.distance) for line in lines]
+    differ = len({estimate.value for _, estimate in changes}) > 1
+    said.append(_compared(name, changes, "{:.2f} changes") if differ else _compared(name, far))
+    return said
+
+
+def _compared(
+    name: str, groups: list[tuple[str, Estimate]], measure: str = "a distance of {:.2f}"
+) -> str:
+    """The group with the largest mean against the one with the smallest."""
+    ranked = sorted(groups, key=lambda group: group[1].value)
+    (least, low), (most, high) = ranked[0], ranked[-1]
+    apart = low.high is not None and high.low is not None and low.high < high.low
+    return (
+        f"With {name} fixed, rows with {name} {most} need {measure.format(high.value)} on average, "
+        f"rows with {least} {low.value:.2f}{'' if apart else ' (the intervals overlap)'}."
+    )
+
+
+def _interval(share: Any) -> str:
+    if share.low is None:
+        return ""
+    return f" (95 % interval {100 * share.low:.1f} to {100 * share.high:.1f} %)"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def bias_sheet(found: Bias) -> Sheet:
+    """The findings as tables."""
+    speech = Speech(found.names)
+    columns = ", ".join(speech.name(column) for column, _ in found.flips) or "nothing"
+    title = f"What {columns} does to {found.rows} decisions"
+    grids = [_flips(found, speech), _by_group(found, speech), _free(found, speech)]
+    grids.append(_burdens(found, speech))
+    return Sheet(title, (), tuple(grid for grid in grids if grid.lines), tuple(reading(found)))
+
+
+def _flips(found: Bias, speech: Speech) -> Grid:
+    return Grid(
+        "Decisions that one column alone changes",
+        ("column", "share of all rows"),
+        tuple((speech.name(column), share.percent()) for column, share in found.flips),
+        tuple(share.value for _, share in found.flips),
+        "In brackets the 95 % bootstrap interval. Constraints do not apply here.",
+    )
+
+
+def _by_group(found: Bias, speech: Speech) -> Grid:
+    lines = [g for g in found.by_group if g.share.value > 0]
+    return Grid(
+        "By group and direction",
+        ("group", "share that flips", "rows", "decided", "then"),
+        tuple(
+            (
+                f"{speech.name(g.column)} {g.group}",
+                g.share.percent(),
+                str(g.share.rows),
+                speech.plain(g.before),
+                speech.plain(g.after),
+            )
+            for g in lines
+        ),
+        tuple(g.share.value for g in lines),
+    )
+
+
+def _free(found: Bias, speech: Speech) -> Grid:
+    return Grid(
+        "When the columns are free",
+        ("column", "changed in answers", "among the three strongest actions"),
+        tuple(
+            (speech.name(f.column), f.changed.percent(), f.strongest.percent()) for f in found.free
+        ),
+        tuple(0.0 if f.changed.rows == 0 else f.changed.value for f in found.free),
+    )
+
+
+def _burdens(found: Bias, speech: Speech) -> Grid:
+    toward = f" to reach {found.goal}" if found.goal else " to be decided otherwise"
+    return Grid(
+        f"What groups must change{toward} when the columns are fixed",
+        ("group", "changes", "distance", "without an answer", "rows"),
+        tuple(
+            (
+                f"{speech.name(b.column)} {b.group}",
+                b.changes.number(),
+                b.distance.number(),
+                b.without.percent(),
+                str(b.without.rows),
+            )
+            for b in found.burden
+        ),
+    )

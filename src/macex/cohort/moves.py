@@ -1,0 +1,141 @@
+"""Moves that a whole population shares: set a column to a value, or step a number up or down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from math import floor, log10
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from macex.schema import Array, special
+
+if TYPE_CHECKING:
+    from macex.ask.ground import Unit
+    from macex.ask.space import Space
+    from macex.schema import Column
+
+
+MOST_MOVES = 320  # about how many moves a population is offered
+MOST_VALUES = 24  # values of one column among them
+STEPS = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # of the spread of a number
+DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class Move:
+    """One part of an action: a column set `to` a value, or moved `by` a step."""
+
+    column: str
+    to: Any = None
+    by: Any = None
+
+
+class Moves(NamedTuple):
+    """Moves as arrays; exactly one of `to` and `by` is a number."""
+
+    unit: Array  # (A,) int
+    to: Array  # (A,) NaN for a step
+    by: Array  # (A,) NaN for a value
+
+    def __len__(self) -> int:
+        return len(self.unit)
+
+    def targets(self, space: Space) -> tuple[Array, Array, Array]:
+        """What each move makes of each row, whether it may, and whether it changes nothing.
+
+        Each is (Q, A). A step that leaves the training range may not be made.
+        """
+        own = space.queries[:, self.unit]
+        at = np.arange(len(space))[:, None]
+        value, lawful = np.array(np.broadcast_to(self.to, own.shape)), np.zeros(own.shape, bool)
+        for place in np.unique(self.unit):
+            mine, unit = np.flatnonzero(self.unit == place), space.units[place]
+            steps = mine[np.isfinite(self.by[mine])]
+            moved = own[:, steps] + self.by[steps]
+            inside = (moved >= unit.low) & (moved <= unit.high) & ~special(own[:, steps])
+            landed = np.rint(moved) if unit.discrete else space.snap(int(place), moved)
+            value[:, steps] = np.where(inside, landed, own[:, steps])
+            fits = space.admits_one(np.broadcast_to(at, own[:, mine].shape), place, value[:, mine])
+            lawful[:, mine] = fits & space.changeable[:, place, None]
+        idle = (value == own) & np.isfinite(self.to)
+        return value, lawful, idle
+
+    def named(self, space: Space, entry: int) -> Move:
+        """A move in the words of the data."""
+        unit = space.units[self.unit[entry]]
+        columns = [space.ground.schema.columns[member] for member in unit.members]
+        if np.isfinite(self.by[entry]):
+            return Move(unit.name, by=_step_value(columns[0], float(self.by[entry])))
+        if unit.table is None:
+            return Move(unit.name, to=columns[0].value(float(self.to[entry])))
+        codes = unit.table[int(self.to[entry])].tolist()
+        values = tuple(c.value(code) for c, code in zip(columns, codes, strict=True))
+        return Move(unit.name, to=values)
+
+
+def common_moves(space: Space) -> Moves:
+    """The moves on offer: frequent or evenly spread values, and steps in round numbers."""
+    open_ = np.flatnonzero(space.changeable.any(axis=0))
+    share = max(4, MOST_MOVES // max(1, len(open_)))
+    unit, to, by = [np.zeros(0, int)], [np.zeros(0)], [np.zeros(0)]
+    for place in open_.tolist():
+        column = space.ground.schema.columns[space.units[place].members[0]]
+        steps = _steps(space.units[place], column, share // 4)
+        values = _values(space, place, min(MOST_VALUES, share - len(steps)))
+        nothing = np.full(len(values) + len(steps), np.nan)
+        unit.append(np.full(len(nothing), place))
+        to.append(np.concatenate([values, nothing[: len(steps)]]))
+        by.append(np.concatenate([nothing[: len(values)], steps]))
+    return Moves(np.concatenate(unit), np.concatenate(to), np.concatenate(by))
+
+
+def _values(space: Space, place: int, most: int) -> Array:
+    """Values of a unit that somebody may be given, at most so many."""
+    unit = space.units[place]
+    seen, counts = unit.seen, unit.counts
+    if not unit.joint:
+        column = unit.members[0]
+        low, high = space.bounds.floor[:, column].min(), space.bounds.ceiling[:, column].max()
+        inside = (seen >= low) & (seen <= high)
+        seen, counts = seen[inside], counts[inside]
+        if column in space.bounds.menus and space.bounds.menus[column].bound.all():
+            seen = space.bounds.menus[column].values
+            counts = np.ones(len(seen), int)
+    if len(seen) <= most:
+        return seen
+    if unit.discrete and not unit.ordered:
+        return np.sort(seen[np.lexsort((seen, -counts))[:most]])
+    below = np.cumsum(counts)
+    return seen[np.unique(np.searchsorted(below, np.linspace(1, below[-1], most)))]
+
+
+def _steps(unit: Unit, column: Column, most: int) -> Array:
+    """Steps down and up, in round numbers; a category with an order steps by levels."""
+    if unit.joint or column.kind == "categorical" or len(unit.seen) < 3:
+        return np.zeros(0)
+    if unit.discrete:
+        sizes = np.arange(1.0, min(most, len(unit.seen) - 1, 2) + 1)
+    else:
+        below = np.cumsum(unit.counts) / unit.counts.sum()
+        low, high = unit.seen[np.searchsorted(below, [0.05, 0.95])]
+        spread = float(high - low) or float(unit.seen[-1] - unit.seen[0])
+        shares = STEPS[-max(1, min(most, len(STEPS))) :]
+        sizes = np.unique([_rounded(share * spread, unit.step, column) for share in shares])
+    return np.concatenate([-sizes[::-1], sizes])
+
+
+def _rounded(size: float, grid: float, column: Column) -> float:
+    """The 1, 2 or 5 next to a size, times a power of ten, on the grid; days for longer times."""
+    scale = DAY if column.kind == "datetime" and size >= DAY else 1.0
+    power = 10.0 ** floor(log10(size / scale))
+    nearest = min((1.0, 2.0, 5.0, 10.0), key=lambda digit: abs(digit * power - size / scale))
+    rounded = float(f"{nearest * power:.1g}") * scale
+    return max(grid, round(rounded / grid) * grid) if grid else rounded
+
+
+def _step_value(column: Column, by: float) -> Any:
+    if column.kind == "datetime":
+        return timedelta(seconds=by)
+    return int(by) if column.integer or column.discrete else float(f"{by:.12g}")

@@ -1,0 +1,268 @@
+"""A plan: few common actions that flip many rows.
+
+The actions are chosen on at most `SAMPLE` rows, evenly spaced, so that a plan for a million rows
+costs little more than one for a few thousand. What they do is then counted over all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from macex.cohort.covering import Entries, Trials, chosen_actions
+from macex.cohort.groups import group_names, members
+from macex.cohort.moves import Move, Moves, common_moves
+from macex.cohort.population import Crowd, check_count, crowd, opened
+from macex.render.names import Names
+from macex.render.sheets import Finding, Grid, Sheet, percent
+from macex.render.speech import Speech
+from macex.schema import Array, Rows
+
+if TYPE_CHECKING:
+    from macex.explainer.explainer import Explainer
+
+SAMPLE = 2048
+
+
+@dataclass(frozen=True)
+class PlannedAction:
+    """One action of a plan: its moves and what they do.
+
+    `flips` counts the rows that the action flips, `adds` those of them that no action before it
+    flips. `cost` is the mean distance of the rows it flips.
+    """
+
+    moves: tuple[Move, ...]
+    flips: int
+    adds: int
+    cost: float
+
+
+@dataclass(frozen=True, repr=False)
+class Plan(Finding):
+    """At most so many common actions, and what they do for a population.
+
+    `taken` says for every row which action (0 is the first) flips it at the least distance, -1
+    where none does and -2 where the goal is reached as it is. `groups` are the plans of the parts
+    that `by=` made.
+    """
+
+    actions: tuple[PlannedAction, ...]
+    taken: Array
+    rows: Rows = field(repr=False)
+    groups: Mapping[str, Plan] = field(default_factory=dict)
+    names: Names = field(default_factory=dict)
+
+    @property
+    def asked(self) -> int:
+        """How many rows do not reach the goal as they are."""
+        return int((self.taken != -2).sum())
+
+    @property
+    def flipped(self) -> int:
+        """How many rows some action flips."""
+        return int((self.taken >= 0).sum())
+
+    @property
+    def coverage(self) -> float:
+        """The share of rows, of those that need it, that some action flips."""
+        return self.flipped / self.asked if self.asked else float("nan")
+
+    @property
+    def left(self) -> Any:
+        """The rows that no action flips, as a frame like the caller's."""
+        places = np.flatnonzero(self.taken == -1)
+        return self.rows.frame(places, self.rows.codes[places])
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per action, and per group where there are groups."""
+        if self.groups:
+            parts = {name: plan.to_frame() for name, plan in self.groups.items()}
+            return pd.concat(parts, names=["group"]).reset_index("group").reset_index(drop=True)
+        speech = Speech(self.names)
+        columns = ["action", "changes", "flips", "share", "adds", "cost"]
+        lines = [
+            (action_text(a, speech), len(a.moves), a.flips, a.flips / self.asked, a.adds, a.cost)
+            for a in self.actions
+        ]
+        return pd.DataFrame(lines, columns=columns)
+
+    def sheet(self) -> Sheet:
+        """The plan as a table with a bar for each action."""
+        if not self.groups:
+            return Sheet(self.title, self._figures(), (self.grid(),), self._remarks())
+        grids = tuple(plan.grid(f"{name}: {plan.title}") for name, plan in self.groups.items())
+        return Sheet(self.title, self._figures(), grids, self._remarks())
+
+    @property
+    def title(self) -> str:
+        """How many rows the actions flip, in a line."""
+        if not self.asked:
+            return "No row needs an action"
+        if not self.flipped:
+            return f"No common action flips any of {self.asked} rows"
+        flipped = f"{self.flipped} of {self.asked} rows ({percent(self.coverage)})"
+        if self.groups:
+            return f"A plan for each of {len(self.groups)} groups: {flipped} are flipped"
+        count = len(self.actions)
+        return f"{count} action{'s flip' if count != 1 else ' flips'} {flipped}"
+
+    def _figures(self) -> tuple[tuple[str, str], ...]:
+        already = int((self.taken == -2).sum())
+        return (
+            (percent(self.coverage), "flipped"),
+            (str(self.asked - self.flipped), "rows left"),
+            (str(already), "rows there already"),
+        )
+
+    def _remarks(self) -> tuple[str, ...]:
+        already = int((self.taken == -2).sum())
+        who = "1 row reaches the goal as it is and is"
+        who = who if already == 1 else f"{already} rows reach the goal as they are and are"
+        said = [f"{who} left out."] if already else []
+        if self.asked and not self.flipped:
+            said.append("More actions do not help: allow more changes, or loosen the constraints.")
+        return tuple(said)
+
+    def grid(self, title: str = "") -> Grid:
+        """The actions as a table."""
+        speech = Speech(self.names)
+        lines = tuple(
+            (
+                action_text(action, speech),
+                f"{action.flips} ({percent(action.flips / self.asked)})",
+                f"+{action.adds}",
+                f"{action.cost:.2f}",
+            )
+            for action in self.actions
+        )
+        note = "adds: rows that no action above flips; cost: the mean distance of the rows flipped."
+        return Grid(
+            title,
+            ("action", "flips", "adds", "cost"),
+            lines,
+            tuple(action.flips / self.asked for action in self.actions),
+            note if lines and not title else "",
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """A bar for each action, what it adds in front: matplotlib axes."""
+        from macex.render.plots.plans import plan_axes
+
+        speech = Speech(self.names)
+        texts = [action_text(action, speech) for action in self.actions]
+        return plan_axes(texts, self.actions, self.asked, ax)
+
+
+def plan(
+    explainer: Explainer,
+    rows: Any,
+    *,
+    want: Any = None,
+    actions: int = 5,
+    max_changes: int = 2,
+    by: Any = None,
+    constraints: Any = None,
+) -> Plan:
+    """At most `actions` common actions that flip the most rows; see `Explainer.plan`."""
+    check_count("actions", actions)
+    check_count("max_changes", max_changes)
+    everyone = crowd(explainer, rows, want, constraints)
+    names = everyone.fitted.options.names
+    if by is None:
+        return planned(everyone, int(actions), int(max_changes))
+    taken = np.full(len(everyone), -1)
+    groups: dict[str, Plan] = {}
+    for name, places in members(group_names(everyone.rows, by)).items():
+        groups[name] = planned(everyone.take(places), int(actions), int(max_changes))
+        taken[places] = groups[name].taken
+    return Plan((), taken, everyone.rows, groups, names)
+
+
+def planned(everyone: Crowd, most: int, max_changes: int) -> Plan:
+    """The plan of rows that are read already."""
+    names = everyone.fitted.options.names
+    sample, moves, chosen = _chosen(everyone, most, max_changes)
+    if not chosen:
+        taken = _there(everyone)
+        return Plan((), taken, everyone.rows, names=names)
+    reached = np.zeros((len(everyone), len(chosen)), bool)
+    far = np.full((len(everyone), len(chosen)), np.inf)
+    there = np.zeros(len(everyone), bool)
+    for places, part in everyone.blocks(len(moves)):
+        trials = Trials(part, moves)
+        trials.score(chosen)
+        there[places] = part.there
+        reached[places] = np.stack(trials.reached, axis=1)
+        far[places] = np.stack(trials.distance, axis=1)
+    found = _actions(sample.space, moves, chosen, reached, far)
+    taken = np.where(reached, far, np.inf).argmin(axis=1)
+    taken = np.where(there, -2, np.where(reached.any(axis=1), taken, -1))
+    return Plan(found, taken, everyone.rows, names=names)
+
+
+def _chosen(everyone: Crowd, most: int, max_changes: int) -> tuple[Any, Moves, list[Entries]]:
+    """The actions, chosen on rows that do not reach the goal as they are."""
+    if not len(everyone):
+        return None, Moves(np.zeros(0, int), np.zeros(0), np.zeros(0)), []
+    needy = np.flatnonzero(_there(everyone) == -1)
+    if not len(needy):
+        return None, Moves(np.zeros(0, int), np.zeros(0), np.zeros(0)), []
+    spaced = np.unique(np.linspace(0, len(needy) - 1, min(SAMPLE, len(needy))).astype(int))
+    sample = opened(everyone.take(needy[spaced]))
+    moves = common_moves(sample.space)
+    return sample, moves, chosen_actions(Trials(sample, moves), most, max_changes)
+
+
+def _there(everyone: Crowd) -> Array:
+    """-2 for rows that reach the goal as they are, -1 for others."""
+    taken = np.full(len(everyone), -1)
+    for places, part in everyone.blocks(1):
+        taken[places[part.there]] = -2
+    return taken
+
+
+def _actions(
+    space: Any, moves: Moves, chosen: Sequence[Entries], reached: Array, far: Array
+) -> tuple[PlannedAction, ...]:
+    covered = np.zeros(len(reached), bool)
+    found = []
+    for turn, entries in enumerate(chosen):
+        hit = reached[:, turn]
+        parts = tuple(moves.named(space, entry) for entry in entries)
+        cost = float(far[hit, turn].mean()) if hit.any() else float("nan")
+        found.append(PlannedAction(parts, int(hit.sum()), int((hit & ~covered).sum()), cost))
+        covered |= hit
+    return tuple(found)
+
+
+def action_text(action: PlannedAction, speech: Speech) -> str:
+    """An action in words.
+
+    >>> moves = (Move("hours", by=5), Move("job", to="full-time"))
+    >>> action_text(PlannedAction(moves, 7, 3, 1.0), Speech())
+    'hours + 5, job → full-time'
+    """
+    return ", ".join(move_text(move, speech) for move in action.moves)
+
+
+def move_text(move: Move, speech: Speech) -> str:
+    """A move in words.
+
+    >>> from datetime import timedelta
+    >>> move_text(Move("since", by=timedelta(days=-30)), Speech())
+    'since - 30 days'
+    """
+    if move.by is None:
+        return f"{speech.name(move.column)} → {speech.value(move.column, move.to)}"
+    up = move.by > move.by * 0
+    size = _days(abs(move.by)) if hasattr(move.by, "days") else speech.plain(abs(move.by))
+    return f"{speech.name(move.column)} {'+' if up else '-'} {size}"
+
+
+def _days(span: Any) -> str:
+    return f"{span.days} days" if span.days else str(span)

@@ -1,0 +1,154 @@
+"""What an explainer can be asked about whole populations; the answers are made in `cohort`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from macex.cohort.bias import Bias
+    from macex.cohort.picture import Picture
+    from macex.cohort.plans import Plan
+    from macex.cohort.recourse import Recourse
+    from macex.explainer.explainer import Explainer
+
+
+class Populations:
+    """Questions about many rows at once."""
+
+    def plan(
+        self,
+        rows: Any,
+        *,
+        want: Any = None,
+        actions: int = 5,
+        max_changes: int = 2,
+        by: Any = None,
+        constraints: Any = None,
+    ) -> Plan:
+        """Few common actions that flip the most rows.
+
+        Parameters
+        ----------
+        rows : the rows to plan for; those that reach the goal as they are, are left out.
+        want : as for `explain`.
+        actions : at most so many actions.
+        max_changes : the most columns that one action may change.
+        by : a column, or a label for each row: a plan of its own for each group.
+        constraints : further constraints; every action keeps them in every row it is counted for.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd
+        >>> from macex import Explainer
+        >>> data = pd.DataFrame({"hours": range(20, 60), "debt": [1, 2] * 20})
+        >>> model = lambda rows: 1 / (1 + np.exp(44.5 - rows["hours"]))
+        >>> explainer = Explainer(model, data, classes=("no", "yes"))
+        >>> plan = explainer.plan(data, want="yes", actions=1)
+        >>> plan.actions[0].moves, plan.coverage
+        ((Move(column='hours', to=46, by=None),), 1.0)
+        """
+        from macex.cohort.plans import plan
+
+        return plan(
+            cast("Explainer", self),
+            rows,
+            want=want,
+            actions=actions,
+            max_changes=max_changes,
+            by=by,
+            constraints=constraints,
+        )
+
+    def bias(
+        self,
+        rows: Any,
+        *,
+        protected: Sequence[str],
+        want: Any = None,
+        constraints: Any = None,
+        explained: int = 1000,
+    ) -> Bias:
+        """What protected columns do to decisions, to answers, and to what groups must change.
+
+        Parameters
+        ----------
+        rows : the rows whose decisions are looked at.
+        protected : the columns, e.g. `["gender", "race"]`.
+        want : the decision that people hope for, for the burden of groups; as for `explain`.
+        constraints : what else may not change, for the burden of groups.
+        explained : at most so many rows, evenly spaced, are explained; decisions are flipped for
+            all of them.
+        """
+        from macex.cohort.bias import bias
+
+        return bias(
+            cast("Explainer", self),
+            rows,
+            protected=protected,
+            want=want,
+            constraints=constraints,
+            explained=explained,
+        )
+
+    def recourse(
+        self,
+        rows: Any,
+        *,
+        want: Any = None,
+        constraints: Any = None,
+        by: Any = None,
+        diagnose: bool = True,
+        max_rows: int | None = None,
+    ) -> Recourse:
+        """Who has an answer under the constraints, who provably has none, who is undecided.
+
+        Parameters
+        ----------
+        rows, want, constraints, max_rows : as for `explain`.
+        by : a column, or a label for each row: counts for each group.
+        diagnose : also count which constraint takes the answer from how many.
+        """
+        from macex.cohort.recourse import recourse
+
+        return recourse(
+            cast("Explainer", self),
+            rows,
+            want=want,
+            constraints=constraints,
+            by=by,
+            diagnose=diagnose,
+            max_rows=max_rows,
+        )
+
+    def picture(
+        self,
+        rows: Any,
+        *,
+        want: Any = None,
+        constraints: Any = None,
+        parts: int = 6,
+        max_changes: int = 1,
+        shap: Any = None,
+    ) -> Picture:
+        """What the answers of many rows change, and for which rows which action helps.
+
+        Parameters
+        ----------
+        rows, want, constraints : as for `explain`.
+        parts : into how many parts a small tree may divide the rows; each gets one rule.
+        max_changes : the most columns that the action of a rule may change.
+        shap : mean |SHAP| by column, or SHAP values of shape (rows, columns), to set beside.
+        """
+        from macex.cohort.picture import picture
+
+        return picture(
+            cast("Explainer", self),
+            rows,
+            want=want,
+            constraints=constraints,
+            parts=parts,
+            max_changes=max_changes,
+            shap=shap,
+        )

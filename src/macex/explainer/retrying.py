@@ -1,0 +1,52 @@
+"""A second try for rows whose answers were found but do not hold well enough.
+
+An answer as near as it goes lies just past the decision, where a little change undoes it. So the
+surest examples of one change are tried next, then of two, and of three.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from macex.ask.constraints import Constraints
+from macex.explainer.assemble import assemble
+from macex.explainer.pipeline import answer
+from macex.explanation.values import Cost
+
+if TYPE_CHECKING:
+    from macex.explainer.fitted import Fitted
+    from macex.explainer.pipeline import Asked
+    from macex.explanation import Explanation
+    from macex.schema import Array
+
+MOST_CHANGES = 3
+
+
+def retried(
+    fitted: Fitted, asked: Asked, fragile: Array, made: list[Explanation]
+) -> list[Explanation]:
+    """The explanations with the surest examples in place of those that were too fragile."""
+    surest = copy.copy(fitted)
+    surest.options = replace(fitted.options, prefer="surest", fallback=False)
+    found = list(made)
+    open_ = np.flatnonzero(fragile)
+    for most in range(1, MOST_CHANGES + 1):
+        if not len(open_):
+            break
+        limit = Constraints(max_changes=most)
+        wished = [asked.constraints[int(at)].merge(limit) for at in open_]
+        goals = [asked.goals[int(at)] for at in open_]
+        places = open_ if asked.places is None else asked.places[open_]
+        part = replace(
+            asked, rows=asked.rows.take(open_), goals=goals, constraints=wished, places=places
+        )
+        for at, item in zip(open_, assemble(surest, answer(surest, part), 0.0), strict=True):
+            (calls, rows, seconds), more = found[at].cost, item.cost
+            cost = Cost(calls + more.calls, rows + more.rows, seconds + more.seconds)
+            found[at] = replace(item if item.counterfactuals else found[at], cost=cost)
+        open_ = open_[[not found[at].counterfactuals for at in open_]]
+    return found

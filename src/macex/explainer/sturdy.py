@@ -1,0 +1,131 @@
+"""Answers that hold under small changes, and with other models.
+
+A neighbour of an answer differs from it in every number by one step of its grid or 1 % of its
+range, whichever is more, up or down. The ups and downs of the 32 neighbours are fixed by the names
+of the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macex.errors import ModelError, OptionError
+from macex.models.oracle import Oracle, consult
+from macex.schema import Array, special
+from macex.stages.draws import Draws, column_keys
+
+if TYPE_CHECKING:
+    from macex.ask.space import Space
+    from macex.explainer.fitted import Fitted
+    from macex.models.judge import Judge
+
+NEIGHBOURS = 32
+SHARE = 0.01  # of a number's range
+ASKED = 1000  # training rows that another model is asked about
+
+
+@dataclass(frozen=True)
+class Sturdiness:
+    """What is asked of answers: the least robustness, and the other models that must agree."""
+
+    least: float | None = None
+    others: tuple[Oracle, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.least is not None or bool(self.others)
+
+    @property
+    def rows(self) -> int:
+        """How many more rows it takes to check an answer."""
+        return 0 if self.least is None else NEIGHBOURS
+
+    @property
+    def text(self) -> str:
+        """What is asked, in words."""
+        parts = [f"is robust enough (at least {self.least:g})"] if self.least else []
+        parts += ["holds with the other models"] if self.others else []
+        return " and ".join(parts)
+
+    def agreed(self, judge: Judge, codes: Array, at: Array) -> Array:
+        """Whether the rows hold with every other model, (n,) bool: as robust with it, if asked."""
+        agreed = np.ones(len(at), bool)
+        if not len(at):
+            return agreed
+        around = neighbours(judge.space, codes) if self.rows else codes[:0]
+        every = np.concatenate([codes, around])
+        whose = np.concatenate([at, np.repeat(at, self.rows)])
+        full = judge.space.columns(every, whose)
+        for other in self.others:
+            reached = _reached(other, judge, full, whose)
+            decided = _decided(other, judge, full[: len(at)], at)
+            agreed &= reached[: len(at)] if decided is None else decided
+            if self.rows:
+                held = reached[len(at) :].reshape(len(at), self.rows)
+                agreed &= held.mean(axis=1) >= (self.least or 0.0)
+        return agreed
+
+
+def _reached(other: Oracle, judge: Judge, full: Array, at: Array) -> Array:
+    """Whether rows reach their goals by another model's scores, (n,) bool."""
+    frame = judge.asker.schema.frame(full, judge.asker.rows, at)
+    try:
+        return judge.goals.judge(other(frame, len(at)), at).reached
+    except Exception as fault:
+        raise ModelError(f"a model of also= raised {fault!r}") from fault
+
+
+def _decided(other: Oracle, judge: Judge, full: Array, at: Array) -> Array | None:
+    """The same by its own decision; None where that is not asked for."""
+    if other.decide is None or not judge.goals.by_class.all():
+        return None
+    frame = judge.asker.schema.frame(full, judge.asker.rows, at)
+    decided = other.decisions(frame, len(at))
+    return None if decided is None else judge.goals.wanted[at, decided]
+
+
+def sturdiness(fitted: Fitted, robust: Any, also: Any) -> Sturdiness:
+    """What the options `robust` and `also` of a call ask for."""
+    number = isinstance(robust, int | float | np.number) and not isinstance(robust, bool)
+    if robust is not None and not (number and 0 <= robust <= 1):
+        raise OptionError(f"robust must be a share from 0 to 1, not {robust!r}")
+    if hasattr(also, "predict") or isinstance(also, str) or not isinstance(also, Iterable):
+        raise OptionError("also takes a list of models that must agree, e.g. also=[last_years]")
+    others = tuple(_oracle(fitted, place, model) for place, model in enumerate(also))
+    return Sturdiness(None if robust is None else float(robust), others)
+
+
+def _oracle(fitted: Fitted, place: int, model: Any) -> Oracle:
+    codes = fitted.ground.codes[:ASKED]
+    frame, classes = fitted.ground.schema.frame(codes), fitted.outlook.classes
+    try:
+        oracle, _ = consult(
+            model, frame, len(codes), None if hasattr(model, "classes_") else classes
+        )
+    except Exception as fault:
+        raise OptionError(f"also[{place}] cannot be asked as the model is: {fault}") from fault
+    if oracle.outlook.classes != classes:
+        raise OptionError(
+            f"also[{place}] decides between {oracle.outlook.classes}, the model between {classes}"
+        )
+    return oracle
+
+
+def neighbours(space: Space, codes: Array) -> Array:
+    """The fixed neighbours of some rows of codes by unit, (n * 32, U)."""
+    names = column_keys([unit.name for unit in space.units])
+    draws = Draws(np.zeros(1, np.uint64), names).uniform("neighbours", 0, NEIGHBOURS)[0]
+    signs = np.where(draws < 0.5, -1.0, 1.0)  # (neighbour, unit)
+    around = np.repeat(codes[:, None], NEIGHBOURS, axis=1)  # (row, neighbour, unit)
+    for place, unit in enumerate(space.units):
+        if unit.discrete:
+            continue
+        here = around[:, :, place]
+        size = max(unit.step, SHARE * (unit.high - unit.low))
+        inside = ~special(here) & (here >= unit.low) & (here <= unit.high)
+        moved = space.snap(place, np.where(inside, here + size * signs[:, place], unit.low))
+        around[:, :, place] = np.where(inside, moved, here)
+    return around.reshape(-1, codes.shape[1])

@@ -1,0 +1,111 @@
+"""What findings about many rows look like: figures, tables with bars, remarks; text and HTML."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from macex.render.text import aligned, width, wrapped
+
+BAR = 20  # characters of a full bar in a terminal
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table. With `bars` every line has a bar, as long as its share from 0 to 1."""
+
+    title: str
+    headings: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    bars: tuple[float, ...] = ()
+    note: str = ""
+
+    @property
+    def barred(self) -> list[tuple[tuple[str, ...], float | None]]:
+        """The lines with the lengths of their bars in percent."""
+        bars: Sequence[float | None] = [round(100 * share, 1) for share in self.bars]
+        return list(zip(self.lines, bars or [None] * len(self.lines), strict=True))
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A finding: a title, figures (text, what of), tables, and what there is to say."""
+
+    title: str
+    figures: tuple[tuple[str, str], ...] = ()
+    grids: tuple[Grid, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The sheet for a terminal."""
+        lines = [self.title]
+        room = width() - 2
+        for remark in self.remarks:
+            lines += [f"  {line}" for line in wrapped(remark, room)]
+        for grid in self.grids:
+            lines += ["", grid.title] if grid.title else [""]
+            if grid.lines:
+                lines += [f"  {line}" for line in aligned(_table(grid), room, flexible=0)]
+            if grid.note:
+                lines += [f"  {line}" for line in wrapped(grid.note, room)]
+        return "\n".join(lines)
+
+
+class Finding(ABC):
+    """Something found out about many rows, that shows itself as a sheet."""
+
+    @abstractmethod
+    def sheet(self) -> Sheet:
+        """The finding as figures, tables and remarks."""
+
+    def to_html(self) -> str:
+        """The finding as a fragment of a page."""
+        from macex.render.html import sheet_fragment
+
+        return sheet_fragment(self.sheet())
+
+    def to_page(self) -> str:
+        """The finding as a page in one file that needs nothing else."""
+        from macex.render.html import sheet_page
+
+        return sheet_page(self.sheet())
+
+    def __repr__(self) -> str:
+        return str(self.sheet())
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def _table(grid: Grid) -> list[list[str]]:
+    table = [list(grid.headings), *map(list, grid.lines)]
+    if grid.bars:
+        table[0].append("")
+        for line, share in zip(table[1:], grid.bars, strict=True):
+            line.append(bar_text(share))
+    return table
+
+
+def bar_text(share: float, length: int = BAR) -> str:
+    """A bar of characters.
+
+    >>> bar_text(0.5, 4), bar_text(0.03, 4)
+    ('██', '▏')
+    """
+    parts = round(8 * length * min(max(share, 0.0), 1.0))
+    parts = max(parts, 1) if share > 0 else 0
+    return "█" * (parts // 8) + (EIGHTHS[parts % 8] if parts % 8 else "")
+
+
+def percent(share: float) -> str:
+    """A share as people write it.
+
+    >>> percent(0.0523), percent(0.71), percent(float("nan"))
+    ('5.2 %', '71 %', '-')
+    """
+    if share != share:  # noqa: PLR0124 - NaN
+        return "-"
+    few = 0 < share < 0.1 or 0.9 < share < 1
+    return f"{100 * share:.1f} %" if few else f"{100 * share:.0f} %"

@@ -1,0 +1,57 @@
+"""`macex plan` and `macex bias`."""
+
+from __future__ import annotations
+
+import json
+
+LINE = "{common} --rows {files}/rows.csv --want granted"
+
+
+def test_a_plan_is_printed_and_written(macex, tmp_path):
+    code, out, err = macex(
+        f"plan {LINE} --actions 2 --constraints {{files}}/rules.toml --out plan.html"
+    )
+    assert (code, err) == (0, "")
+    assert "flip" in out
+    page = (tmp_path / "plan.html").read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<table" in page
+    code, _, err = macex(f"plan {LINE} --out plan.html")
+    assert code == 2
+    assert "plan.html" in err
+
+
+def test_a_plan_as_json_has_its_actions(macex):
+    code, out, _ = macex(f"plan {LINE} --actions 1 --max-changes 1 --json")
+    document = json.loads(out)
+    assert code == 0
+    assert document["asked"] >= document["flipped"] > 0
+    assert len(document["actions"]) == 1
+
+
+def test_plans_by_group(macex):
+    code, out, _ = macex(f"plan {LINE} --by job")
+    assert code == 0
+    assert "none: " in out
+
+
+def test_bias_is_printed_written_and_json(macex, tmp_path):
+    code, out, err = macex(f"bias {LINE} --protected age --explained 20 --out bias.csv")
+    assert (code, err) == (0, "")
+    assert "Changing age alone changes" in out
+    assert (tmp_path / "bias.csv").read_text().startswith("what,column")
+    code, out, _ = macex(f"bias {LINE} --protected job --explained 20 --json")
+    assert json.loads(out)["reading"][0].startswith("Changing job alone")
+
+
+def test_wrong_use_is_told_in_one_line(macex):
+    for line, said in (
+        (f"bias {LINE} --protected gendr", "there is no column 'gendr'"),
+        (f"plan {LINE} --actions 0", "actions must be a whole number"),
+        (f"plan {LINE} --by jb", "did you mean 'job'"),
+        (f"plan {LINE} --out plan.pdf", ".csv or .html"),
+    ):
+        code, _, err = macex(line)
+        assert code == 2
+        assert said in err
+        assert len(err.splitlines()) == 1
