@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from bench.found import findings, record
+from macex.bench.experiments.engine import quality
 from macex.bench.figures import figures
 
 
@@ -32,3 +33,16 @@ def test_records_go_by_query_and_troubles_by_cell():
         "loans / MLP / Greedy": "not run: not installed",
     }
     assert found.methods() == ["default"]
+
+
+def test_a_longer_run_is_held_against_a_shorter_one_on_the_same_rows():
+    found = findings({"default": [record(("a",)), record(("a",)), record(("a", "b"))]})
+    assert found.figures("loans", "MLP").sparsity == 4 / 3
+    assert found.figures("loans", "MLP", first=2).sparsity == 1
+
+
+def test_the_yardstick_keeps_to_the_rows_on_record():
+    few, many = [record(("a",))] * 50, [record(("a",))] * 50 + [record(("a", "b"))] * 50
+    found = findings({"default": many, "optimum": few}, dataset="adult")
+    sentences = {claim.sentence: claim.number for claim in quality.claims(found)}
+    assert sentences["changes above the optimum on the same models"].startswith("0 %")

@@ -16,6 +16,7 @@ def test_what_was_written_is_read_again(tmp_path):
     outcome = Outcome(FIRST, [{"found": 1, "plausibility": None}], {"cpu": 0.5})
     written.start({"cores": 2})
     written.add(outcome)
+    written.start({"cores": 2})
     read = Results(tmp_path, resume=True)
     assert list(read) == [outcome]
     assert read.machines == [{"cores": 2}]

@@ -59,11 +59,23 @@ class Findings:
         }
 
     def figures(
-        self, dataset: str, model: str, method: str = DEFAULT, *, seed: int = 0, n: int = 1
+        self,
+        dataset: str,
+        model: str,
+        method: str = DEFAULT,
+        *,
+        seed: int = 0,
+        n: int = 1,
+        first: int | None = None,
     ) -> Figures | None:
-        """The figures of one cell and method; None where nothing was asked."""
+        """The figures of one cell and method; None where nothing was asked.
+
+        With `first` only so many queries count, so that a longer run is held against a shorter
+        one on the same rows.
+        """
         records = self.records(dataset, model, method, seed=seed, n=n)
-        return figures(records.values()) if records else None
+        kept = [r for query, r in records.items() if first is None or query < first]
+        return figures(kept) if kept else None
 
     def values(
         self, metric: str, dataset: str, model: str, method: str, *, seed: int = 0, n: int = 1

@@ -52,7 +52,8 @@ class Results:
 
     def _keep(self, document: Any) -> None:
         if "machine" in document:
-            self.machines.append(document["machine"])
+            if document["machine"] not in self.machines:
+                self.machines.append(document["machine"])
             return
         outcome = Outcome.read(document)
         self._outcomes[outcome.task] = outcome

@@ -40,7 +40,6 @@ VARIANTS: dict[str, Mapping[str, Any]] = {
     "no fine-tuning": {"finetune": None},
     "fine-tuning by sections (ours)": {"finetune": "section"},
     "candidates of the domain": {"candidates": "domain"},
-    "candidates of both (ours)": {"candidates": "both"},
     "refine first, then select (ours)": {"selection": "diverse"},
 }
 

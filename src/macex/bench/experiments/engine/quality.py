@@ -78,13 +78,16 @@ _NOTE = (
 
 
 def _all(findings: Findings, name: str) -> dict[Cell, Figures]:
-    found = {cell: findings.figures(*cell, name) for cell in findings.cells()}
+    """The figures of every cell on the rows that are on record, however many others were asked."""
+    found = {cell: findings.figures(*cell, name, first=ALL_ROWS) for cell in findings.cells()}
     return {cell: one for cell, one in found.items() if one is not None}
 
 
 def _proved(findings: Findings, cell: Cell, name: str = DEFAULT) -> float:
-    records = findings.records(*cell, name).values()
-    answered = [float(record["proved"]) for record in records if record["found"]]
+    records = findings.records(*cell, name)
+    answered = [
+        float(r["proved"]) for query, r in records.items() if r["found"] and query < ALL_ROWS
+    ]
     return mean(answered) if answered else float("nan")
 
 
