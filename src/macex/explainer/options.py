@@ -90,18 +90,13 @@ def read_options(
     names: Any,
 ) -> Options:
     """Options from what a caller gave; a wrong one is an error that names the right ones."""
-    if not isinstance(prefer, str) or prefer not in PREFERENCES:
-        raise OptionError(f"prefer={prefer!r}{closest(prefer, PREFERENCES)}")
+    check_common(prefer, fallback, random_state)
     if not callable(distance) and (not isinstance(distance, str) or distance not in KINDS):
         raise OptionError(
             f"distance={distance!r}{closest(distance, KINDS)}, or a function of two frames"
         )
-    if isinstance(random_state, bool) or not isinstance(random_state, Integral):
-        raise OptionError(f"random_state must be a whole number, not {random_state!r}")
-    if not isinstance(fallback, bool):
-        raise OptionError(f"fallback must be True or False, not {fallback!r}")
-    chosen = _choose("candidates", candidates, OFFERS, (Neighbors, Domain, Both, Thresholds))
-    search = _choose("method", method, SEARCHES, (Exhaustive, Reinforce, GradientlessSearch))
+    chosen = choose("candidates", candidates, OFFERS, (Neighbors, Domain, Both, Thresholds))
+    search = choose("method", method, SEARCHES, (Exhaustive, Reinforce, GradientlessSearch))
     if isinstance(chosen, Thresholds) and not isinstance(search, Exhaustive):
         raise OptionError(
             'candidates="thresholds" are for method="exhaustive", '
@@ -110,10 +105,10 @@ def read_options(
     return Options(
         candidates=chosen,
         method=search,
-        selection=_choose("selection", selection, SELECTIONS, (Selection,)),
+        selection=choose("selection", selection, SELECTIONS, (Selection,)),
         finetune=None
         if finetune is None
-        else _choose("finetune", finetune, FINETUNES, (Section, GradientlessDescent)),
+        else choose("finetune", finetune, FINETUNES, (Section, GradientlessDescent)),
         prefer=prefer,
         distance=distance,
         fallback=fallback,
@@ -122,7 +117,18 @@ def read_options(
     )
 
 
-def _choose(option: str, given: Any, named: Any, kinds: tuple[type, ...]) -> Any:
+def check_common(prefer: Any, fallback: Any, random_state: Any) -> None:
+    """Refuse a wrong value of an option that explainers of tables and of series both have."""
+    if not isinstance(prefer, str) or prefer not in PREFERENCES:
+        raise OptionError(f"prefer={prefer!r}{closest(prefer, PREFERENCES)}")
+    if isinstance(random_state, bool) or not isinstance(random_state, Integral):
+        raise OptionError(f"random_state must be a whole number, not {random_state!r}")
+    if not isinstance(fallback, bool):
+        raise OptionError(f"fallback must be True or False, not {fallback!r}")
+
+
+def choose(option: str, given: Any, named: Any, kinds: tuple[type, ...]) -> Any:
+    """The object of a stage from an object or its name; a wrong one is an error."""
     if isinstance(given, kinds):
         return given
     if isinstance(given, str) and given in named:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
-from macex.errors import OptionError, closest
-from macex.explainer.options import Search, search_name
+from macex.explainer.options import SELECTIONS, Search, check_common, choose, search_name
 from macex.series.nearness import NearCases
 from macex.series.segments import Segments
 from macex.stages.search.exhaustive import Exhaustive
@@ -25,7 +23,6 @@ SEARCHES: dict[str, Search] = {
     "reinforce": Reinforce(max_columns=48),
     "gradientless": GradientlessSearch(),
 }
-PREFERENCES: tuple[Prefer, ...] = ("fewest", "nearest", "surest")
 
 
 @dataclass(frozen=True)
@@ -62,30 +59,15 @@ def read_options(
     random_state: Any,
 ) -> SeriesOptions:
     """Options from what a caller gave; a wrong one is an error that names the right ones."""
-    if not isinstance(prefer, str) or prefer not in PREFERENCES:
-        raise OptionError(f"prefer={prefer!r}{closest(prefer, PREFERENCES)}")
-    if isinstance(random_state, bool) or not isinstance(random_state, Integral):
-        raise OptionError(f"random_state must be a whole number, not {random_state!r}")
-    if not isinstance(fallback, bool):
-        raise OptionError(f"fallback must be True or False, not {fallback!r}")
-    named = {"diverse": Selection(), "printed": Selection(uses=3, printed=True)}
+    check_common(prefer, fallback, random_state)
     return SeriesOptions(
-        candidates=_choose("candidates", candidates, {"neighbors": NearCases()}, (NearCases,)),
-        method=_choose("method", method, SEARCHES, (Exhaustive, Reinforce, GradientlessSearch)),
-        selection=_choose("selection", selection, named, (Selection,)),
+        candidates=choose("candidates", candidates, {"neighbors": NearCases()}, (NearCases,)),
+        method=choose("method", method, SEARCHES, (Exhaustive, Reinforce, GradientlessSearch)),
+        selection=choose("selection", selection, SELECTIONS, (Selection,)),
         finetune=None
         if finetune is None
-        else _choose("finetune", finetune, {"segments": Segments()}, (Segments,)),
+        else choose("finetune", finetune, {"segments": Segments()}, (Segments,)),
         prefer=prefer,
         fallback=fallback,
         random_state=int(random_state),
     )
-
-
-def _choose(option: str, given: Any, named: Any, kinds: tuple[type, ...]) -> Any:
-    if isinstance(given, kinds):
-        return given
-    if isinstance(given, str) and given in named:
-        return named[given]
-    objects = " or ".join(kind.__name__ for kind in kinds)
-    raise OptionError(f"{option}={given!r}: give {objects}, or a name{closest(given, named)}")
