@@ -113,7 +113,7 @@ def _plainly(column: str, speech: Speech) -> str:
 def batch_text(items: Sequence[Any], limit: int = 5) -> str:
     """How many rows have an answer, then the first `limit` explanations."""
     lines = [counted(items)]
-    lines += [f"{row}: {explanation_text(item)}" for row, item in enumerate(items[:limit])]
+    lines += [f"{row}: {item!r}" for row, item in enumerate(items[:limit])]
     if len(items) > limit:
         lines.append(f"… and {len(items) - limit} more")
     return "\n".join(lines)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, overload
 from macex.ask.goals import Goal
 from macex.explanation import Cost
 from macex.explanation.values import Over, Status
+from macex.render.text import batch_text
 from macex.schema import Array
 from macex.series import words
 
@@ -141,7 +142,7 @@ class SeriesExplanations(Sequence[SeriesExplanation]):
         return dumps(explanations_document(self, canonical=canonical), canonical=canonical)
 
     def __repr__(self) -> str:
-        return words.batch_text(self._items)
+        return batch_text(self._items)
 
     def _repr_html_(self) -> str:
         from macex.series.html import fragment

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from macex.ask.goals import AnyOf
 from macex.render.speech import Speech
-from macex.render.text import counted
 from macex.render.values import score_text, scores, shown
 
 
@@ -75,12 +73,3 @@ def _line(change: Any) -> str:
     return (
         f"{change.channel} {change.start}–{change.stop - 1} from case {change.case}{label}{blend}"
     )
-
-
-def batch_text(items: Sequence[Any], limit: int = 5) -> str:
-    """How many cases have an answer, then the first `limit` explanations."""
-    lines = [counted(items)]
-    lines += [f"{row}: {explanation_text(item)}" for row, item in enumerate(items[:limit])]
-    if len(items) > limit:
-        lines.append(f"… and {len(items) - limit} more")
-    return "\n".join(lines)
