@@ -1,0 +1,177 @@
+"""Values of the nearest training rows that meet the goal, for units that are not offered whole.
+
+The distances of `macex.stages.neighbors` as one matrix product, and the counting of
+`macex.stages.candidates.popular` by comparing all neighbours of a query with each other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from macex.device.arrays import Array, best_of, lowest
+from macex.device.layout import Layout
+from macex.schema import MISSING, row_keys
+from macex.stages.neighbors import WIDE
+
+if TYPE_CHECKING:
+    from macex.explainer.fitted import Fitted
+    from macex.schema import Array as HostArray
+    from macex.stages.candidates import Neighbors
+
+BLOCK = 1 << 27  # distances held at once
+
+
+class Feature(NamedTuple):
+    """How one unit is compared."""
+
+    unit: int
+    edges: Array | None  # of its bins; None for categories
+    top: int  # the highest bin
+    bins: Array  # (R,) of the rows
+    values: Array  # (R,) of the rows
+
+    @property
+    def one_hot(self) -> bool:
+        """Whether the unit's categories are few enough for a table."""
+        return self.edges is None and self.top < WIDE
+
+
+class Nearby(NamedTuple):
+    """Training rows that meet a goal, ready to be compared with queries."""
+
+    layout: Layout
+    choice: Neighbors
+    features: tuple[Feature, ...]
+    table: Array  # (R, F) float32
+    wide: tuple[int, ...]  # the units whose values are wanted
+
+    def values(self, own: Array) -> dict[int, Array]:
+        """For each wide unit the values most of the nearest rows have, (q, m) each.
+
+        Where there are fewer, the query's own value stands in.
+        """
+        xp, place, rows = self.layout.place.xp, self.layout.place, int(self.table.shape[0])
+        if not self.wide or not rows:
+            return {}
+        step = max(1, BLOCK // rows)
+        found = [self._some(own[at : at + step]) for at in range(0, own.shape[0], step)]
+        empty = place.full((0, self.choice.values), 0.0)
+        return {
+            unit: xp.concat([*(part[unit] for part in found), empty], axis=0) for unit in self.wide
+        }
+
+    def _some(self, own: Array) -> dict[int, Array]:
+        xp, place = self.layout.place.xp, self.layout.place
+        bins = {feature.unit: self._binned(feature, own) for feature in self.features}
+        gaps = self._gaps(bins)
+        rank = xp.astype(gaps, xp.float64) * self.table.shape[0]
+        near = lowest(rank + xp.astype(place.arange(self.table.shape[0]), xp.float64), self.choice.k)
+        other = xp.take_along_axis(gaps, near, axis=1) > 0
+        floor, ceiling = self.layout.bounds(own)
+        picked, total = {}, []
+        for feature in (f for f in self.features if f.unit in self.wide):
+            unit = feature.unit
+            value, mine = feature.values[near], own[:, unit : unit + 1]
+            usable = other & (feature.bins[near] != bins[unit][:, None]) & (value != mine)
+            usable = usable & (value > MISSING)
+            usable = usable & (value >= floor[:, unit, None]) & (value <= ceiling[:, unit, None])
+            picked[unit] = self._popular(feature.bins[near], value, usable, mine)
+            total.append(xp.sum(xp.astype(usable, xp.int64), axis=1))
+        if len(picked) <= self.choice.columns:
+            return picked
+        return self._foremost(own, picked, xp.stack(total, axis=1))
+
+    def _foremost(self, own: Array, picked: dict[int, Array], total: Array) -> dict[int, Array]:
+        """Only the units in which most neighbours differ from the query."""
+        xp, place = self.layout.place.xp, self.layout.place
+        keys = xp.astype(place.arange(len(picked)) - total * len(picked), xp.float64)
+        rank = xp.argsort(xp.argsort(keys, axis=1), axis=1)
+        return {
+            unit: xp.where(rank[:, at, None] < self.choice.columns, values, own[:, unit, None])
+            for at, (unit, values) in enumerate(picked.items())
+        }
+
+    def _binned(self, feature: Feature, own: Array) -> Array:
+        xp = self.layout.place.xp
+        mine = own[:, feature.unit]
+        odd = mine <= MISSING
+        plain = xp.where(odd, 0.0, mine)
+        if feature.edges is None:
+            binned = xp.astype(plain, xp.int64)
+        else:
+            binned = xp.searchsorted(feature.edges, plain, side="right")
+        return xp.where(odd, xp.where(mine == MISSING, -1, -2), binned)
+
+    def _gaps(self, bins: dict[int, Array]) -> Array:
+        """Squared distances (q, R)."""
+        xp = self.layout.place.xp
+        query = encoded(self.layout, self.features, bins)
+        gaps = xp.sum(query * query, axis=1)[:, None] + xp.sum(self.table * self.table, axis=1)
+        gaps = gaps - 2 * xp.matmul(query, self.table.T)
+        for feature in self.features:
+            if feature.edges is None and not feature.one_hot:
+                differs = bins[feature.unit][:, None] != feature.bins
+                gaps = gaps + 2 * xp.astype(differs, xp.float32)
+        return gaps
+
+    def _popular(self, bins: Array, values: Array, usable: Array, mine: Array) -> Array:
+        """The median values of the most frequent bins, nearest to the query's own first."""
+        xp, place = self.layout.place.xp, self.layout.place
+        turn = place.arange(values.shape[1])
+        same = usable[:, None, :] & (bins[:, :, None] == bins[:, None, :])
+        earlier = (values[:, None, :] == values[:, :, None]) & (turn[None, :] < turn[:, None])
+        earlier = earlier | (values[:, None, :] < values[:, :, None])
+        count = xp.sum(xp.astype(same, xp.int64), axis=2)
+        below = xp.sum(xp.astype(same & earlier, xp.int64), axis=2)
+        left = usable & (below == (count - 1) // 2)
+        line, picked = place.arange(values.shape[0]), []
+        for _ in range(self.choice.values):
+            best = best_of(left, -count, xp.abs(values - mine), values)
+            picked.append(xp.where(left[line, best], values[line, best], mine[:, 0]))
+            left = left & (turn != best[:, None])
+        return xp.stack(picked, axis=1)
+
+
+def encoded(layout: Layout, features: tuple[Feature, ...], bins: dict[int, Array]) -> Array:
+    """Bins as float32 features: one-hot for categories, the bin itself for numbers."""
+    xp, place = layout.place.xp, layout.place
+    count = next(iter(bins.values())).shape[0]
+    parts = [place.zeros((count, 0), xp.float32)]
+    for feature in features:
+        mine = bins[feature.unit][:, None]
+        if feature.one_hot:
+            parts.append(xp.astype(mine == place.arange(feature.top + 2) - 1, xp.float32))
+        elif feature.edges is not None:
+            missing = mine < 0
+            parts += [xp.astype(xp.where(missing, 0, mine), xp.float32)]
+            parts += [xp.astype(missing, xp.float32) * 5]
+    return xp.concat(parts, axis=1)
+
+
+def nearby(fitted: Fitted, layout: Layout, members: list[int], meeting: HostArray) -> Nearby:
+    """The training rows `meeting` a goal, without those that agree in all compared columns."""
+    choice, place = fitted.options.neighbors, layout.place
+    changeable = {offer.unit for offer in layout.offers}
+    compared = [
+        unit for unit in range(len(members)) if choice.match == "all" or unit in changeable
+    ]
+    columns = [members[unit] for unit in compared]
+    rows = np.intersect1d(meeting, fitted.index.distinct, assume_unique=True)
+    _, first = np.unique(row_keys(fitted.binned[rows][:, columns]), return_index=True)
+    rows = rows[np.sort(first)]
+    features = tuple(
+        Feature(
+            unit,
+            None if (edges := fitted.bins.edges[column]) is None else place.array(edges),
+            int(fitted.index.top[column]),
+            place.array(fitted.binned[rows, column].astype(np.int64)),
+            place.array(fitted.ground.codes[rows, column]),
+        )
+        for unit, column in zip(compared, columns, strict=True)
+    )
+    wide = tuple(offer.unit for offer in layout.offers if offer.wide)
+    bins = {feature.unit: feature.bins for feature in features}
+    table = encoded(layout, features, bins) if bins else place.zeros((0, 0), place.xp.float32)
+    return Nearby(layout, choice, features, table, wide)

@@ -1,0 +1,170 @@
+"""Stage 4: numbers moved back toward the query as far as they go.
+
+As `macex.stages.finetune.section`: every round tries points on the line from what is known to fail
+to the present value, one number at a time and all together, and to take each change back; the best
+point that still reaches the goal becomes the example. An example is what it sets in S units, its
+*slots*; a slot that is taken back holds the query's own value.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from macex.device.arrays import Array, at_each, best_of
+from macex.device.judging import Judge
+from macex.device.layout import Layout
+from macex.schema import MISSING
+from macex.stages.finetune.section import Section
+
+
+class Examples(NamedTuple):
+    """Examples that reach their goals."""
+
+    own: Array  # (e, U) the queries they are made from
+    units: Array  # (e, S)
+    values: Array  # (e, S)
+    progress: Array  # (e,)
+
+
+class _Trials(NamedTuple):
+    """Values to be tried in the slots of every example, and which of them are worth it."""
+
+    values: Array  # (e, n, S)
+    real: Array  # (e, n) bool
+
+
+class _Frame(NamedTuple):
+    """What stays the same while examples are refined."""
+
+    own: Array  # (e, S) the queries' values in the slots
+    floor: Array  # (e, S)
+    ceiling: Array  # (e, S)
+    numbers: Array  # (e, S) bool: may move
+
+
+def refined(judge: Judge, layout: Layout, section: Section, examples: Examples) -> Examples:
+    """The examples, each as near to its query as it goes."""
+    xp, units = layout.place.xp, examples.units
+    line = layout.place.arange(units.shape[0])
+    frame = _frame(layout, examples)
+    values, progress = examples.values, examples.progress
+    fence, moved = frame.own, xp.ones_like(progress, dtype=xp.bool)
+    for turn in range(section.rounds + units.shape[1] - 1):
+        trials = _taken_back(layout, frame, values, moved)
+        if turn < section.rounds:
+            lines = _lines(layout, section, units, frame, values, fence)
+            together = _diagonal(layout, units, frame, values, fence, moved)
+            trials = _joined(layout, [lines, together, trials])
+        wide = xp.broadcast_to(units[:, None, :], trials.values.shape)
+        reached, found = judge.changes(examples.own, wide, trials.values, trials.real)
+        if turn < section.rounds:
+            fence = _raised(layout, fence, trials, reached, section.points)
+        best, moved = _best(layout, units, frame, values, trials, reached)
+        values = xp.where(moved[:, None], trials.values[line, best], values)
+        progress = xp.where(moved, at_each(found, best), progress)
+    return examples._replace(values=values, progress=progress)
+
+
+def _frame(layout: Layout, examples: Examples) -> _Frame:
+    line = layout.place.arange(examples.units.shape[0])[:, None]
+    floor, ceiling = layout.bounds(examples.own)
+    own = examples.own[line, examples.units]
+    plain = (own > MISSING) & (examples.values > MISSING)
+    numbers = layout.number[examples.units] & plain
+    return _Frame(own, floor[line, examples.units], ceiling[line, examples.units], numbers)
+
+
+def _lines(
+    layout: Layout, section: Section, units: Array, frame: _Frame, values: Array, fence: Array
+) -> _Trials:
+    """Points of one slot between its fence and its present value, slot after slot."""
+    xp, place = layout.place.xp, layout.place
+    share = xp.astype(place.arange(section.points) + 1, xp.float64) / (section.points + 1)
+    found, fresh = [], []
+    for slot in range(units.shape[1]):
+        low, high = fence[:, slot, None], values[:, slot, None]
+        usable = frame.numbers[:, slot, None] & (high != frame.own[:, slot, None])
+        points = xp.where(usable, low + share * (high - low), high)
+        points = layout.snapped(points, units[:, slot, None])
+        ok = usable & (points > xp.minimum(low, high)) & (points < xp.maximum(low, high))
+        ok = ok & (points >= frame.floor[:, slot, None]) & (points <= frame.ceiling[:, slot, None])
+        ok[:, 1:] = ok[:, 1:] & (points[:, 1:] != points[:, :-1])
+        found.append(_with(layout, values, slot, points))
+        fresh.append(ok)
+    return _Trials(xp.concat(found, axis=1), xp.concat(fresh, axis=1))
+
+
+def _with(layout: Layout, values: Array, slot: int, points: Array) -> Array:
+    """The values (e, S) with each of the points (e, n) in one slot, (e, n, S)."""
+    xp = layout.place.xp
+    mine = layout.place.arange(values.shape[1]) == slot
+    return xp.where(mine, points[:, :, None], values[:, None, :])
+
+
+def _diagonal(
+    layout: Layout, units: Array, frame: _Frame, values: Array, fence: Array, moved: Array
+) -> _Trials:
+    """Points where all numbers of an example move together, for examples that just moved."""
+    xp = layout.place.xp
+    moving = frame.numbers & (values != frame.own)
+    several = moved & (xp.sum(xp.astype(moving, xp.int64), axis=1) > 1)
+    points = []
+    for share in (0.25, 0.5, 0.75):
+        point = xp.where(moving, fence + share * (values - fence), layout.low[units])
+        point = layout.snapped(point, units)
+        ok = moving & (point >= frame.floor) & (point <= frame.ceiling) & (point != frame.own)
+        points.append(xp.where(ok, point, values))
+    found = xp.stack(points, axis=1)
+    return _Trials(found, several[:, None] & xp.any(found != values[:, None, :], axis=2))
+
+
+def _taken_back(layout: Layout, frame: _Frame, values: Array, moved: Array) -> _Trials:
+    """One change undone at a time, where more than one was made."""
+    xp, size = layout.place.xp, values.shape[1]
+    changed = values != frame.own
+    several = moved & (xp.sum(xp.astype(changed, xp.int64), axis=1) > 1)
+    undone = [_with(layout, values, slot, frame.own[:, slot, None]) for slot in range(size)]
+    return _Trials(xp.concat(undone, axis=1), changed & several[:, None])
+
+
+def _joined(layout: Layout, trials: list[_Trials]) -> _Trials:
+    return _Trials(*(layout.place.xp.concat(part, axis=1) for part in zip(*trials, strict=True)))
+
+
+def _raised(
+    layout: Layout, fence: Array, trials: _Trials, reached: Array, points: int
+) -> Array:
+    """The fences moved to the last point before the first one that reaches the goal."""
+    xp = layout.place.xp
+    raised = []
+    for slot in range(fence.shape[1]):
+        span = slice(slot * points, (slot + 1) * points)
+        point, real, ok = trials.values[:, span, slot], trials.real[:, span], reached[:, span]
+        away = xp.abs(point - fence[:, slot, None])
+        first = xp.min(xp.where(ok, away, xp.inf), axis=1, keepdims=True)
+        fails = real & ~ok & (away < first)
+        last = xp.argmax(xp.where(fails, away, -1.0), axis=1)
+        raised.append(xp.where(xp.any(fails, axis=1), at_each(point, last), fence[:, slot]))
+    return xp.stack(raised, axis=1)
+
+
+def _best(
+    layout: Layout, units: Array, frame: _Frame, values: Array, trials: _Trials, reached: Array
+) -> tuple[Array, Array]:
+    """The trial to move to: fewer changes, or as many and nearer; and whether it is better."""
+    xp = layout.place.xp
+    changes, distance = measured(layout, frame.own[:, None, :], trials.values, units[:, None, :])
+    now_changes, now = measured(layout, frame.own, values, units)
+    better = reached & (
+        (changes < now_changes[:, None])
+        | ((changes == now_changes[:, None]) & (distance < now[:, None] - 1e-12))
+    )
+    return best_of(better, changes, distance), xp.any(better, axis=1)
+
+
+def measured(layout: Layout, own: Array, values: Array, units: Array) -> tuple[Array, Array]:
+    """How many slots differ from the query, and how far in all: sums over the last axis."""
+    xp = layout.place.xp
+    changes = xp.sum(xp.astype(values != own, xp.int64), axis=-1)
+    distance = xp.sum(layout.distances(own, values, units), axis=-1)
+    return changes, xp.round(distance * 1e9) / 1e9
