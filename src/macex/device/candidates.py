@@ -32,7 +32,7 @@ def singles(layout: Layout, own: Array, neighbors: dict[int, Array]) -> Singles:
     floor, ceiling = layout.bounds(own)
     units, values, real, starts = [], [], [], [0]
     for offer in layout.offers:
-        unit = offer.unit
+        unit = offer.column
         mine, ends = own[:, unit : unit + 1], (floor[:, unit], ceiling[:, unit])
         value, ok = _offered(layout, offer, mine, ends)
         if unit in neighbors:
@@ -69,7 +69,7 @@ def _offered(
 
 def _with_ends(layout: Layout, offer: Offer, ends: tuple[Array, Array]) -> tuple[Array, Array]:
     """Seen values spread evenly between each query's floor and ceiling, and those two."""
-    xp, unit = layout.place.xp, offer.unit
+    xp, unit = layout.place.xp, offer.column
     value, new = quantiles(layout, offer, *ends)
     low, high = xp.clip(ends[0], layout.low[unit]), ends[1]
     high = xp.minimum(high, layout.high[unit])

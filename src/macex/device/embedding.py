@@ -151,28 +151,32 @@ class TorchScores:
         self.module, self.logits = module, logits
         weight = next(module.parameters(), None)
         self.device = self._torch.device("cpu") if weight is None else weight.device
-        parts = vars(self.tables).items()
-        self._parts = {name: self._moved(value) for name, value in parts}
+        self._parts = {name: self._moved(value) for name, value in vars(self.tables).items()}
+        self._shift = self._moved(self.tables.first + 1.0)
+        self._missing = bool(self.tables.blank.any())
 
     def _moved(self, values: Array) -> Any:
+        """A table of 32 bits, an index, or a line of numbers to be added to codes."""
         torch = self._torch
-        kind = torch.int64 if values.dtype.kind in "iu" else torch.float32
-        kind = torch.float64 if values.ndim == 1 and kind == torch.float32 else kind
+        exact = torch.int64 if values.dtype.kind in "iu" else torch.float64
+        kind = torch.float32 if values.ndim == 2 else exact
         return torch.as_tensor(values, dtype=kind, device=self.device)
 
     def inputs(self, codes: Any) -> Any:
         """The inputs (n, F) of rows of codes (n, d), float32."""
         torch, parts = self._torch, self._parts
+        total = parts["constant"].to(torch.float32)
+        if len(self.tables.categories):
+            chosen = codes[:, parts["categories"]].clamp(min=-1.0).add_(self._shift)
+            bag = torch.nn.functional.embedding_bag
+            total = bag(chosen.to(torch.int32), parts["lines"], mode="sum").add_(total)
+        if not len(self.tables.numbers):
+            return total
         numbers = codes[:, parts["numbers"]]
         missing = numbers <= MISSING
-        plain = torch.where(missing, 0.0, numbers - parts["center"]).to(torch.float32)
-        total = torch.addmm(parts["constant"].to(torch.float32), plain, parts["slope"])
-        if not len(self.tables.categories):
-            return total + missing.to(torch.float32) @ parts["blank"]
-        chosen = codes[:, parts["categories"]]
-        line = torch.where(chosen <= MISSING, 0.0, chosen + 1).to(torch.int64) + parts["first"]
-        bag = torch.nn.functional.embedding_bag(line, parts["lines"], mode="sum")
-        return total + bag + missing.to(torch.float32) @ parts["blank"]
+        plain = (numbers - parts["center"]).masked_fill_(missing, 0.0).to(torch.float32)
+        total = torch.addmm(total, plain, parts["slope"])
+        return total + missing.to(torch.float32) @ parts["blank"] if self._missing else total
 
     def __call__(self, codes: Any) -> Any:
         """The scores of rows of codes (n, d)."""
@@ -181,7 +185,8 @@ class TorchScores:
             outputs = self.module(self.inputs(codes))
             if not self.logits:
                 return outputs
+            if outputs.ndim == 2 and outputs.shape[1] == 2:
+                outputs = outputs[:, 1] - outputs[:, 0]
             outputs = outputs.to(torch.float64)
-            if outputs.ndim == 1 or outputs.shape[1] == 1:
-                return torch.sigmoid(outputs)
-            return torch.softmax(outputs, dim=1)
+            many = outputs.ndim == 2 and outputs.shape[1] > 2
+            return torch.softmax(outputs, dim=1) if many else torch.sigmoid(outputs)

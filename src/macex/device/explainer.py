@@ -11,7 +11,7 @@ import numpy as np
 from macex.ask.answers import Answers
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AnyOf, compile_goals, resolve
-from macex.device.arrays import Array, on_host, place_named, place_of
+from macex.device.arrays import Array, memory, on_host, place_named, place_of
 from macex.device.candidates import singles
 from macex.device.judging import MOST_ROWS, Asker, Judge, Score
 from macex.device.layout import layout_of
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from macex.explainer import Explainer
     from macex.explainer.fitted import Fitted
 
-BLOCK_CELLS = 1 << 24  # single changes held at once
+SINGLE_BYTES = 150  # what a single change of a query takes at the worst
+PAIR_BYTES = 150_000  # what all its combinations take
 
 
 class CodeAnswers(NamedTuple):
@@ -100,7 +101,7 @@ class DeviceExplainer:
         self.layout = layout_of(fitted, wished, self.place)
         self.margin, self.confirm = float(margin), confirm
         self._asker = Asker(score, self.layout, fitted.outlook, int(most_rows))
-        self._members = [unit.members[0] for unit in fitted.ground.units()]
+        self._may_blank = any(column.missing for column in fitted.ground.schema.columns)
         self._goals: dict[bytes, _Goal] = {}
 
     def explain(self, codes: Any, want: Any = None) -> CodeAnswers:
@@ -111,9 +112,8 @@ class DeviceExplainer:
         xp = self.place.xp
         own = self._read(codes)
         goal, wanted = self._wanted(own, want)
-        rows, found = own[:, :], self.place.zeros(own.shape[0], xp.bool)
+        rows, found = own + 0.0, self.place.zeros(own.shape[0], xp.bool)
         score = self.place.full(own.shape[0], 0.0)
-        rows = own + 0.0
         for number, mask in enumerate(wanted):
             mine = xp.nonzero(goal == number)[0]
             if mine.shape[0]:
@@ -121,7 +121,7 @@ class DeviceExplainer:
                 for part in self._blocks(mine):
                     rows[part], found[part], score[part] = self._block(known, own[part])
         answers = CodeAnswers(
-            rows[:, self.layout.units],
+            rows,
             found,
             xp.sum(xp.astype(rows != own, xp.int64), axis=1),
             score,
@@ -131,13 +131,13 @@ class DeviceExplainer:
     def _read(self, codes: Any) -> Array:
         """The codes by unit, where they are worked on."""
         given = self.place.array(codes)
-        width = len(self._members)
+        width = len(self._fitted.ground.schema.columns)
         if given.ndim != 2 or given.shape[1] != width:
             raise SchemaError(
                 f"codes of shape {tuple(given.shape)} were given: (rows, {width}) are expected, "
                 "as explainer.schema.read(rows).codes gives them"
             )
-        own = self.place.xp.astype(given, self.place.xp.float64)[:, self.layout.columns]
+        own = self.place.xp.astype(given, self.place.xp.float64)
         if bool(self.place.xp.any(own == UNKNOWN)) or bool(self.place.xp.any(own != own)):
             raise SchemaError(
                 "some rows have a category never seen in training, or a number that is none: "
@@ -146,16 +146,17 @@ class DeviceExplainer:
         return own
 
     def _blocks(self, queries: Array) -> Iterator[Array]:
-        """Queries in parts whose single changes fit into memory."""
-        entries = sum(max(1, int(offer.values.shape[0]) + offer.rungs + 5) for offer in self.layout.offers)
-        size = max(1, BLOCK_CELLS // max(64, entries))
+        """Queries in parts that fit into memory."""
+        entries = sum(int(offer.values.shape[0]) + offer.rungs for offer in self.layout.offers)
+        size = max(64, memory(self.place) // (PAIR_BYTES + entries * SINGLE_BYTES))
         for start in range(0, queries.shape[0], size):
             yield queries[start : start + size]
 
     def _wanted(self, own: Array, want: Any) -> tuple[Array, list[Any]]:
         """The number of each query's goal, and the wanted classes of each goal, (K,) bool."""
         xp, outlook = self.place.xp, self._fitted.outlook
-        parts = [xp.argmax(self._asker(own[part]), axis=1) for part in self._asker.parts(own.shape[0])]
+        ask = self._asker
+        parts = [ask.decision(ask(own[part])) for part in ask.parts(own.shape[0])]
         decision = xp.concat([*parts, self.place.arange(0)])
         alone = want is None or isinstance(want, (AnyOf, str)) or not hasattr(want, "__len__")
         goals = resolve(want, 1 if alone else int(own.shape[0]))
@@ -183,22 +184,22 @@ class DeviceExplainer:
             own = Answers(np.zeros((1, outlook.width)), np.zeros(1, int))
             goals = compile_goals([AnyOf(labels)], own, outlook, self.margin)
             self._goals[key] = _Goal(
-                Judge(self._asker, self.place.array(wanted), self.margin),
-                nearby(fitted, self.layout, self._members, fitted.meeting(goals, 0)),
-                usual_of(fitted.reference(goals, 0), self.layout, self._members),
+                Judge(self._asker, wanted, self.margin),
+                nearby(fitted, self.layout, fitted.meeting(goals, 0)),
+                usual_of(fitted.reference(goals, 0), self.layout, may_blank=self._may_blank),
             )
         return self._goals[key]
 
     def _block(self, goal: _Goal, own: Array) -> tuple[Array, Array, Array]:
-        """One block: rows by unit, which of them reach the goal, and their scores."""
-        rows, verdict = own + 0.0, goal.judge(own)
+        """One block: the rows chosen, which of them reach the goal, and their scores."""
+        rows, (verdict, score) = own + 0.0, goal.judge(own)
         open_ = self.place.xp.nonzero(~verdict.reached)[0]
         if open_.shape[0] and self.layout.offers and self.layout.max_changes:
             base = verdict.progress[open_]
             for queries, chosen in self._searched(goal, own[open_], base):
                 rows[open_[queries]] = chosen
-            verdict = goal.judge(rows)
-        return rows, verdict.reached, verdict.score
+            verdict, score = goal.judge(rows)
+        return rows, verdict.reached, score
 
     def _searched(self, goal: _Goal, own: Array, base: Array) -> Iterator[tuple[Array, Array]]:
         """Level after level: the queries it answers, and their answers."""

@@ -10,11 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from macex.ask.answers import TINY, Outlook
 from macex.ask.goals import SLIGHT
-from macex.device.arrays import Array, place_of
+from macex.device.arrays import Array
 from macex.device.layout import Layout
 from macex.errors import ModelError
+from macex.schema import Array as HostArray
 
 MOST_ROWS = 1 << 20  # rows in one call of the model
 
@@ -22,16 +25,15 @@ Score = Callable[[Array], Array]
 
 
 class Verdict(NamedTuple):
-    """What the scores of some rows mean."""
+    """What the scores of some rows mean: whether they reach the goal, and how near they come."""
 
-    reached: Array  # (n,) bool
-    score: Array  # (n,) toward the goal
-    progress: Array  # (n,)
+    reached: Array  # bool
+    progress: Array
 
 
 @dataclass(frozen=True)
 class Asker:
-    """Asks a model that scores codes (n, d), in the order of the schema's columns."""
+    """Asks a model that scores rows of codes."""
 
     score: Score
     layout: Layout
@@ -39,20 +41,38 @@ class Asker:
     most: int = MOST_ROWS
 
     def __call__(self, codes: Array) -> Array:
-        """The scores (n, K) of codes by unit (n, U), at most `most` rows at a time."""
-        xp = self.layout.place.xp
-        given = self.score(codes[:, self.layout.units])
+        """The scores (n, K) of rows of codes (n, d), not too many at a time; (n,) for yes or no."""
+        xp, width = self.layout.place.xp, self.outlook.width
+        given = self.score(codes)
         scores = xp.astype(given, xp.float64)
-        if scores.ndim == 1 or scores.shape[1] == 1:
-            yes = xp.reshape(scores, (-1,))
-            no = 1.0 - yes if self.outlook.probable else -yes
-            scores = xp.stack([no, yes], axis=1)
-        if tuple(scores.shape) != (codes.shape[0], self.outlook.width):
+        if scores.ndim == 2 and scores.shape[1] == 1:
+            scores = scores[:, 0]
+        count = codes.shape[0]
+        if tuple(scores.shape) != (count, width) and (width != 2 or tuple(scores.shape) != (count,)):
             raise ModelError(
-                f"the model returned shape {tuple(given.shape)} for {codes.shape[0]} rows of codes:"
-                f" ({codes.shape[0]}, {self.outlook.width}) was expected"
+                f"the model returned shape {tuple(given.shape)} for {count} rows of codes: "
+                f"({count}, {width}) was expected"
             )
         return scores
+
+    def of(self, scores: Array, columns: HostArray) -> Array:
+        """The best score among some classes, (n,)."""
+        if scores.ndim == 1 and len(columns) == 1:
+            other = 1.0 - scores if self.outlook.probable else -scores
+            return scores if columns[0] else other
+        if len(columns) == 1:
+            return scores[:, int(columns[0])]
+        if scores.ndim == 1:
+            return self.layout.place.xp.maximum(self.of(scores, columns[:1]), self.of(scores, columns[1:]))
+        return self.layout.place.xp.max(scores[:, self.layout.place.array(columns)], axis=1)
+
+    def decision(self, scores: Array) -> Array:
+        """The class that scores decide for, (n,)."""
+        xp = self.layout.place.xp
+        if scores.ndim == 2:
+            return xp.argmax(scores, axis=1)
+        yes, no = (self.of(scores, np.array([side])) for side in (1, 0))
+        return xp.astype(yes > no, xp.int64)
 
     def parts(self, count: int) -> list[slice]:
         """`count` rows in parts that can be asked together."""
@@ -64,60 +84,82 @@ class Judge:
     """Verdicts on rows for a goal: the model decides for one of the `wanted` classes."""
 
     asker: Asker
-    wanted: Array  # (K,) bool
+    wanted: HostArray  # (K,) bool
     margin: float
 
-    def __call__(self, codes: Array) -> Verdict:
-        """The verdict on rows by unit, (n, U)."""
-        xp = self.asker.layout.place.xp
-        found = [self.read(self.asker(codes[part])) for part in self.asker.parts(codes.shape[0])]
-        if len(found) == 1:
-            return found[0]
-        none = place_of(codes).zeros(0, xp.float64)
-        found.append(Verdict(none > 0, none, none))
-        return Verdict(*(xp.concat(parts) for parts in zip(*found, strict=True)))
+    def __call__(self, codes: Array) -> tuple[Verdict, Array]:
+        """The verdict on rows (n, d), and their scores toward the goal."""
+        xp, place = self.asker.layout.place.xp, self.asker.layout.place
+        scores = [self.asker(codes[part]) for part in self.asker.parts(codes.shape[0])]
+        joined = xp.concat(scores) if scores else place.full((0, self.asker.outlook.width), 0.0)
+        return self.read(joined), self.shown(joined)
 
     def read(self, scores: Array) -> Verdict:
         """What scores (n, K) mean."""
         xp, outlook = self.asker.layout.place.xp, self.asker.outlook
-        digits = 1.0 / outlook.unit
-        rounded = xp.round(scores * digits) / digits
         inside, outside = self._sides(scores)
-        near, far = self._sides(rounded)
-        gap = near - far
-        reached = (inside > outside) & (
-            gap > 0 if 0 < self.margin <= SLIGHT else gap >= self.margin * (1 - 1e-9)
-        )
+        near, far = (xp.round(side / outlook.unit) for side in (inside, outside))
+        slight = 0 < self.margin <= SLIGHT
+        gap = near > far if slight else (near - far) * outlook.unit >= self.margin * (1 - 1e-9)
         if outlook.probable:
             lead = xp.log(xp.clip(inside, TINY)) - xp.log(xp.clip(outside, TINY))
-            shown = xp.sum(xp.where(self.wanted, rounded, 0.0), axis=1)
-            return Verdict(reached, shown, xp.round(lead * 1e4) / 1e4)
-        progress = xp.round((inside - outside) / (2 * outlook.spread) * 1e6) / 1e6
-        return Verdict(reached, near, progress)
+            return Verdict(gap & (inside > outside), xp.round(lead * 1e4) / 1e4)
+        lead = (inside - outside) / (2 * outlook.spread)
+        return Verdict(gap & (inside > outside), xp.round(lead * 1e6) / 1e6)
+
+    def shown(self, scores: Array) -> Array:
+        """Scores toward the goal, as shown to people."""
+        xp, outlook = self.asker.layout.place.xp, self.asker.outlook
+        columns = np.flatnonzero(self.wanted)
+        score = self.asker.of(scores, columns)
+        if outlook.probable and len(columns) > 1:
+            score = sum(self.asker.of(scores, columns[at : at + 1]) for at in range(len(columns)))
+        digits = round(1 / outlook.unit)
+        return xp.round(score * digits) / digits if digits else xp.round(score / outlook.unit) * outlook.unit
 
     def _sides(self, scores: Array) -> tuple[Array, Array]:
         """The best score of a wanted class and of any other, (n,) each."""
-        xp = self.asker.layout.place.xp
-        inside = xp.max(xp.where(self.wanted, scores, -xp.inf), axis=1)
-        return inside, xp.max(xp.where(self.wanted, -xp.inf, scores), axis=1)
+        inside, outside = np.flatnonzero(self.wanted), np.flatnonzero(~self.wanted)
+        if not len(outside):
+            return self.asker.of(scores, inside), self.asker.of(scores, inside) * 0.0 - 1.0
+        return self.asker.of(scores, inside), self.asker.of(scores, outside)
 
-    def changes(self, own: Array, units: Array, values: Array, real: Array) -> tuple[Array, Array]:
+    def singles(self, own: Array, columns: Array, values: Array, real: Array) -> Verdict:
+        """Of single changes: which reach the goal, and their progress, (q, A) each.
+
+        Change j of query i sets `values[i, j]` in `columns[j]`; only the real ones count.
+        """
+        place, (count, width) = self.asker.layout.place, real.shape
+        xp, mine = place.xp, columns[:, None] == place.arange(own.shape[1])
+        step = max(1, self.asker.most // max(1, width))
+        reached, progress = [], []
+        for start in range(0, count, step):
+            some = slice(start, start + step)
+            rows = xp.where(mine, values[some, :, None], own[some, None, :])
+            verdict = self.read(self.asker(xp.reshape(rows, (-1, own.shape[1]))))
+            for parts, found in zip((reached, progress), verdict, strict=True):
+                parts.append(xp.reshape(found, (-1, width)))
+        joined = Verdict(xp.concat(reached), xp.concat(progress))
+        return Verdict(joined.reached & real, xp.where(real, joined.progress, -xp.inf))
+
+    def changes(self, own: Array, units: Array, values: Array, real: Array) -> Verdict:
         """Of changes made to queries: which reach the goal, and their progress, (q, n) each.
 
-        `own` (q, U); change j of query i sets `values[i, j]` in `units[i, j]`, (q, n, S) each. Only
+        `own` (q, d); change j of query i sets `values[i, j]` in `units[i, j]`, (q, n, S) each. Only
         the real ones (q, n) are scored; the others are nowhere.
         """
         place = self.asker.layout.place
-        xp, (count, width) = place.xp, real.shape
+        xp, size = place.xp, units.shape[2]
+        width = real.shape[1]
         chosen = xp.nonzero(xp.reshape(real, (-1,)))[0]
-        reached = place.zeros(count * width, xp.bool)
-        progress = place.full(count * width, -xp.inf)
+        units, values = (xp.reshape(part, (-1, size)) for part in (units, values))
+        reached = place.zeros(units.shape[0], xp.bool)
+        progress = place.full(units.shape[0], -xp.inf)
         for part in self.asker.parts(chosen.shape[0]):
             some = chosen[part]
-            at, entry = some // width, some % width
-            rows, line = own[at], place.arange(some.shape[0])
-            for slot in range(units.shape[2]):
-                rows[line, units[at, entry, slot]] = values[at, entry, slot]
-            verdict = self.read(self.asker(rows))
-            reached[some], progress[some] = verdict.reached, verdict.progress
-        return xp.reshape(reached, real.shape), xp.reshape(progress, real.shape)
+            rows, line = own[some // width], place.arange(some.shape[0])
+            mine, new = units[some], values[some]
+            for slot in range(size):
+                rows[line, mine[:, slot]] = new[:, slot]
+            reached[some], progress[some] = self.read(self.asker(rows))
+        return Verdict(xp.reshape(reached, real.shape), xp.reshape(progress, real.shape))

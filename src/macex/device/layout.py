@@ -1,9 +1,9 @@
 """What may change, as tables on the device, made once for any number of queries.
 
-A *unit* is a column; units stand in the order of their names, so that ties break as they do
-everywhere else. What the constraints say is known here for every query at once: a range is a floor
-and a ceiling, a direction makes the query's own value one of them, and the values that may be set
-are listed, for each present value if need be.
+Columns stand in the order of the schema, as codes do; what is on offer stands in the order of their
+names, so that ties break as they do everywhere else. What the constraints say is known here for
+every query at once: a range is a floor and a ceiling, a direction makes the query's own value one
+of them, and the values that may be set are listed, for each present value if need be.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ UNSUPPORTED = ("groups", "rules", "derived", "may_blank", "strict")
 
 
 class Offer(NamedTuple):
-    """What is on offer for one unit.
+    """What is on offer for one column.
 
     `values` are the same for every query; where there is a ladder, values are spread over what
     each query may set, and the neighbours' are added.
     """
 
-    unit: int
+    column: int
     values: Array  # (v,)
     permits: Array | None  # (1, v) bool, or a line for every present value and one for no category
     ladder: tuple[Array, Array] | None  # seen values, and how many rows lie below each
@@ -51,11 +51,9 @@ class Offer(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """The units of a schema under some constraints; every array has an entry for each unit."""
+    """The columns of a schema under some constraints; every array has an entry for each."""
 
     place: Place
-    columns: Array  # (U,) which column of the schema it is
-    units: Array  # (d,) which unit a column of the schema is
     number: Array  # bool: has a way back to the query's own value
     discrete: Array  # bool
     scale: Array  # what one unit of change is
@@ -73,11 +71,6 @@ class Layout:
     salt: Array  # int: a number of its own, so that a sum tells sets of units apart
     offers: tuple[Offer, ...]
     max_changes: int
-
-    @property
-    def width(self) -> int:
-        """The number of units."""
-        return int(self.columns.shape[0])
 
     def bounds(self, own: Array) -> tuple[Array, Array]:
         """The lowest and highest values that each query (q, U) may set."""
@@ -110,41 +103,36 @@ class Layout:
 def layout_of(fitted: Fitted, constraints: Constraints, place: Place) -> Layout:
     """The layout of an explainer's columns under constraints."""
     refuse_unsupported(constraints)
-    schema, units = fitted.ground.schema, fitted.ground.units()
-    members = [unit.members[0] for unit in units]
-    columns = [schema.columns[member] for member in members]
+    columns = fitted.ground.schema.columns
     space = _space(fitted, replace(constraints, increase=(), decrease=()))
     bounds, names = space.bounds, [column.name for column in columns]
-    changeable = space.changeable[0]
     offers = [
-        _offer(place, at, unit, space, fitted, constraints.allowed.get(unit.name))
-        for at, unit in enumerate(units)
-        if changeable[at]
+        _offer(place, unit, space, fitted, constraints.allowed.get(unit.name))
+        for at, unit in enumerate(space.units)
+        if space.changeable[0, at]
     ]
     grid = np.array([_grid(column) for column in columns], dtype=float).reshape(-1, 4)
-    listed = np.isin(members, list(bounds.menus))
+    listed = np.isin(np.arange(len(columns)), list(bounds.menus))
     discrete = np.array([column.discrete for column in columns], dtype=bool)
     return Layout(
         place=place,
-        columns=place.array(np.array(members)),
-        units=place.array(np.argsort(members)),
         number=place.array(~discrete & ~listed),
         discrete=place.array(discrete),
-        scale=place.array(fitted.scales.scale[members]),
-        weight=place.array(bounds.weights[0, members]),
+        scale=place.array(fitted.scales.scale),
+        weight=place.array(bounds.weights[0]),
         low=place.array(np.array([column.low for column in columns], dtype=float)),
         high=place.array(np.array([column.high for column in columns], dtype=float)),
         step=place.array(grid[:, 0]),
         parts=place.array(grid[:, 1]),
         whole=place.array(grid[:, 2] > 0),
         single=place.array(grid[:, 3] > 0),
-        floor=place.array(bounds.floor[0, members]),
-        ceiling=place.array(bounds.ceiling[0, members]),
+        floor=place.array(bounds.floor[0]),
+        ceiling=place.array(bounds.ceiling[0]),
         rises=place.array(np.isin(names, constraints.increase)),
         falls=place.array(np.isin(names, constraints.decrease)),
-        salt=place.array(np.random.default_rng(0).integers(1, 2**50, len(members))),
+        salt=place.array(np.random.default_rng(0).integers(1, 2**50, len(columns))),
         offers=tuple(offer for offer in offers if offer.wide or offer.values.shape[0]),
-        max_changes=int(min(bounds.max_changes[0], changeable.sum())),
+        max_changes=int(min(bounds.max_changes[0], space.changeable[0].sum())),
     )
 
 
@@ -169,12 +157,11 @@ def _space(fitted: Fitted, constraints: Constraints) -> Space:
     return build_space(fitted.ground, rows, [constraints] * len(codes))
 
 
-def _offer(
-    place: Place, at: int, unit: Unit, space: Space, fitted: Fitted, allowed: Any
-) -> Offer:
-    menu = space.bounds.menus.get(unit.members[0])
+def _offer(place: Place, unit: Unit, space: Space, fitted: Fitted, allowed: Any) -> Offer:
+    at = unit.members[0]
+    menu = space.bounds.menus.get(at)
     if menu is not None:
-        column = fitted.ground.schema.columns[unit.members[0]]
+        column = fitted.ground.schema.columns[at]
         return _listed(place, at, column, menu, allowed)
     domain: Domain = fitted.options.candidates.domain  # type: ignore[union-attr]
     per_unit = domain.per_unit(unit, space.changeable[:1].sum(axis=1))

@@ -61,7 +61,7 @@ def first_level(judge: Judge, own: Array, singles: Singles) -> Level:
     xp = judge.asker.layout.place.xp
     units = xp.broadcast_to(singles.unit, singles.value.shape)[:, :, None]
     values = singles.value[:, :, None]
-    return Level(units, values, *judge.changes(own, units, values, singles.real))
+    return Level(units, values, *judge.singles(own, singles.unit, singles.value, singles.real))
 
 
 def best_parts(singles: Singles, level: Level, base: Array, most: int) -> Parts:

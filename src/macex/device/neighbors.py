@@ -24,9 +24,9 @@ BLOCK = 1 << 27  # distances held at once
 
 
 class Feature(NamedTuple):
-    """How one unit is compared."""
+    """How one column is compared."""
 
-    unit: int
+    column: int
     edges: Array | None  # of its bins; None for categories
     top: int  # the highest bin
     bins: Array  # (R,) of the rows
@@ -34,7 +34,7 @@ class Feature(NamedTuple):
 
     @property
     def one_hot(self) -> bool:
-        """Whether the unit's categories are few enough for a table."""
+        """Whether its categories are few enough for a table."""
         return self.edges is None and self.top < WIDE
 
 
@@ -64,15 +64,15 @@ class Nearby(NamedTuple):
 
     def _some(self, own: Array) -> dict[int, Array]:
         xp, place = self.layout.place.xp, self.layout.place
-        bins = {feature.unit: self._binned(feature, own) for feature in self.features}
+        bins = {feature.column: self._binned(feature, own) for feature in self.features}
         gaps = self._gaps(bins)
         rank = xp.astype(gaps, xp.float64) * self.table.shape[0]
         near = lowest(rank + xp.astype(place.arange(self.table.shape[0]), xp.float64), self.choice.k)
         other = xp.take_along_axis(gaps, near, axis=1) > 0
         floor, ceiling = self.layout.bounds(own)
         picked, total = {}, []
-        for feature in (f for f in self.features if f.unit in self.wide):
-            unit = feature.unit
+        for feature in (f for f in self.features if f.column in self.wide):
+            unit = feature.column
             value, mine = feature.values[near], own[:, unit : unit + 1]
             usable = other & (feature.bins[near] != bins[unit][:, None]) & (value != mine)
             usable = usable & (value > MISSING)
@@ -95,7 +95,7 @@ class Nearby(NamedTuple):
 
     def _binned(self, feature: Feature, own: Array) -> Array:
         xp = self.layout.place.xp
-        mine = own[:, feature.unit]
+        mine = own[:, feature.column]
         odd = mine <= MISSING
         plain = xp.where(odd, 0.0, mine)
         if feature.edges is None:
@@ -112,7 +112,7 @@ class Nearby(NamedTuple):
         gaps = gaps - 2 * xp.matmul(query, self.table.T)
         for feature in self.features:
             if feature.edges is None and not feature.one_hot:
-                differs = bins[feature.unit][:, None] != feature.bins
+                differs = bins[feature.column][:, None] != feature.bins
                 gaps = gaps + 2 * xp.astype(differs, xp.float32)
         return gaps
 
@@ -140,7 +140,7 @@ def encoded(layout: Layout, features: tuple[Feature, ...], bins: dict[int, Array
     count = next(iter(bins.values())).shape[0]
     parts = [place.zeros((count, 0), xp.float32)]
     for feature in features:
-        mine = bins[feature.unit][:, None]
+        mine = bins[feature.column][:, None]
         if feature.one_hot:
             parts.append(xp.astype(mine == place.arange(feature.top + 2) - 1, xp.float32))
         elif feature.edges is not None:
@@ -150,28 +150,25 @@ def encoded(layout: Layout, features: tuple[Feature, ...], bins: dict[int, Array
     return xp.concat(parts, axis=1)
 
 
-def nearby(fitted: Fitted, layout: Layout, members: list[int], meeting: HostArray) -> Nearby:
+def nearby(fitted: Fitted, layout: Layout, meeting: HostArray) -> Nearby:
     """The training rows `meeting` a goal, without those that agree in all compared columns."""
     choice, place = fitted.options.neighbors, layout.place
-    changeable = {offer.unit for offer in layout.offers}
-    compared = [
-        unit for unit in range(len(members)) if choice.match == "all" or unit in changeable
-    ]
-    columns = [members[unit] for unit in compared]
+    columns = sorted(offer.column for offer in layout.offers)
+    if choice.match == "all" or not columns:
+        columns = list(range(fitted.binned.shape[1]))
     rows = np.intersect1d(meeting, fitted.index.distinct, assume_unique=True)
     _, first = np.unique(row_keys(fitted.binned[rows][:, columns]), return_index=True)
     rows = rows[np.sort(first)]
     features = tuple(
         Feature(
-            unit,
+            column,
             None if (edges := fitted.bins.edges[column]) is None else place.array(edges),
             int(fitted.index.top[column]),
             place.array(fitted.binned[rows, column].astype(np.int64)),
             place.array(fitted.ground.codes[rows, column]),
         )
-        for unit, column in zip(compared, columns, strict=True)
+        for column in columns
     )
-    wide = tuple(offer.unit for offer in layout.offers if offer.wide)
-    bins = {feature.unit: feature.bins for feature in features}
-    table = encoded(layout, features, bins) if bins else place.zeros((0, 0), place.xp.float32)
-    return Nearby(layout, choice, features, table, wide)
+    wide = tuple(offer.column for offer in layout.offers if offer.wide)
+    bins = {feature.column: feature.bins for feature in features}
+    return Nearby(layout, choice, features, encoded(layout, features, bins), wide)

@@ -21,6 +21,7 @@ from macex.stages.selection import PLAUSIBLE
 SETS = 6  # sets of units that are looked at
 EACH = 5  # examples of each
 REFINED = 2  # of these, how many are refined
+WAVES = (4, 12)  # how many are looked at if the best is implausible, and then
 
 
 class Pool(NamedTuple):
@@ -41,6 +42,12 @@ class Pool(NamedTuple):
         return Pool(*(part[line, index] for part in self))
 
 
+    def join(self, other: Pool) -> Pool:
+        """The examples of both."""
+        both = zip(self, other, strict=True)
+        return Pool(*(place_of(self.real).xp.concat(pair, axis=1) for pair in both))
+
+
 @dataclass(frozen=True)
 class Selection:
     """Chooses one example for each query of a block."""
@@ -51,25 +58,19 @@ class Selection:
     section: Section | None
 
     def __call__(self, own: Array, level: Level) -> Array:
-        """The chosen rows by unit (q, U); every query has an example in the level."""
+        """The chosen rows (q, d); every query has an example in the level."""
         xp = self.layout.place.xp
         every = Pool(level.units, level.values, level.progress, level.reached)
         short = self._shortlist(own, every)
-        pool = self._refined(own, short)
-        nobody = pool.real & False
-        rows = self._rows(own, pool, self._best(own, pool, nobody))
+        better = None if self.section is None else self._refined(own, short, self.section)
+        pool = short if better is None else short.join(better)
+        rows = self._rows(own, pool, self._best(own, pool))
         odd = xp.nonzero(self.usual.share(rows) < PLAUSIBLE)[0]
         if odd.shape[0]:
-            rows[odd] = self._plausible(own[odd], self._wider(level, every, pool, odd))
+            if level.units.shape[2] == 1:  # of single changes all are worth a look
+                pool = every if better is None else every.join(better)
+            rows[odd] = self._plausible(own[odd], pool.take(odd))
         return rows
-
-    def _wider(self, level: Level, every: Pool, pool: Pool, odd: Array) -> Pool:
-        """More examples for queries whose best one is implausible: of single changes all."""
-        xp = self.layout.place.xp
-        if level.units.shape[2] > 1:
-            return pool.take(odd)
-        both = zip(pool.take(odd), every.take(odd), strict=True)
-        return Pool(*(xp.concat(pair, axis=1) for pair in both))
 
     def _shortlist(self, own: Array, pool: Pool) -> Pool:
         """The nearest few examples of the nearest sets of units, (q, SETS * EACH)."""
@@ -90,48 +91,64 @@ class Selection:
                 mine[line, lead] = xp.inf
         return pool.at(xp.stack(index, axis=1))._replace(real=xp.stack(real, axis=1))
 
-    def _refined(self, own: Array, pool: Pool) -> Pool:
-        """The pool, and the nearest of each set once more, refined."""
-        xp, place, section = self.layout.place.xp, self.layout.place, self.section
-        if section is None:
-            return pool
-        movable = xp.any(self.layout.number[pool.units], axis=2)
-        nearest = place.arange(pool.real.shape[1]) % EACH < REFINED
-        line, entry = xp.nonzero(pool.real & movable & nearest)
-        made = Examples(
-            own[line], pool.units[line, entry], pool.values[line, entry], pool.progress[line, entry]
-        )
+    def _refined(self, own: Array, pool: Pool, section: Section) -> Pool:
+        """The nearest examples of each set, refined."""
+        xp, place = self.layout.place.xp, self.layout.place
+        nearest = place.arange(SETS * EACH)
+        nearest = nearest[nearest % EACH < REFINED]
+        some = Pool(*(part[:, nearest] for part in pool))
+        real = some.real & xp.any(self.layout.number[some.units], axis=2)
+        line, entry = xp.nonzero(real)
+        made = Examples(own[line], *(part[line, entry] for part in some[:3]))
         done = refined(self.judge, self.layout, section, made)
-        values = xp.concat([pool.values, pool.values], axis=1)
-        progress = xp.concat([pool.progress, pool.progress], axis=1)
+        values, progress = some.values + 0.0, some.progress + 0.0
         values[line, entry], progress[line, entry] = done.values, done.progress
-        return Pool(
-            xp.concat([pool.units, pool.units], axis=1),
-            values,
-            progress,
-            xp.concat([pool.real, pool.real], axis=1),
-        )
+        return Pool(some.units, values, progress, real)
 
     def _plausible(self, own: Array, pool: Pool) -> Array:
-        """The best rows where plausibility counts."""
+        """The best rows where the very best are implausible: the nearest plausible ones, if any.
+
+        The next nearest few are looked at first, and all only where these are implausible, too.
+        """
         xp, place = self.layout.place.xp, self.layout.place
-        line, entry = xp.nonzero(pool.real)
-        rows = own[line]
+        changes, distance = self._measured(own, pool)
+        fewest = xp.min(xp.where(pool.real, changes, 1 << 30), axis=1, keepdims=True)
+        left = pool.real & (changes == fewest)
+        best = best_of(left, distance, -pool.progress)
+        left = left & (place.arange(left.shape[1]) != best[:, None])
+        queries = place.arange(own.shape[0])
+        for wave in (*WAVES, None):
+            if not queries.shape[0]:
+                break
+            mine, some = left[queries], pool.take(queries)
+            look = mine if wave is None else _nearest(mine, distance[queries], some.progress, wave)
+            usual = self._usual(own[queries], some, look)
+            keys = distance[queries], -some.progress
+            best[queries] = xp.where(
+                xp.any(usual, axis=1), best_of(usual, *keys), best[queries]
+            )
+            left[queries] = mine & ~look
+            queries = queries[~xp.any(usual, axis=1)]
+        return self._rows(own, pool, best)
+
+    def _usual(self, own: Array, pool: Pool, look: Array) -> Array:
+        """Which of the examples to `look` at are plausible, (q, n) bool."""
+        xp, place = self.layout.place.xp, self.layout.place
+        line, entry = xp.nonzero(look)
+        rows, turn = own[line], place.arange(line.shape[0])
         for slot in range(pool.units.shape[2]):
-            rows[place.arange(line.shape[0]), pool.units[line, entry, slot]] = pool.values[
-                line, entry, slot
-            ]
-        odd = place.zeros(pool.real.shape, xp.bool)
-        odd[line, entry] = self.usual.share(rows) < PLAUSIBLE
-        return self._rows(own, pool, self._best(own, pool, odd))
+            rows[turn, pool.units[line, entry, slot]] = pool.values[line, entry, slot]
+        usual = place.zeros(look.shape, xp.bool)
+        usual[line, entry] = self.usual.share(rows) >= PLAUSIBLE
+        return usual
 
     def _measured(self, own: Array, pool: Pool) -> tuple[Array, Array]:
         line = self.layout.place.arange(own.shape[0])[:, None, None]
         return measured(self.layout, own[line, pool.units], pool.values, pool.units)
 
-    def _best(self, own: Array, pool: Pool, odd: Array) -> Array:
+    def _best(self, own: Array, pool: Pool) -> Array:
         changes, distance = self._measured(own, pool)
-        return best_of(pool.real, changes, odd, distance, -pool.progress)
+        return best_of(pool.real, changes, distance, -pool.progress)
 
     def _rows(self, own: Array, pool: Pool, best: Array) -> Array:
         """Queries with one example of each put into effect, (q, U)."""
@@ -140,3 +157,12 @@ class Selection:
         for slot in range(pool.units.shape[2]):
             rows[line, pool.units[line, best, slot]] = pool.values[line, best, slot]
         return rows
+
+
+def _nearest(real: Array, distance: Array, progress: Array, count: int) -> Array:
+    """The `count` nearest of the real entries, as a mask (q, n)."""
+    place = place_of(real)
+    turn, left = place.arange(real.shape[1]), real
+    for _ in range(count):
+        left = left & (turn != best_of(left, distance, -progress)[:, None])
+    return real & ~left
