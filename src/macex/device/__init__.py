@@ -12,7 +12,7 @@ codes that answers where they lie. So candidates, levels and refinement never le
 
 from __future__ import annotations
 
-from macex.device.embedding import TorchScores
 from macex.device.explainer import CodeAnswers, DeviceExplainer
+from macex.device.torch_scores import TorchScores
 
 __all__ = ["CodeAnswers", "DeviceExplainer", "TorchScores"]

@@ -101,6 +101,14 @@ def smallest(table: Array, count: int) -> Array:
     return place.xp.stack(found, axis=1)
 
 
+def rows_at(table: Array, index: Array) -> Array:
+    """The rows of a narrow table (n, w) at `index` (m,).
+
+    On a GPU an index for every cell is several times quicker than one for every row.
+    """
+    return table[index[:, None], place_of(table).arange(table.shape[1])]
+
+
 def along(table: Array, index: Array) -> Array:
     """The entries of each line at `index` (q, n)."""
     return array_namespace(table).take_along_axis(table, index, axis=1)

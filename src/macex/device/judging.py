@@ -14,7 +14,7 @@ import numpy as np
 
 from macex.ask.answers import TINY, Outlook
 from macex.ask.goals import SLIGHT
-from macex.device.arrays import Array
+from macex.device.arrays import Array, rows_at
 from macex.device.layout import Layout
 from macex.errors import ModelError
 from macex.schema import Array as HostArray
@@ -157,8 +157,8 @@ class Judge:
         progress = place.full(units.shape[0], -xp.inf)
         for part in self.asker.parts(chosen.shape[0]):
             some = chosen[part]
-            rows, line = own[some // width], place.arange(some.shape[0])
-            mine, new = units[some], values[some]
+            rows, line = rows_at(own, some // width), place.arange(some.shape[0])
+            mine, new = rows_at(units, some), rows_at(values, some)
             for slot in range(size):
                 rows[line, mine[:, slot]] = new[:, slot]
             reached[some], progress[some] = self.read(self.asker(rows))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from macex.device.arrays import Array, at_each, best_of, place_of
+from macex.device.arrays import Array, at_each, best_of, place_of, rows_at
 from macex.device.judging import Judge
 from macex.device.layout import Layout
 from macex.device.levels import Level
@@ -99,7 +99,7 @@ class Selection:
         some = Pool(*(part[:, nearest] for part in pool))
         real = some.real & xp.any(self.layout.number[some.units], axis=2)
         line, entry = xp.nonzero(real)
-        made = Examples(own[line], *(part[line, entry] for part in some[:3]))
+        made = Examples(rows_at(own, line), *(part[line, entry] for part in some[:3]))
         done = refined(self.judge, self.layout, section, made)
         values, progress = some.values + 0.0, some.progress + 0.0
         values[line, entry], progress[line, entry] = done.values, done.progress
@@ -135,7 +135,7 @@ class Selection:
         """Which of the examples to `look` at are plausible, (q, n) bool."""
         xp, place = self.layout.place.xp, self.layout.place
         line, entry = xp.nonzero(look)
-        rows, turn = own[line], place.arange(line.shape[0])
+        rows, turn = rows_at(own, line), place.arange(line.shape[0])
         for slot in range(pool.units.shape[2]):
             rows[turn, pool.units[line, entry, slot]] = pool.values[line, entry, slot]
         usual = place.zeros(look.shape, xp.bool)

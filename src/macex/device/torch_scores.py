@@ -1,0 +1,102 @@
+"""A torch module as a function of codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macex.device.embedding import Embedding, learn_embedding, tables_of
+from macex.models.kinds.matrix import Matrix
+from macex.models.optional import needed
+from macex.schema import MISSING, Array
+
+if TYPE_CHECKING:
+    from macex.explainer import Explainer
+
+
+class TorchScores:
+    """A torch module as a function of codes, on the device of the module.
+
+    Parameters
+    ----------
+    explainer : whose columns the codes are of.
+    module : a network of dense float32 inputs, a row each, as it is now: a first linear layer is
+        taken into the tables of inputs.
+    prepare : turns a frame into the inputs of the module: one-hot, scaling and the like, so that
+        each input is a sum over columns. Without it the columns must be numbers.
+    logits : the outputs are log odds: sigmoid of one, softmax of many.
+    """
+
+    def __init__(
+        self,
+        explainer: Explainer,
+        module: Any,
+        prepare: Callable[[Any], Any] | None = None,
+        *,
+        logits: bool = False,
+    ) -> None:
+        self._torch = needed("torch", "torch")
+        codes = explainer._fitted.ground.codes  # noqa: SLF001 - the training rows it has learnt
+        embedding = learn_embedding(explainer.schema, codes, prepare or Matrix())
+        weight = next(module.parameters(), None)
+        self.device = self._torch.device("cpu") if weight is None else weight.device
+        self.module, self.logits = module, logits
+        self._rest, self._embedding = self._taken_in(module, embedding)
+        tables = tables_of(self._embedding)
+        self._lines, self._constant = self._moved(tables.lines), self._moved(self._embedding.constant)
+        self._slope, self._blank = self._moved(self._embedding.slope), self._moved(self._embedding.blank)
+        self._stride, self._first, self._center = (
+            self._torch.as_tensor(part, dtype=self._torch.float64, device=self.device)
+            for part in (tables.stride, tables.first, self._embedding.center)
+        )
+        self._categories, self._numbers = (
+            self._torch.as_tensor(part, dtype=self._torch.int64, device=self.device)
+            for part in (self._embedding.categories, self._embedding.numbers)
+        )
+        self._may_blank = any(column.missing for column in explainer.schema.columns)
+
+    def _moved(self, values: Array) -> Any:
+        return self._torch.as_tensor(values, dtype=self._torch.float32, device=self.device)
+
+    def _taken_in(self, module: Any, embedding: Embedding) -> tuple[Any, Embedding]:
+        """What is left of a module whose first linear layer is taken into the embedding."""
+        layers = self._torch.nn
+        if not isinstance(module, layers.Sequential) or not isinstance(module[0], layers.Linear):
+            return module, embedding
+        weight = module[0].weight.detach().cpu().numpy().astype(float)
+        bias = module[0].bias
+        shift = np.zeros(len(weight)) if bias is None else bias.detach().cpu().numpy().astype(float)
+        return module[1:], embedding.through(weight, shift)
+
+    def inputs(self, codes: Any) -> Any:
+        """The inputs (n, F) of rows of codes (n, d), float32, past a first linear layer."""
+        torch, total = self._torch, self._constant
+        if len(self._categories):
+            chosen = codes[:, self._categories].clamp(min=-1.0).add_(1.0)
+            line = torch.addmm(self._first, chosen, self._stride).to(torch.int32)
+            bag = torch.nn.functional.embedding_bag
+            total = bag(line, self._lines, mode="sum").add_(self._constant)
+        if not len(self._numbers):
+            return total
+        numbers = codes[:, self._numbers]
+        if not self._may_blank:
+            return torch.addmm(total, (numbers - self._center).to(torch.float32), self._slope)
+        missing = numbers <= MISSING
+        plain = (numbers - self._center).masked_fill_(missing, 0.0).to(torch.float32)
+        both = torch.addmm(total, plain, self._slope)
+        return torch.addmm(both, missing.to(torch.float32), self._blank)
+
+    def __call__(self, codes: Any) -> Any:
+        """The scores of rows of codes (n, d)."""
+        torch = self._torch
+        with torch.inference_mode():
+            outputs = self._rest(self.inputs(codes))
+            if not self.logits:
+                return outputs
+            if outputs.ndim == 2 and outputs.shape[1] == 2:
+                outputs = outputs[:, 1] - outputs[:, 0]
+            outputs = outputs.to(torch.float64)
+            many = outputs.ndim == 2 and outputs.shape[1] > 2
+            return torch.softmax(outputs, dim=1) if many else torch.sigmoid(outputs)
