@@ -82,9 +82,7 @@ def trained(dataset: Dataset) -> Bench:
     def prepare(frame: Any) -> Any:
         return columns.transform(frame).astype(np.float32)
 
-    return Bench(
-        dataset, network, prepare, Network(network, prepare, classes=(0, 1), logits=True)
-    )
+    return Bench(dataset, network, prepare, Network(network, prepare, classes=(0, 1), logits=True))
 
 
 def queries(bench: Bench, explainer: Explainer, count: int) -> Any:
@@ -109,24 +107,25 @@ def seconds(explain: Any, codes: Any, device: str, repeats: int = 3) -> float:
 
 def agreement(explainer: Explainer, codes: Any, answers: CodeAnswers) -> str:
     """How answers compare with the explainer's own."""
-    frame = explainer.schema.frame(codes)
-    own = explainer.explain(frame)
-    known = [item.counterfactuals[0] if item.counterfactuals else None for item in own]
-    changed, found = on_host(answers.changed), on_host(answers.found)
-    made = on_host(answers.codes)
-    both = [at for at, best in enumerate(known) if best is not None and found[at]]
-    same = [np.array_equal(explainer.schema.read(known[at].row).codes[0], made[at]) for at in both]
-    more = [changed[at] > known[at].sparsity for at in both]
-    fewer = [changed[at] < known[at].sparsity for at in both]
+    changed, found, made = map(on_host, (answers.changed, answers.found, answers.codes))
+    same, fewer = [], []
+    for at, item in enumerate(explainer.explain(explainer.schema.frame(codes))):
+        if item.counterfactuals and found[at]:
+            best = item.counterfactuals[0]
+            same.append(np.array_equal(explainer.schema.read(best.row).codes[0], made[at]))
+            fewer.append(np.sign(best.sparsity - changed[at]))
+    ways = np.array(fewer)
     return (
-        f"{len(both):,} answers: {np.mean(same):.1%} equal, {np.mean(fewer):.1%} with fewer "
-        f"changes, {np.mean(more):.1%} with more"
+        f"{len(same):,} answers: {np.mean(same):.1%} equal, {np.mean(ways > 0):.1%} with fewer "
+        f"changes, {np.mean(ways < 0):.1%} with more"
     )
 
 
 def run(
     device: Annotated[str, typer.Option(help="cpu, cuda, or nothing for all there are.")] = "",
-    sizes: Annotated[str, typer.Option(help="Queries at once, by commas.")] = "10000,100000,1000000",
+    sizes: Annotated[
+        str, typer.Option(help="Queries at once, by commas.")
+    ] = "10000,100000,1000000",
     sample: Annotated[int, typer.Option(help="Answers compared with the explainer's.")] = 1000,
 ) -> None:
     """Print queries a second by stage and by size, on every device there is."""
@@ -149,8 +148,7 @@ def run(
                 confirm=False,
             )
             rates = [
-                size / seconds(fast.explain, queries(bench, explainer, size), name)
-                for size in wide
+                size / seconds(fast.explain, queries(bench, explainer, size), name) for size in wide
             ]
             print(f"{title:20}" + "".join(f"{rate:14,.0f}" for rate in rates), flush=True)
         codes = queries(bench, explainer, sample)

@@ -109,6 +109,12 @@ def rows_at(table: Array, index: Array) -> Array:
     return table[index[:, None], place_of(table).arange(table.shape[1])]
 
 
+def position(ranked: Array, values: Array, side: str) -> Array:
+    """Where values belong in a sorted line, before or after equal ones (`side`)."""
+    whole = values.contiguous() if is_torch_array(values) else values
+    return array_namespace(ranked).searchsorted(ranked, whole, side=side)
+
+
 def along(table: Array, index: Array) -> Array:
     """The entries of each line at `index` (q, n)."""
     return array_namespace(table).take_along_axis(table, index, axis=1)

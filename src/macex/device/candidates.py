@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from macex.device.arrays import Array
+from macex.device.arrays import Array, position
 from macex.device.layout import Layout, Offer
 from macex.schema import MISSING
 
@@ -90,12 +90,12 @@ def quantiles(layout: Layout, offer: Offer, floor: Array, ceiling: Array) -> tup
     if offer.ladder is None:
         raise TypeError("only a wide unit has a ladder")
     seen, below = offer.ladder
-    first = xp.searchsorted(seen, floor, side="left")
-    last = xp.searchsorted(seen, ceiling, side="right")
+    first = position(seen, floor, "left")
+    last = position(seen, ceiling, "right")
     low, high = below[first][:, None], below[last][:, None]
     step = layout.place.arange(offer.rungs)[None, :]
     share = xp.astype(step, xp.float64) / max(offer.rungs - 1, 1)
-    index = xp.searchsorted(below, low + share * (high - low - 1), side="right") - 1
+    index = position(below, low + share * (high - low - 1), "right") - 1
     few = (last - first <= offer.rungs)[:, None]
     index = xp.where(few, first[:, None] + step, index)
     index = xp.minimum(index, xp.maximum(last - 1, first)[:, None])

@@ -59,11 +59,15 @@ class Embedding:
 
 
 class Tables(NamedTuple):
-    """The lines of several columns in one table, so that one lookup serves them all."""
+    """The lines of several columns in one table, so that one lookup serves them all.
 
-    lines: Array  # (L, F) all tables, one after the other
-    stride: Array  # (C, G) what a category counts in the table of each group
-    first: Array  # (G,) where the lines of each group begin
+    Line `codes @ stride[:, g] + first[g]` of table g is what the categories of a row add, where
+    the code of a missing one is -1; the first table holds the constant, too.
+    """
+
+    lines: tuple[Array, ...]  # for each table g (L, F)
+    stride: Array  # (C, G)
+    first: Array  # (G,)
 
 
 def learn_embedding(schema: Schema, codes: Array, prepare: Callable[[Any], Any]) -> Embedding:
@@ -134,18 +138,20 @@ def tables_of(embedding: Embedding, most: int = MOST_LINES) -> Tables:
 
     >>> one, two = np.array([[0.0], [1.0]]), np.array([[0.0], [10.0]])
     >>> none = np.zeros(0, int), np.zeros(0), np.zeros((0, 1)), np.zeros((0, 1))
-    >>> tables_of(Embedding(np.zeros(1), np.arange(2), (one, two), *none)).lines[:, 0].tolist()
-    [0.0, 1.0, 10.0, 11.0]
+    >>> joined = tables_of(Embedding(np.array([5.0]), np.arange(2), (one, two), *none))
+    >>> joined.lines[0][:, 0].tolist(), joined.first.tolist()
+    ([5.0, 6.0, 15.0, 16.0], [3.0])
     """
-    width = len(embedding.constant)
-    groups: list[Array] = []
-    stride = np.zeros((len(embedding.lines), max(1, len(embedding.lines))))
+    groups, members = [embedding.constant[None]], [list[int]()]
+    strides = np.zeros(len(embedding.lines))
     for place, lines in enumerate(embedding.lines):
-        fits = [at for at, group in enumerate(groups) if len(group) * len(lines) <= most]
-        at = fits[0] if fits else len(groups)
-        group = groups.pop(at) if fits else np.zeros((1, width))
-        stride[place, at] = len(group)
-        groups.insert(at, (lines[:, None] + group[None]).reshape(-1, width))
-    first = np.cumsum([0, *map(len, groups)])[: len(groups)]
-    joined = np.concatenate([*groups, np.zeros((0, width))])
-    return Tables(joined, stride[:, : len(groups)], first.astype(float))
+        if len(groups[-1]) * len(lines) > most and members[-1]:
+            groups.append(np.zeros_like(embedding.constant)[None])
+            members.append([])
+        strides[place] = len(groups[-1])
+        members[-1].append(place)
+        groups[-1] = (lines[:, None] + groups[-1][None]).reshape(-1, len(embedding.constant))
+    stride = np.zeros((len(strides), len(groups)))
+    for group, places in enumerate(members):
+        stride[places, group] = strides[places]
+    return Tables(tuple(groups), stride, stride.sum(axis=0))

@@ -48,7 +48,9 @@ class Asker:
         if scores.ndim == 2 and scores.shape[1] == 1:
             scores = scores[:, 0]
         count = codes.shape[0]
-        if tuple(scores.shape) != (count, width) and (width != 2 or tuple(scores.shape) != (count,)):
+        if tuple(scores.shape) != (count, width) and (
+            width != 2 or tuple(scores.shape) != (count,)
+        ):
             raise ModelError(
                 f"the model returned shape {tuple(given.shape)} for {count} rows of codes: "
                 f"({count}, {width}) was expected"
@@ -63,7 +65,9 @@ class Asker:
         if len(columns) == 1:
             return scores[:, int(columns[0])]
         if scores.ndim == 1:
-            return self.layout.place.xp.maximum(self.of(scores, columns[:1]), self.of(scores, columns[1:]))
+            return self.layout.place.xp.maximum(
+                self.of(scores, columns[:1]), self.of(scores, columns[1:])
+            )
         return self.layout.place.xp.max(scores[:, self.layout.place.array(columns)], axis=1)
 
     def decision(self, scores: Array) -> Array:
@@ -115,7 +119,11 @@ class Judge:
         if outlook.probable and len(columns) > 1:
             score = sum(self.asker.of(scores, columns[at : at + 1]) for at in range(len(columns)))
         digits = round(1 / outlook.unit)
-        return xp.round(score * digits) / digits if digits else xp.round(score / outlook.unit) * outlook.unit
+        return (
+            xp.round(score * digits) / digits
+            if digits
+            else xp.round(score / outlook.unit) * outlook.unit
+        )
 
     def _sides(self, scores: Array) -> tuple[Array, Array]:
         """The best score of a wanted class and of any other, (n,) each."""
@@ -132,7 +140,8 @@ class Judge:
         place, (count, width) = self.asker.layout.place, real.shape
         xp, mine = place.xp, columns[:, None] == place.arange(own.shape[1])
         step = max(1, self.asker.most // max(1, width))
-        reached, progress = [], []
+        reached: list[Array] = []
+        progress: list[Array] = []
         for start in range(0, count, step):
             some = slice(start, start + step)
             rows = xp.where(mine, values[some, :, None], own[some, None, :])

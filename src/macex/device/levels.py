@@ -89,14 +89,12 @@ def pairs(judge: Judge, own: Array, base: Array, parts: Parts, search: Exhaustiv
     return _scored(judge, own, parts, made, xp.isfinite(along(guess, order)), search.beam)
 
 
-def extended(
-    judge: Judge, own: Array, parts: Parts, before: Family, search: Exhaustive
-) -> Family:
+def extended(judge: Judge, own: Array, parts: Parts, before: Family, search: Exhaustive) -> Family:
     """The best combinations of the level before, each with one more single change."""
     place = judge.asker.layout.place
     xp, size = place.xp, before.parts.shape[2] + 1
     best = lowest(ranked_keys(before.level.progress), _parents(search, size))
-    count, most, width = *best.shape, parts.gain.shape[1]
+    (count, most), width = best.shape, parts.gain.shape[1]
     line = place.arange(count)[:, None]
     parents = before.parts[line, best]  # (q, P, S - 1)
     taken = xp.any(
@@ -131,9 +129,7 @@ def _leading(made: Array, fresh: Array, most: int) -> tuple[Array, Array]:
     return kept, real
 
 
-def _scored(
-    judge: Judge, own: Array, parts: Parts, made: Array, real: Array, beam: int
-) -> Family:
+def _scored(judge: Judge, own: Array, parts: Parts, made: Array, real: Array, beam: int) -> Family:
     """Combinations (q, n, S), the first `beam` scored, and the others where these do not help."""
     place = judge.asker.layout.place
     line = place.arange(made.shape[0])[:, None, None]

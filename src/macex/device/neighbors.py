@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from macex.device.arrays import Array, best_of, lowest
+from macex.device.arrays import Array, best_of, lowest, position
 from macex.device.layout import Layout
 from macex.schema import MISSING, row_keys
 from macex.stages.neighbors import WIDE
@@ -67,7 +67,9 @@ class Nearby(NamedTuple):
         bins = {feature.column: self._binned(feature, own) for feature in self.features}
         gaps = self._gaps(bins)
         rank = xp.astype(gaps, xp.float64) * self.table.shape[0]
-        near = lowest(rank + xp.astype(place.arange(self.table.shape[0]), xp.float64), self.choice.k)
+        near = lowest(
+            rank + xp.astype(place.arange(self.table.shape[0]), xp.float64), self.choice.k
+        )
         other = xp.take_along_axis(gaps, near, axis=1) > 0
         floor, ceiling = self.layout.bounds(own)
         picked, total = {}, []
@@ -101,7 +103,7 @@ class Nearby(NamedTuple):
         if feature.edges is None:
             binned = xp.astype(plain, xp.int64)
         else:
-            binned = xp.searchsorted(feature.edges, plain, side="right")
+            binned = position(feature.edges, plain, "right")
         return xp.where(odd, xp.where(mine == MISSING, -1, -2), binned)
 
     def _gaps(self, bins: dict[int, Array]) -> Array:

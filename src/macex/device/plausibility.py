@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from macex.device.arrays import Array, Place, smallest
+from macex.device.arrays import Array, Place, position, smallest
 from macex.device.layout import Layout
 from macex.schema import MISSING
 from macex.stages.plausibility import NEAREST, Reference
@@ -51,7 +51,7 @@ class Usual(NamedTuple):
         for place, column in enumerate(self.numbers):
             total = total + self._gaps(codes[:, column : column + 1], place)
         mean = xp.mean(xp.astype(smallest(total, NEAREST), xp.float64), axis=1)
-        below = xp.searchsorted(self.usual, mean - 1e-6, side="left")
+        below = position(self.usual, mean - 1e-6, "left")
         return 1.0 - xp.astype(below, xp.float64) / int(self.usual.shape[0])
 
     def _gaps(self, mine: Array, place: int) -> Array:

@@ -131,9 +131,7 @@ def _joined(layout: Layout, trials: list[_Trials]) -> _Trials:
     return _Trials(*(layout.place.xp.concat(part, axis=1) for part in zip(*trials, strict=True)))
 
 
-def _raised(
-    layout: Layout, fence: Array, trials: _Trials, reached: Array, points: int
-) -> Array:
+def _raised(layout: Layout, fence: Array, trials: _Trials, reached: Array, points: int) -> Array:
     """The fences moved to the last point before the first one that reaches the goal."""
     xp = layout.place.xp
     raised = []

@@ -41,7 +41,6 @@ class Pool(NamedTuple):
         line = place_of(index).arange(index.shape[0])[:, None]
         return Pool(*(part[line, index] for part in self))
 
-
     def join(self, other: Pool) -> Pool:
         """The examples of both."""
         both = zip(self, other, strict=True)
@@ -124,9 +123,7 @@ class Selection:
             look = mine if wave is None else _nearest(mine, distance[queries], some.progress, wave)
             usual = self._usual(own[queries], some, look)
             keys = distance[queries], -some.progress
-            best[queries] = xp.where(
-                xp.any(usual, axis=1), best_of(usual, *keys), best[queries]
-            )
+            best[queries] = xp.where(xp.any(usual, axis=1), best_of(usual, *keys), best[queries])
             left[queries] = mine & ~look
             queries = queries[~xp.any(usual, axis=1)]
         return self._rows(own, pool, best)
