@@ -94,11 +94,11 @@ class TorchScores:
             return total
         numbers = codes[:, self._numbers]
         if not self._may_blank:
-            return torch.addmm(total, (numbers - self._center).to(torch.float32), self._slope)
+            return total.addmm_((numbers - self._center).to(torch.float32), self._slope)
         missing = numbers <= MISSING
         plain = (numbers - self._center).masked_fill_(missing, 0.0).to(torch.float32)
-        both = torch.addmm(total, plain, self._slope)
-        return torch.addmm(both, missing.to(torch.float32), self._blank)
+        both = total.addmm_(plain, self._slope)
+        return both.addmm_(missing.to(torch.float32), self._blank)
 
     def __call__(self, codes: Any) -> Any:
         """The scores of rows of codes (n, d)."""
