@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from macex.device.arrays import Array, position
 from macex.device.layout import Layout, Offer
 from macex.schema import MISSING
@@ -35,6 +37,8 @@ def singles(layout: Layout, own: Array, neighbors: dict[int, Array]) -> Singles:
         unit = offer.column
         mine, ends = own[:, unit : unit + 1], (floor[:, unit], ceiling[:, unit])
         value, ok = _offered(layout, offer, mine, ends)
+        if offer.beside:
+            value, ok = _joined(layout, value, ok, _beside(layout, offer, mine))
         if unit in neighbors:
             value, ok = _joined(layout, value, ok, neighbors[unit])
         ok = ok & (value != mine) & (value > MISSING)
@@ -103,6 +107,21 @@ def quantiles(layout: Layout, offer: Offer, floor: Array, ceiling: Array) -> tup
     new = xp.ones_like(values, dtype=xp.bool)
     new[:, 1:] = values[:, 1:] != values[:, :-1]
     return values, new
+
+
+def _beside(layout: Layout, offer: Offer, mine: Array) -> Array:
+    """Seen values near the query's own, on either side; itself where there are none, (q, m)."""
+    xp, place = layout.place.xp, layout.place
+    if offer.ladder is None:
+        raise TypeError("only a wide unit has a ladder")
+    seen = offer.ladder[0]
+    steps = place.array(2 ** np.arange(offer.beside))
+    below = position(seen, mine, "left") - steps
+    above = position(seen, mine, "right") + steps - 1
+    index = xp.concat([below, above], axis=1)
+    last = int(seen.shape[0]) - 1
+    inside = (index >= 0) & (index <= last) & (mine > MISSING)
+    return xp.where(inside, seen[xp.clip(index, 0, last)], mine)
 
 
 def _joined(layout: Layout, value: Array, ok: Array, more: Array) -> tuple[Array, Array]:

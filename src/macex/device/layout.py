@@ -42,6 +42,7 @@ class Offer(NamedTuple):
     permits: Array | None  # (1, v) bool, or a line for every present value and one for no category
     ladder: tuple[Array, Array] | None  # seen values, and how many rows lie below each
     rungs: int
+    beside: int = 0  # seen values on either side of the query's own
 
     @property
     def wide(self) -> bool:
@@ -172,7 +173,8 @@ def _offer(place: Place, unit: Unit, space: Space, fitted: Fitted, allowed: Any)
         return Offer(at, place.array(_in_order(unit)[:rungs]), None, None, rungs)
     below = np.concatenate([[0.0], np.cumsum(unit.counts)])
     ladder = (place.array(unit.seen), place.array(below))
-    return Offer(at, place.array(unit.seen[:0]), None, ladder, rungs)
+    beside = 0 if unit.discrete else domain.beside
+    return Offer(at, place.array(unit.seen[:0]), None, ladder, rungs, beside)
 
 
 def _listed(place: Place, at: int, column: Column, menu: Menu, allowed: Any) -> Offer:
