@@ -143,7 +143,7 @@ class DeviceExplainer:
 
     def _blocks(self, queries: Array) -> Iterator[Array]:
         """Queries in parts that fit into memory."""
-        entries = sum(int(offer.values.shape[0]) + offer.rungs for offer in self.layout.offers)
+        entries = sum(offer.width for offer in self.layout.offers)
         size = max(64, memory(self.place) // (PAIR_BYTES + entries * SINGLE_BYTES))
         for start in range(0, queries.shape[0], size):
             yield queries[start : start + size]

@@ -33,8 +33,8 @@ UNSUPPORTED = ("groups", "rules", "derived", "may_blank", "strict")
 class Offer(NamedTuple):
     """What is on offer for one column.
 
-    `values` are the same for every query; where there is a ladder, values are spread over what
-    each query may set, and the neighbours' are added.
+    `values` are the same for every query. Where there is a ladder, so many `rungs` are spread over
+    what each query may set; the neighbours' values are added where not all are on offer.
     """
 
     column: int
@@ -48,6 +48,11 @@ class Offer(NamedTuple):
     def wide(self) -> bool:
         """Whether not all seen values are on offer."""
         return self.rungs > 0
+
+    @property
+    def width(self) -> int:
+        """About how many values each query is offered."""
+        return int(self.values.shape[0]) + (0 if self.ladder is None else self.rungs + 10)
 
 
 @dataclass(frozen=True)
