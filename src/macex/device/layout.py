@@ -171,7 +171,7 @@ def _offer(place: Place, unit: Unit, space: Space, fitted: Fitted, allowed: Any)
         return _listed(place, at, column, menu, allowed)
     domain: Domain = fitted.options.candidates.domain  # type: ignore[union-attr]
     per_unit = domain.per_unit(unit, space.changeable[:1].sum(axis=1))
-    rungs = len(unit.seen) if per_unit is None else int(per_unit[0])
+    rungs = NARROW if per_unit is None else int(per_unit[0])
     if len(unit.seen) <= NARROW:
         return Offer(at, place.array(_in_order(unit)), None, None, 0)
     if unit.discrete and not unit.ordered:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from macex.schema import Array as HostArray
     from macex.stages.candidates import Neighbors
 
-BLOCK = 1 << 27  # distances held at once
+BLOCK = 1 << 24  # distances held at once
 
 
 class Feature(NamedTuple):

@@ -11,7 +11,7 @@ from macex.device.layout import Layout
 from macex.schema import MISSING
 from macex.stages.plausibility import NEAREST, Reference
 
-BLOCK = 1 << 28  # distances held at once
+BLOCK = 1 << 25  # distances held at once
 
 
 class Usual(NamedTuple):
