@@ -109,6 +109,18 @@ def rows_at(table: Array, index: Array) -> Array:
     return table[index[:, None], place_of(table).arange(table.shape[1])]
 
 
+def changed_rows(rows: Array, columns: Array, values: Array) -> Array:
+    """Rows (n, d) in which `values` are written, (n, S), each into the column (n, S) it is for.
+
+    >>> changed_rows(np.zeros((1, 3)), np.array([[2, 0]]), np.array([[5.0, 6.0]])).tolist()
+    [[6.0, 0.0, 5.0]]
+    """
+    line = place_of(rows).arange(rows.shape[0])
+    for slot in range(columns.shape[1]):
+        rows[line, columns[:, slot]] = values[:, slot]
+    return rows
+
+
 def position(ranked: Array, values: Array, side: str) -> Array:
     """Where values belong in a sorted line, before or after equal ones (`side`)."""
     whole = values.contiguous() if is_torch_array(values) else values

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import log10
 from typing import NamedTuple
 
 import numpy as np
 
 from macex.ask.answers import TINY, Outlook
 from macex.ask.goals import SLIGHT
-from macex.device.arrays import Array, rows_at
+from macex.device.arrays import Array, changed_rows, rows_at
 from macex.device.layout import Layout
 from macex.errors import ModelError
 from macex.schema import Array as HostArray
@@ -48,35 +49,30 @@ class Asker:
         if scores.ndim == 2 and scores.shape[1] == 1:
             scores = scores[:, 0]
         count = codes.shape[0]
-        if tuple(scores.shape) != (count, width) and (
-            width != 2 or tuple(scores.shape) != (count,)
-        ):
+        shapes = [(count, width), (count,)] if width == 2 else [(count, width)]
+        if tuple(scores.shape) not in shapes:
             raise ModelError(
                 f"the model returned shape {tuple(given.shape)} for {count} rows of codes: "
                 f"({count}, {width}) was expected"
             )
         return scores
 
-    def of(self, scores: Array, columns: HostArray) -> Array:
+    def best(self, scores: Array, classes: HostArray) -> Array:
         """The best score among some classes, (n,)."""
-        if scores.ndim == 1 and len(columns) == 1:
-            other = 1.0 - scores if self.outlook.probable else -scores
-            return scores if columns[0] else other
-        if len(columns) == 1:
-            return scores[:, int(columns[0])]
+        xp = self.layout.place.xp
         if scores.ndim == 1:
-            return self.layout.place.xp.maximum(
-                self.of(scores, columns[:1]), self.of(scores, columns[1:])
-            )
-        return self.layout.place.xp.max(scores[:, self.layout.place.array(columns)], axis=1)
+            no = 1.0 - scores if self.outlook.probable else -scores
+            return xp.maximum(no, scores) if len(classes) > 1 else (scores if classes[0] else no)
+        if len(classes) == 1:
+            return scores[:, int(classes[0])]
+        return xp.max(scores[:, self.layout.place.array(classes)], axis=1)
 
     def decision(self, scores: Array) -> Array:
         """The class that scores decide for, (n,)."""
         xp = self.layout.place.xp
         if scores.ndim == 2:
             return xp.argmax(scores, axis=1)
-        yes, no = (self.of(scores, np.array([side])) for side in (1, 0))
-        return xp.astype(yes > no, xp.int64)
+        return xp.astype(scores > (0.5 if self.outlook.probable else 0.0), xp.int64)
 
     def parts(self, count: int) -> list[slice]:
         """`count` rows in parts that can be asked together."""
@@ -115,22 +111,17 @@ class Judge:
         """Scores toward the goal, as shown to people."""
         xp, outlook = self.asker.layout.place.xp, self.asker.outlook
         columns = np.flatnonzero(self.wanted)
-        score = self.asker.of(scores, columns)
+        score = self.asker.best(scores, columns)
         if outlook.probable and len(columns) > 1:
-            score = sum(self.asker.of(scores, columns[at : at + 1]) for at in range(len(columns)))
-        digits = round(1 / outlook.unit)
-        return (
-            xp.round(score * digits) / digits
-            if digits
-            else xp.round(score / outlook.unit) * outlook.unit
-        )
+            score = sum(self.asker.best(scores, columns[at : at + 1]) for at in range(len(columns)))
+        parts = 10.0 ** round(-log10(outlook.unit))
+        return xp.round(score * parts) / parts
 
     def _sides(self, scores: Array) -> tuple[Array, Array]:
         """The best score of a wanted class and of any other, (n,) each."""
         inside, outside = np.flatnonzero(self.wanted), np.flatnonzero(~self.wanted)
-        if not len(outside):
-            return self.asker.of(scores, inside), self.asker.of(scores, inside) * 0.0 - 1.0
-        return self.asker.of(scores, inside), self.asker.of(scores, outside)
+        best = self.asker.best(scores, inside)
+        return best, self.asker.best(scores, outside) if len(outside) else best * 0.0 - 1.0
 
     def singles(self, own: Array, columns: Array, values: Array, real: Array) -> Verdict:
         """Of single changes: which reach the goal, and their progress, (q, A) each.
@@ -166,9 +157,7 @@ class Judge:
         progress = place.full(units.shape[0], -xp.inf)
         for part in self.asker.parts(chosen.shape[0]):
             some = chosen[part]
-            rows, line = rows_at(own, some // width), place.arange(some.shape[0])
-            mine, new = rows_at(units, some), rows_at(values, some)
-            for slot in range(size):
-                rows[line, mine[:, slot]] = new[:, slot]
+            rows = rows_at(own, some // width)
+            rows = changed_rows(rows, rows_at(units, some), rows_at(values, some))
             reached[some], progress[some] = self.read(self.asker(rows))
         return Verdict(xp.reshape(reached, real.shape), xp.reshape(progress, real.shape))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from macex.device.arrays import Array, at_each, best_of, place_of, rows_at
+from macex.device.arrays import Array, at_each, best_of, changed_rows, place_of, rows_at
 from macex.device.judging import Judge
 from macex.device.layout import Layout
 from macex.device.levels import Level
@@ -132,9 +132,7 @@ class Selection:
         """Which of the examples to `look` at are plausible, (q, n) bool."""
         xp, place = self.layout.place.xp, self.layout.place
         line, entry = xp.nonzero(look)
-        rows, turn = rows_at(own, line), place.arange(line.shape[0])
-        for slot in range(pool.units.shape[2]):
-            rows[turn, pool.units[line, entry, slot]] = pool.values[line, entry, slot]
+        rows = changed_rows(rows_at(own, line), pool.units[line, entry], pool.values[line, entry])
         usual = place.zeros(look.shape, xp.bool)
         usual[line, entry] = self.usual.share(rows) >= PLAUSIBLE
         return usual
@@ -148,12 +146,9 @@ class Selection:
         return best_of(pool.real, changes, distance, -pool.progress)
 
     def _rows(self, own: Array, pool: Pool, best: Array) -> Array:
-        """Queries with one example of each put into effect, (q, U)."""
+        """Queries with one example of each put into effect, (q, d)."""
         line = self.layout.place.arange(own.shape[0])
-        rows = own[line]
-        for slot in range(pool.units.shape[2]):
-            rows[line, pool.units[line, best, slot]] = pool.values[line, best, slot]
-        return rows
+        return changed_rows(own + 0.0, pool.units[line, best], pool.values[line, best])
 
 
 def _nearest(real: Array, distance: Array, progress: Array, count: int) -> Array:
