@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from macex.render.sheets import Grid, Sheet, percent
+from macex.render.sheets import Grid, Sheet, percent, several
 from macex.render.speech import Speech
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def reading(found: Bias) -> list[str]:
     for column, share in found.flips:
         said.append(
             f"Changing {speech.name(column)} alone changes {percent(share.value)} of "
-            f"{share.rows} decisions{_interval(share)}."
+            f"{several(share.rows, 'decision')}{_interval(share)}."
         )
         said += _direction(found, column, speech)
     for used in found.free:
@@ -63,7 +63,7 @@ def _burden(found: Bias, column: str, speech: Speech) -> list[str]:
     name = speech.name(column)
     lines = [b for b in found.burden if b.column == column and b.changes.rows >= FEW]
     small = sum(b.column == column and b.without.rows < FEW for b in found.burden)
-    counted = f"{small} group{'s' if small != 1 else ''} of {name}"
+    counted = f"{several(small, 'group')} of {name}"
     said = [f"Too small to be read, with fewer than {FEW} rows: {counted}."] * bool(small)
     if len(lines) < 2:
         return said
@@ -100,8 +100,11 @@ def _capital(text: str) -> str:
 def bias_sheet(found: Bias) -> Sheet:
     """The findings as tables."""
     speech = Speech(found.names)
-    columns = ", ".join(speech.name(column) for column, _ in found.flips) or "nothing"
-    title = f"What {columns} does to {found.rows} decisions"
+    columns = [speech.name(column) for column, _ in found.flips]
+    title = "Nothing can be said about bias"
+    if columns:
+        does = f"{speech.listed(columns)} {'do' if len(columns) > 1 else 'does'}"
+        title = f"What {does} to {several(found.rows, 'decision')}"
     grids = [_flips(found, speech), _by_group(found, speech), _free(found, speech)]
     grids.append(_burdens(found, speech))
     return Sheet(title, (), tuple(grid for grid in grids if grid.lines), tuple(reading(found)))

@@ -130,6 +130,7 @@ class Populations:
         constraints: Any = None,
         parts: int = 6,
         max_changes: int = 1,
+        explained: int = 2000,
         shap: Any = None,
     ) -> Picture:
         """What the answers of many rows change, and for which rows which action helps.
@@ -139,6 +140,7 @@ class Populations:
         rows, want, constraints : as for `explain`.
         parts : into how many parts a small tree may divide the rows; each gets one rule.
         max_changes : the most columns that the action of a rule may change.
+        explained : at most so many rows, evenly spaced, are looked at.
         shap : mean |SHAP| by column, or SHAP values of shape (rows, columns), to set beside.
         """
         from macex.cohort.picture import picture
@@ -150,5 +152,6 @@ class Populations:
             constraints=constraints,
             parts=parts,
             max_changes=max_changes,
+            explained=explained,
             shap=shap,
         )

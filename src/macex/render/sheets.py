@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from macex.render.text import aligned, width, wrapped
+from macex.render.text import GLUE, aligned, width, wrapped
 
 BAR = 20  # characters of a full bar in a terminal
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -43,7 +43,7 @@ class Sheet:
         lines = [self.title]
         room = width() - 2
         for remark in self.remarks:
-            lines += [f"  {line}" for line in wrapped(remark, room)]
+            lines += [f"  {line}" for line in wrapped(remark.replace(" %", f"{GLUE}%"), room)]
         for grid in self.grids:
             lines += ["", grid.title] if grid.title else [""]
             if grid.lines:
@@ -97,6 +97,15 @@ def bar_text(share: float, length: int = BAR) -> str:
     parts = round(8 * length * min(max(share, 0.0), 1.0))
     parts = max(parts, 1) if share > 0 else 0
     return "█" * (parts // 8) + (EIGHTHS[parts % 8] if parts % 8 else "")
+
+
+def several(count: int, what: str) -> str:
+    """So many of something.
+
+    >>> several(1, "row"), several(0, "row")
+    ('1 row', '0 rows')
+    """
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def percent(share: float) -> str:
