@@ -241,7 +241,7 @@ class Explainer(Populations):
             "seed": options.random_state,
             "n": asked.count,
         }
-        return Explanations(items, names=options.names, meta=meta, rows=asked.rows)
+        return Explanations(items, options.names, meta, asked.rows, self._planner(asked))
 
     def _wished(self, given: Any, count: int) -> list[Constraints]:
         """The constraints of every row: the explainer's and the call's."""
