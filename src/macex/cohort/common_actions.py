@@ -1,7 +1,7 @@
 """The common actions that a summary of explanations shows.
 
-They cost at most five model calls for up to 2,048 rows: the rows as they are, all single moves, and
-the promising pairs once for each action.
+They cost at most five model calls for up to 512 rows: the rows as they are, all single moves, and
+the promising pairs once for each action. More rows cost three calls more, and full chunks of rows.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from macex.explainer.pipeline import Asked
 
 ACTIONS, CHANGES = 3, 2
+AMONG = 512  # rows on which they are chosen; what they do is counted over all
 FEWEST = 2  # rows that can have an action in common
 
 
@@ -37,8 +38,9 @@ def common_actions(explainer: Explainer, asked: Asked, places: Sequence[int]) ->
         np.arange(len(asked.rows)),
         asked.margin,
     )
+    mine = everyone.take(np.array(places, dtype=int))
     try:
-        plan = planned(everyone.take(np.array(places, dtype=int)), ACTIONS, CHANGES)
+        plan = planned(mine, ACTIONS, CHANGES, among=AMONG)
     except (ConstraintError, ModelError):
         return None
     return plan if plan.asked >= FEWEST else None

@@ -183,11 +183,11 @@ def plan(
     return Plan((), taken, everyone.rows, groups, names)
 
 
-def planned(everyone: Crowd, most: int, max_changes: int) -> Plan:
-    """The plan of rows that are read already."""
+def planned(everyone: Crowd, most: int, max_changes: int, *, among: int = SAMPLE) -> Plan:
+    """The plan of rows that are read already, chosen among so many of them."""
     names = everyone.fitted.options.names
-    few = len(everyone) <= SAMPLE
-    sample = _opened(everyone if few else _needy(everyone).spaced(SAMPLE))
+    few = len(everyone) <= among
+    sample = _opened(everyone if few else _needy(everyone).spaced(among))
     if sample is None:
         return Plan((), np.full(len(everyone), -2), everyone.rows, names=names)
     trials = Trials(sample, common_moves(sample.space))

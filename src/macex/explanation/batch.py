@@ -125,7 +125,7 @@ class Explanations(Sequence[Explanation]):
 
         `shap` is set beside it: mean |SHAP| by column, or SHAP values of shape (rows, columns).
         The plan, at most three common actions, is made now and asks the model: at most five calls
-        for up to 2,048 rows. `plan=False` leaves it out, and what `Explainer.plan` made of the same
+        for up to 512 rows. `plan=False` leaves it out, and what `Explainer.plan` made of the same
         rows takes its place. There is none for a batch that was loaded, for a call with `max_rows`,
         `timeout_s`, `robust` or `also`, and where the model fails.
         """
