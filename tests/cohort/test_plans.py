@@ -13,6 +13,7 @@ import macex as mx
 from cohort.town import NO, YES, Bank, explainer, merit, refused, town
 from macex.cohort.covering import Trials
 from macex.cohort.moves import common_moves
+from macex.cohort.plans import SAMPLE
 from macex.cohort.population import crowd, opened
 
 
@@ -200,6 +201,48 @@ def test_dates_and_missing_values_are_planned():
 def test_wrong_calls_are_told(options, said):
     with pytest.raises(mx.MacexError, match=said):
         explainer().plan(refused(), **{"want": YES, **options})
+
+
+@pytest.mark.parametrize("question", ["plan", "bias", "recourse", "picture"])
+def test_a_model_that_fails_is_told_with_the_row_of_the_call(question):
+    rows = refused(300).reset_index(drop=True)
+    odd = int(np.flatnonzero(rows["income"] == rows["income"].iloc[20])[0])
+
+    class Moody(Bank):
+        moody = False
+
+        def __call__(self, asked):
+            wrong = (asked["income"] == rows["income"][odd]) & (asked["age"] == rows["age"][odd])
+            if self.moody and (wrong & (asked["debt"] == rows["debt"][odd])).any():
+                raise RuntimeError("no")
+            return super().__call__(asked)
+
+    model = Moody()
+    chooser = explainer(model)
+    model.moody = True
+    options = {"protected": ["gender"]} if question == "bias" else {}
+    with pytest.raises(mx.ModelError, match=f"row {odd} of the call") as told:
+        getattr(chooser, question)(rows, want=YES, **options)
+    assert "on_error" not in str(told.value)
+    assert "leave rows out" in str(told.value)
+
+
+def test_a_plan_for_many_rows_is_counted_over_all_of_them():
+    rows = refused(6000)
+    plan = explainer().plan(rows, want=YES, actions=2, constraints={"fixed": ["income"]})
+    assert len(rows) > SAMPLE
+    for action in plan.actions:
+        after = applied(rows, action)
+        assert ((merit(after) > 0) & in_range(after)).sum() == action.flips
+
+
+def test_every_row_may_have_constraints_of_its_own():
+    rows = refused(100)
+    limits = [{"only": []} if at % 2 else {"only": ["income"]} for at in range(len(rows))]
+    limits = [mx.Constraints.from_dict(one) for one in limits]
+    plan = explainer().plan(rows, want=YES, constraints=limits)
+    assert (plan.taken[1::2] == -1).all()
+    assert (plan.taken[::2] >= 0).all()
 
 
 def test_a_plan_is_shown_as_text_html_and_chart():
