@@ -90,7 +90,7 @@ def test_a_finding_that_cannot_be_written_is_told_before_anything_is_read(macex)
 
 def test_answers_hold_with_another_model(macex, tmp_path):
     line = f"explain {LINE} --robust 0.9 --also {{files}}/model"
-    code, out, err = macex(f"{line} --out sturdy.json")
+    code, _, err = macex(f"{line} --out sturdy.json")
     assert (code, err) == (0, "")
     explanations = json.loads((tmp_path / "sturdy.json").read_text())["explanations"]
     found = [cf for e in explanations for cf in e["counterfactuals"] if cf["changes"]]
