@@ -256,6 +256,20 @@ def test_a_plan_is_shown_as_text_html_and_chart():
     assert len(plan.plot().patches) == 2 * len(plan.actions)
 
 
+def test_the_bar_of_a_page_is_divided_into_what_actions_add_and_what_is_left():
+    plan = explainer().plan(
+        refused(), want=YES, actions=6, max_changes=1, constraints={"ranges": {"debt": (9, 60)}}
+    )
+    strip = plan.sheet().strip
+    assert len(strip) == min(len(plan.actions), 5) + 1
+    assert sum(share for _, share in strip) == pytest.approx(1)
+    assert strip[0][1] == plan.actions[0].adds / plan.asked
+    assert strip[-1] == ("left", pytest.approx(1 - plan.coverage))
+    assert plan.to_html().count('class="mx-part"') == len(strip) - 1
+    nobody = explainer().plan(refused(), want=YES, constraints={"only": ["age"]})
+    assert "mx-strip" not in nobody.to_html().partition("</style>")[2]
+
+
 def test_a_plan_stands_in_the_report():
     chooser, rows = explainer(), refused(60)
     page = chooser.explain(rows.head(3), want=YES).to_html(findings=[chooser.plan(rows, want=YES)])

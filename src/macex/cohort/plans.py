@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from macex.explainer.explainer import Explainer
 
 SAMPLE = 2048
+STRIP = 4  # actions that stand for themselves in a bar of all rows
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class Plan(Finding):
         """The plan as a table with a bar for each action."""
         parts = [plan.grid(f"{name}: {plan.title}") for name, plan in self.groups.items()]
         grids = parts or [self.grid()] * bool(self.actions)
-        return Sheet(self.title, self._figures(), tuple(grids), self._remarks())
+        return Sheet(self.title, self._figures(), tuple(grids), self._remarks(), self._strip())
 
     @property
     def title(self) -> str:
@@ -117,6 +118,18 @@ class Plan(Finding):
             (str(self.asked - self.flipped), "rows left"),
             (str(already), "rows there already"),
         )
+
+    def _strip(self) -> tuple[tuple[str, float], ...]:
+        """What each action adds, and what is left, as shares of the rows in need."""
+        if not self.actions:
+            return ()
+        speech = Speech(self.names)
+        first, rest = self.actions[:STRIP], self.actions[STRIP:]
+        parts = [(action_text(a, speech), a.adds / self.asked) for a in first]
+        if rest:
+            more = several(len(rest), "more action")
+            parts.append((more, sum(a.adds for a in rest) / self.asked))
+        return (*parts, ("left", 1 - self.coverage))
 
     def _remarks(self) -> tuple[str, ...]:
         already = int((self.taken == -2).sum())

@@ -31,12 +31,21 @@ class Grid:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A finding: a title, figures (text, what of), tables, and what there is to say."""
+    """A finding: a title, figures (text, what of), tables, and what there is to say.
+
+    `strip` divides a whole, drawn as one bar on a page: parts and their shares, and what is left.
+    """
 
     title: str
     figures: tuple[tuple[str, str], ...] = ()
     grids: tuple[Grid, ...] = ()
     remarks: tuple[str, ...] = ()
+    strip: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def keys(self) -> list[tuple[str, str, float]]:
+        """The parts of the strip: what each is called, its share in words, and in percent."""
+        return [(name, percent(share), round(100 * share, 2)) for name, share in self.strip]
 
     def __str__(self) -> str:
         """The sheet for a terminal."""
