@@ -270,6 +270,21 @@ def test_the_bar_of_a_page_is_divided_into_what_actions_add_and_what_is_left():
     assert "mx-strip" not in nobody.to_html().partition("</style>")[2]
 
 
+def test_a_plan_speaks_the_language_of_the_report():
+    found = explainer().explain(refused(60), want=YES, constraints={"fixed": ["income"]})
+    page = found.to_html(language="de")
+    assert "Zeilen übrig" in page
+    assert "rows left" not in page
+    assert "Zeilen übrig" in found.summary().to_html("de")
+
+
+def test_groups_are_drawn_by_name():
+    pytest.importorskip("matplotlib")
+    plan = explainer().plan(refused(), want=YES, by="gender", actions=1, max_changes=1)
+    texts = [tick.get_text() for tick in plan.plot().get_yticklabels()]
+    assert [text.partition(":")[0] for text in texts] == ["female", "male"]
+
+
 def test_a_plan_stands_in_the_report():
     chooser, rows = explainer(), refused(60)
     page = chooser.explain(rows.head(3), want=YES).to_html(findings=[chooser.plan(rows, want=YES)])

@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 
 from macex.cohort.explaining import explained as explanations_of
-from macex.cohort.plans import PlannedAction, action_text, planned
+from macex.cohort.plan_sheet import action_text
+from macex.cohort.plans import PlannedAction, planned
 from macex.cohort.population import Crowd, advising, check_count, crowd
 from macex.cohort.tree import Condition, divided
 from macex.explanation.summary import Summary, summarise

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +17,11 @@ import pandas as pd
 from macex.cohort.covering import Entries, Tally, Trials, chosen_actions
 from macex.cohort.groups import groups_of
 from macex.cohort.moves import Move, Moves, common_moves
+from macex.cohort.plan_sheet import action_text, plan_sheet
 from macex.cohort.population import Crowd, Population, advising, check_count, crowd, opened
+from macex.render.catalogue import ENGLISH
 from macex.render.names import Names
-from macex.render.sheets import Finding, Grid, Sheet, percent, several
+from macex.render.sheets import Finding, Sheet
 from macex.render.speech import Speech
 from macex.schema import Array, Rows
 
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
     from macex.explainer.explainer import Explainer
 
 SAMPLE = 2048
-STRIP = 4  # actions that stand for themselves in a bar of all rows
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,11 @@ class Plan(Finding):
         return int((self.taken != -2).sum())
 
     @property
+    def already(self) -> int:
+        """How many rows reach the goal as they are."""
+        return int((self.taken == -2).sum())
+
+    @property
     def flipped(self) -> int:
         """How many rows some action flips."""
         return int((self.taken >= 0).sum())
@@ -94,80 +101,21 @@ class Plan(Finding):
 
     def sheet(self) -> Sheet:
         """The plan as a table with a bar for each action."""
-        parts = [plan.grid(f"{name}: {plan.title}") for name, plan in self.groups.items()]
-        grids = parts or [self.grid()] * bool(self.actions)
-        return Sheet(self.title, self._figures(), tuple(grids), self._remarks(), self._strip())
+        return self.sheet_in(ENGLISH)
 
-    @property
-    def title(self) -> str:
-        """How many rows the actions flip, in a line."""
-        if not self.asked:
-            return "No row needs an action"
-        if not self.flipped:
-            return f"No common action flips any of {several(self.asked, 'row')}"
-        flipped = f"{self.flipped} of {several(self.asked, 'row')} ({percent(self.coverage)})"
-        if self.groups:
-            return f"A plan for each of {several(len(self.groups), 'group')}: {flipped} flipped"
-        count = len(self.actions)
-        return f"{several(count, 'action')} {'flip' if count > 1 else 'flips'} {flipped}"
-
-    def _figures(self) -> tuple[tuple[str, str], ...]:
-        already = int((self.taken == -2).sum())
-        return (
-            (percent(self.coverage), "flipped"),
-            (str(self.asked - self.flipped), "rows left"),
-            (str(already), "rows there already"),
-        )
-
-    def _strip(self) -> tuple[tuple[str, float], ...]:
-        """What each action adds, and what is left, as shares of the rows in need."""
-        if not self.actions:
-            return ()
-        speech = Speech(self.names)
-        first, rest = self.actions[:STRIP], self.actions[STRIP:]
-        parts = [(action_text(a, speech), a.adds / self.asked) for a in first]
-        if rest:
-            more = several(len(rest), "more action")
-            parts.append((more, sum(a.adds for a in rest) / self.asked))
-        return (*parts, ("left", 1 - self.coverage))
-
-    def _remarks(self) -> tuple[str, ...]:
-        already = int((self.taken == -2).sum())
-        who = "1 row reaches the goal as it is and is"
-        who = who if already == 1 else f"{already} rows reach the goal as they are and are"
-        said = [f"{who} left out."] if already else []
-        if self.asked and not self.flipped:
-            said.append("More actions do not help: allow more changes, or loosen the constraints.")
-        return tuple(said)
-
-    def grid(self, title: str = "") -> Grid:
-        """The actions as a table."""
-        speech = Speech(self.names)
-        lines = tuple(
-            (
-                action_text(action, speech),
-                f"{action.flips} ({percent(action.flips / self.asked)})",
-                f"+{action.adds}",
-                f"{action.cost:.2f}",
-            )
-            for action in self.actions
-        )
-        note = "adds: rows that no action above flips; cost: the mean distance of the rows flipped."
-        return Grid(
-            title,
-            ("action", "flips", "adds", "cost"),
-            lines,
-            tuple(action.flips / self.asked for action in self.actions),
-            note if lines and not title else "",
-        )
+    def sheet_in(self, language: str | Path) -> Sheet:
+        """The same in another language."""
+        return plan_sheet(self, Speech(self.names, language))
 
     def plot(self, ax: Any = None) -> Any:
         """A bar for each action, what it adds in front: matplotlib axes."""
         from macex.render.plots.plans import plan_axes
 
         speech = Speech(self.names)
-        texts = [action_text(action, speech) for action in self.actions]
-        return plan_axes(texts, self.actions, self.asked, ax)
+        named = [(f"{name}: ", plan) for name, plan in self.groups.items()] or [("", self)]
+        actions = [(before, action) for before, plan in named for action in plan.actions]
+        texts = [before + action_text(action, speech) for before, action in actions]
+        return plan_axes(texts, [action for _, action in actions], self.asked, ax)
 
 
 @advising()
@@ -245,31 +193,3 @@ def _actions(
         found.append(PlannedAction(parts, int(hit.sum()), int((hit & ~covered).sum()), cost))
         covered |= hit
     return tuple(found)
-
-
-def action_text(action: PlannedAction, speech: Speech) -> str:
-    """An action in words.
-
-    >>> moves = (Move("hours", by=5), Move("job", to="full-time"))
-    >>> action_text(PlannedAction(moves, 7, 3, 1.0), Speech())
-    'hours + 5, job → full-time'
-    """
-    return ", ".join(move_text(move, speech) for move in action.moves)
-
-
-def move_text(move: Move, speech: Speech) -> str:
-    """A move in words.
-
-    >>> from datetime import timedelta
-    >>> move_text(Move("since", by=timedelta(days=-30)), Speech())
-    'since - 30 days'
-    """
-    if move.by is None:
-        return f"{speech.name(move.column)} → {speech.value(move.column, move.to)}"
-    up = move.by > move.by * 0
-    size = _days(abs(move.by)) if hasattr(move.by, "days") else speech.plain(abs(move.by))
-    return f"{speech.name(move.column)} {'+' if up else '-'} {size}"
-
-
-def _days(span: Any) -> str:
-    return f"{span.days} days" if span.days else str(span)

@@ -172,7 +172,7 @@ class Explanations(Sequence[Explanation]):
             total=len(self),
             title=title,
             language=language,
-            sheets=[finding.sheet() for finding in shown],
+            sheets=[finding.sheet_in(language) for finding in shown],
         )
         if path is not None:
             write_whole(Path(path), page.encode())

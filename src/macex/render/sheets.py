@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from macex.render.text import GLUE, aligned, width, wrapped
 
@@ -68,6 +69,11 @@ class Finding(ABC):
     @abstractmethod
     def sheet(self) -> Sheet:
         """The finding as figures, tables and remarks."""
+
+    def sheet_in(self, language: str | Path) -> Sheet:
+        """The same in another language, by findings that speak it."""
+        del language
+        return self.sheet()
 
     def to_html(self) -> str:
         """The finding as a fragment of a page."""
