@@ -49,9 +49,12 @@ def _direction(found: Bias, column: str, speech: Speech) -> list[str]:
     if not lines or not lines[0].share.value:
         return []
     top = lines[0]
-    toward = "" if top.toward is None else f", most of them with {speech.value(column, top.toward)}"
+    name = speech.name(column)
+    toward = ""
+    if top.toward is not None:
+        toward = f", most of them with {name} {speech.value(column, top.toward)}"
     said = (
-        f"Of {top.share.rows} rows with {speech.name(column)} {top.group} that are decided "
+        f"Of {top.share.rows} rows with {name} {top.group} that are decided "
         f"{speech.plain(top.before)}, {percent(top.share.value)} would be decided "
         f"{speech.plain(top.after)}{toward}."
     )
@@ -83,7 +86,8 @@ def _compared(
     apart = low.high is not None and high.low is not None and low.high < high.low
     return (
         f"With {name} fixed, rows with {name} {most} need {measure.format(high.value)} on average, "
-        f"rows with {least} {low.value:.2f}{'' if apart else ' (the intervals overlap)'}."
+        f"rows with {name} {least} need {low.value:.2f}"
+        f"{'' if apart else ' (the intervals overlap)'}."
     )
 
 
