@@ -130,7 +130,10 @@ def advising() -> Iterator[None]:
     try:
         yield
     except ModelError as error:
-        error.advice = "leave rows out that the model cannot answer, or fix the values it cannot"
+        error.advice = (
+            "leave rows out that the model cannot answer, or keep what it cannot take out "
+        )
+        error.advice += "of reach by constraints such as ranges="
         raise
 
 
