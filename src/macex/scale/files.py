@@ -253,6 +253,6 @@ def _job(run: _Run, source: Origin, chunk: int, layout: Any) -> dict[str, Any]:
         "constraints": plain(constraints),
         "chunk": chunk,
         "layout": plain(layout),
-        "other models": others_marked(run.explainer, run.call["also"]),
+        "also": others_marked(run.explainer, run.call["also"]),
         **{name: run.call[name] for name in SAME},
     }
