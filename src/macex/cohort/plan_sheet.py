@@ -59,7 +59,8 @@ def _strip(plan: Plan, speech: Speech) -> tuple[tuple[str, float], ...]:
     if rest:
         more = speech.say_counted("plan.more", len(rest))
         parts.append((more, sum(a.adds for a in rest) / plan.asked))
-    return (*parts, (speech.say("plan.rest"), 1 - plan.coverage))
+    parts.append((speech.say("plan.rest"), 1 - plan.coverage))
+    return tuple((f"{name}: {_share(share, speech)}", share) for name, share in parts)
 
 
 def _remarks(plan: Plan, speech: Speech) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ class Grid:
 class Sheet:
     """A finding: a title, figures (text, what of), tables, and what there is to say.
 
-    `strip` divides a whole, drawn as one bar on a page: parts and their shares, and what is left.
+    `strip` divides a whole, drawn as one bar on a page: parts and their shares, what is left last.
     """
 
     title: str
@@ -42,11 +42,6 @@ class Sheet:
     grids: tuple[Grid, ...] = ()
     remarks: tuple[str, ...] = ()
     strip: tuple[tuple[str, float], ...] = ()
-
-    @property
-    def keys(self) -> list[tuple[str, str, float]]:
-        """The parts of the strip: what each is called, its share in words, and in percent."""
-        return [(name, percent(share), round(100 * share, 2)) for name, share in self.strip]
 
     def __str__(self) -> str:
         """The sheet for a terminal."""
