@@ -207,6 +207,7 @@ def fit(
     """Ask the model about the training rows and learn what every call needs."""
     ground = Ground(schema, rows.codes)
     oracle, answers = consulted(model, rows, schema, classes)
+    del rows  # the caller's own values are no longer needed
     return Fitted(
         oracle, ground, answers, options, grid_of(model, oracle, ground, answers, options)
     )

@@ -35,7 +35,7 @@ LABELS, QUERIES = 4, 50  # the sample: of so many labels, for so many rows each
 BLOCK = 4_000_000  # bins of proposed rows held at once
 WIDEST = 4096  # rows proposed to a query at most
 
-KINDS: dict[str, type[Lists] | type[Graphs]] = {"ivf": Lists, "hnsw": Graphs}
+KINDS: dict[str, type[Lists | Graphs]] = {"ivf": Lists, "hnsw": Graphs}
 
 
 class Crowd(NamedTuple):
@@ -101,9 +101,7 @@ class Approximate:
             width *= 4
         return found, real
 
-    def _ranked(
-        self, binned: Array, crowd: Crowd, width: int, count: int
-    ) -> tuple[Array, Array]:
+    def _ranked(self, binned: Array, crowd: Crowd, width: int, count: int) -> tuple[Array, Array]:
         """The nearest of `width` proposed rows, ties in the order of the training rows."""
         hits = np.sort(self.finder.hits(binned, crowd.match, crowd.among, width), axis=1)
         rows = self.index.distinct[hits]
@@ -184,16 +182,16 @@ class Sample(NamedTuple):
     """Queries, the goal rows they are compared with, and how far the last true neighbour is."""
 
     binned: Array  # (q, d)
-    crowd: Crowd
+    side: Side | Crowd
     edge: Array  # (q,)
 
 
 def recall(made: Approximate, sample: list[Sample], count: int) -> float:
     """The share of the rows found that are no farther than the last of the true nearest ones."""
     shares = []
-    for binned, crowd, edge in sample:
-        rows, real = made.nearest(binned, crowd, count)
-        gaps = made.features.gaps(binned, made.index.binned[rows], crowd.match)
+    for binned, side, edge in sample:
+        rows, real = made.nearest(binned, side, count)
+        gaps = made.features.gaps(binned, made.index.binned[rows], side.match)
         shares.append((real & (gaps <= edge[:, None])).mean())
     return float(np.mean(shares)) if shares else 1.0
 

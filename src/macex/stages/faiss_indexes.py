@@ -60,16 +60,17 @@ class Lists:
         del group
         count = max(1, 2 ** round(np.log2(max(1.0, len(binned))) / 2))
         every = np.linspace(0, len(binned) - 1, min(len(binned), SAMPLE * count)).astype(int)
+        points = features.plain(features.rows(binned[every]))
         means = faiss().Kmeans(
-            features.width, count, niter=10, seed=seed + 1, min_points_per_centroid=1
+            points.shape[1], count, niter=10, seed=seed + 1, min_points_per_centroid=1
         )
         with one_thread():
-            means.train(features.plain(features.rows(binned[every])))
-        points = faiss().IndexFlatL2(features.width)
-        points.add(on_grid(means.centroids))
+            means.train(points)
+        nearest = faiss().IndexFlatL2(points.shape[1])
+        nearest.add(on_grid(means.centroids))
         cell = np.empty(len(binned), np.int32)
         for part, made in _chunks(features, binned):
-            cell[part] = points.assign(features.plain(made), 1)[:, 0]
+            cell[part] = nearest.assign(features.plain(made), 1)[:, 0]
         return Lists.of(features, binned, cell, _centers(features, binned, cell, count))
 
     @staticmethod
@@ -168,7 +169,7 @@ class Graphs:
         made = Graphs(features, {}, _members(group))
         for label, rows in made.members.items():
             graph = faiss().IndexHNSWSQ(
-                features.width, faiss().ScalarQuantizer.QT_8bit_direct_signed, LINKS
+                features.plain_width, faiss().ScalarQuantizer.QT_8bit_direct_signed, LINKS
             )
             graph.hnsw.efConstruction = CARE
             graph.is_trained = graph.storage.is_trained = True
@@ -185,7 +186,7 @@ class Graphs:
         made = Graphs(features, {}, _members(group), int(kept["look"][0]))
         for label, rows in made.members.items():
             graph = faiss().deserialize_index(kept[f"graph{label}"])
-            if graph.ntotal != len(rows) or graph.d != features.width:
+            if graph.ntotal != len(rows) or graph.d != features.plain_width:
                 raise ValueError("the graph of the neighbour search does not fit the training rows")
             made.graphs[label] = graph
         return made

@@ -12,6 +12,7 @@ All numbers are whole and small, so the product is exact in float32, in any orde
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,11 +31,13 @@ class Features:
     """How the columns of bins become features.
 
     `levels` are the bins of a column of categories, None for numbers; `wide` columns go by groups
-    of their categories, so that rows that differ may seem to agree.
+    of their categories, so that rows that differ may seem to agree. Where no row misses a number,
+    there is no feature for that.
     """
 
     levels: tuple[Array | None, ...]
     wide: Array  # (d,) bool
+    missed: Array  # (d,) bool
 
     @staticmethod
     def of(index: NeighborIndex) -> Features:
@@ -49,22 +52,38 @@ class Features:
             else np.arange(low[column], index.top[column] + 1)
             for column in range(len(wide))
         ]
-        return Features(tuple(levels), wide)
+        return Features(tuple(levels), wide, low < 0)
+
+    @cached_property
+    def places(self) -> list[tuple[int, slice]]:
+        """Each column, and where its features stand."""
+        found, start = [], 0
+        for column, levels in enumerate(self.levels):
+            stop = start + (2 + int(self.missed[column]) if levels is None else len(levels))
+            found.append((column, slice(start, stop)))
+            start = stop
+        return found
 
     @property
     def width(self) -> int:
         """How many features a row has."""
-        return sum(3 if levels is None else len(levels) for levels in self.levels)
+        return self.places[-1][1].stop
+
+    @property
+    def plain_width(self) -> int:
+        """How many coordinates a row has as a point."""
+        return self.width - sum(levels is None for levels in self.levels)
 
     def rows(self, binned: Array) -> Array:
         """The features of rows (n, d), (n, F) float32: of a number itself, its square, missing."""
         made = np.empty((len(binned), self.width), np.float32)
-        for column, at in self._places():
+        for column, at in self.places:
             values, levels = binned[:, column], self.levels[column]
             if levels is None:
                 missing = values < 0
                 number = np.where(missing, 0, values).astype(np.float32)
-                made[:, at] = np.column_stack([number, number**2, missing])
+                parts = (number, number**2, missing)
+                made[:, at] = np.column_stack(parts[: at.stop - at.start])
             else:
                 made[:, at] = self._grouped(column, values)[:, None] == levels
         return made
@@ -72,7 +91,7 @@ class Features:
     def weights(self, binned: Array, match: Array) -> Array:
         """The weights of queries (n, d) that are compared on some columns, (n, F) float32."""
         made = np.zeros((len(binned), self.width), np.float32)
-        for column, at in self._places():
+        for column, at in self.places:
             if not match[column]:
                 continue
             values, levels = binned[:, column], self.levels[column]
@@ -80,19 +99,20 @@ class Features:
                 missing = values < 0
                 number = np.where(missing, 0, values).astype(np.float32)
                 against = np.where(missing, MISSED, -MISSED)
-                made[:, at] = np.column_stack([2 * number, np.full(len(values), -1), against])
+                parts = (2 * number, np.full(len(values), -1), against)
+                made[:, at] = np.column_stack(parts[: at.stop - at.start])
             else:
                 made[:, at] = 2 * (self._grouped(column, values)[:, None] == levels)
         return made
 
     def plain(self, features: Array) -> Array:
         """Features as points whose squared distances are those of the rows, for clustering."""
+        numbers = [(column, at.start) for column, at in self.places if self.levels[column] is None]
         points = features.copy()
-        for column, at in self._places():
-            if self.levels[column] is None:
-                points[:, at.start + 1] = 0
-                points[:, at.start + 2] *= np.sqrt(MISSED)
-        return points
+        for column, start in numbers:
+            if self.missed[column]:
+                points[:, start + 2] *= np.sqrt(MISSED)
+        return np.delete(points, [start + 1 for _, start in numbers], axis=1)
 
     def gaps(self, binned: Array, others: Array, match: Array) -> Array:
         """The squared distances of queries (n, d) to rows of their own (n, m, d), exactly."""
@@ -108,9 +128,3 @@ class Features:
 
     def _grouped(self, column: int, values: Array) -> Array:
         return values % GROUPS if self.wide[column] else values
-
-    def _places(self) -> list[tuple[int, slice]]:
-        """Each column, and where its features stand."""
-        ends = np.cumsum([3 if levels is None else len(levels) for levels in self.levels])
-        starts = [0, *ends[:-1].tolist()]
-        return [(at, slice(*ends)) for at, ends in enumerate(zip(starts, ends, strict=True))]

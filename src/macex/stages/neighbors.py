@@ -8,9 +8,10 @@ by equality, so that no wide one-hot table is ever made.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from macex.schema import MISSING, UNKNOWN, Array, cell_keys, row_keys
 from macex.stages.arrays import first_of_each
@@ -28,7 +29,7 @@ class Bins:
     """Codes as small integers: categories as they are, numbers by quantile bin."""
 
     edges: tuple[Array | None, ...]  # inner edges per column of numbers, None for categories
-    dtype: np.dtype[Any] = np.dtype(np.int32)  # the smallest that holds them all
+    dtype: npt.DTypeLike = np.int32  # the smallest that holds them all
 
     def __call__(self, codes: Array) -> Array:
         """Bin numbers (n, d); -1 for missing, -2 for unknown."""
