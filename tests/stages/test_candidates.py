@@ -271,3 +271,15 @@ def test_counts_are_whole_numbers(wrong):
 def test_match_is_one_of_two_words():
     with pytest.raises(OptionError, match="changeable"):
         Neighbors(match="some")
+
+
+@pytest.mark.parametrize("choice", [Domain(), Both().domain, Domain(categories=2, quantiles=3)])
+@pytest.mark.parametrize("wish", [{}, {"fixed": ["c"]}, {"only": ["z", "c"]}])
+def test_a_spread_that_nothing_bounds_is_the_one_that_wide_bounds_leave(choice, wish):
+    wide = {"ranges": {"z": (0, 100)}}  # binds nothing, but no longer unbounded
+    free, bounded = space_of(TABLE, TABLE, **wish), space_of(TABLE, TABLE, **wish, **wide)
+    assert free.plain
+    assert not bounded.plain
+    assert offered(free, offer(choice, free, None)) == offered(
+        bounded, offer(choice, bounded, None)
+    )

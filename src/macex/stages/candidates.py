@@ -241,6 +241,13 @@ def popular(
 
 def _usable(space: Space, values: Array) -> Array:
     """Which neighbour values may be offered, (Q, U, K): as changes, or at least as reasons."""
+    if space.plain:
+        other = values != space.queries[:, :, None]
+        return other & np.where(
+            space.changeable[:, :, None],
+            values != MISSING,
+            space.reason[:, :, None] & ~special(values),
+        )
     ok = np.empty(values.shape, bool)
     for place in range(space.width):
         fits = _admitted(space, place, values[:, place])
@@ -253,13 +260,17 @@ def _usable(space: Space, values: Array) -> Array:
 
 def _spread(choice: Domain, space: Space, wanted: Array) -> Candidates:
     units = space.changeable.sum(axis=1)
+    if space.plain and wanted.all() and len(counts := np.unique(units[units > 0])) == 1:
+        return _same_for_all(choice, space, int(counts[0]))
     parts = []
     for place, unit in enumerate(space.units):
         open_ = space.changeable[:, place] & wanted
         if not open_.any():
             continue
         for values, whose in _domains(space, unit):
-            ladder, new = _ladder(space, unit, values, choice.per_unit(unit, units))
+            column = unit.members[0]
+            low, high = space.bounds.floor[:, column], space.bounds.ceiling[:, column]
+            ladder, new = _ladder(unit, values, choice.per_unit(unit, units), low, high)
             fits = new & _admitted(space, place, ladder) & (open_ & whose)[:, None]
             parts.append(_entries(place, ladder, fits, fits))
         ends = _ends(space, place, unit)
@@ -267,6 +278,29 @@ def _spread(choice: Domain, space: Space, wanted: Array) -> Candidates:
             inside = open_[:, None] & _admitted(space, place, ends) & ~np.isin(ends, unit.seen)
             parts.append(_entries(place, ends, inside, inside))
     return _concatenate(parts, len(space), exact=choice == Domain())
+
+
+def _same_for_all(choice: Domain, space: Space, count: int) -> Candidates:
+    """The spread where nothing bounds it, of queries with `count` units to change: kept."""
+    key = (choice, count)
+    if key not in space.ground.spreads:
+        space.ground.spreads[key] = _unbounded(choice, space.units, count)
+    unit, value = space.ground.spreads[key]
+    real = (value != space.queries[:, unit]) & space.changeable[:, unit]
+    wide = np.broadcast_to(value, real.shape)
+    return Candidates(unit, wide, real, real, choice == Domain())
+
+
+def _unbounded(choice: Domain, units: Sequence[Unit], count: int) -> tuple[Array, Array]:
+    """Of every entry of an unbounded spread its unit and its value, (A,) each."""
+    places, found = [], []
+    free, one = np.array([np.inf]), np.array([count])
+    for place, unit in enumerate(units):
+        values, new = _ladder(unit, unit.seen, choice.per_unit(unit, one), -free, free)
+        kept = values[new & (values != MISSING)]
+        found.append(kept)
+        places.append(np.full(len(kept), place))
+    return np.concatenate(places), np.concatenate(found)
 
 
 def _domains(space: Space, unit: Unit) -> list[tuple[Array, Array]]:
@@ -282,27 +316,27 @@ def _domains(space: Space, unit: Unit) -> list[tuple[Array, Array]]:
     return [*found, (np.array([MISSING]), blank)] if blank.any() else found
 
 
-def _ladder(space: Space, unit: Unit, values: Array, most: Array | None) -> tuple[Array, Array]:
+def _ladder(
+    unit: Unit, values: Array, most: Array | None, floor: Array, ceiling: Array
+) -> tuple[Array, Array]:
     """Values of a unit spread over what each query may set, (Q, v), and which are no repeats."""
     if most is None or values is not unit.seen:
-        wide = np.broadcast_to(values, (len(space), len(values)))
+        wide = np.broadcast_to(values, (len(floor), len(values)))
         return wide, np.ones(wide.shape, bool)
-    width = int(most.max(initial=0))
     if unit.discrete and not unit.ordered:
-        frequent = np.lexsort((unit.seen, -unit.counts))[:width]
-        wide = np.broadcast_to(unit.seen[frequent], (len(space), len(frequent)))
+        frequent = np.lexsort((unit.seen, -unit.counts))[: int(most.max(initial=0))]
+        wide = np.broadcast_to(unit.seen[frequent], (len(floor), len(frequent)))
         return wide, np.arange(len(frequent)) < most[:, None]
-    return _quantiles(space, unit, most, width)
+    return _quantiles(unit, most, floor, ceiling)
 
 
-def _quantiles(space: Space, unit: Unit, most: Array, width: int) -> tuple[Array, Array]:
+def _quantiles(unit: Unit, most: Array, floor: Array, ceiling: Array) -> tuple[Array, Array]:
     """Evenly spread seen values between each query's floor and ceiling, (Q, width)."""
-    column = unit.members[0]
-    first = np.searchsorted(unit.seen, space.bounds.floor[:, column], side="left")
-    last = np.searchsorted(unit.seen, space.bounds.ceiling[:, column], side="right")
+    first = np.searchsorted(unit.seen, floor, side="left")
+    last = np.searchsorted(unit.seen, ceiling, side="right")
     below = np.concatenate([[0], np.cumsum(unit.counts)])
     low, high = below[first][:, None], below[last][:, None]
-    step = np.arange(width)[None, :]
+    step = np.arange(int(most.max(initial=0)))[None, :]
     share = np.minimum(step / np.maximum(most - 1, 1)[:, None], 1.0)
     index = np.searchsorted(below, low + share * (high - low - 1), side="right") - 1
     few = (last - first <= most)[:, None]
