@@ -13,6 +13,7 @@ from macex.ask.answers import Answers, Outlook
 from macex.ask.ground import Ground, unit_codes
 from macex.explainer.consulting import consulted
 from macex.explainer.options import most_rows
+from macex.explainer.sampling import covering
 from macex.explainer.tree_cells import grid_of
 from macex.models.oracle import Oracle
 from macex.schema import Array, row_keys
@@ -205,9 +206,13 @@ def fit(
     model: Any, rows: Rows, schema: Schema, classes: Sequence[object] | None, options: Options
 ) -> Fitted:
     """Ask the model about the training rows and learn what every call needs."""
-    ground = Ground(schema, rows.codes)
     oracle, answers = consulted(model, rows, schema, classes)
+    codes, most = rows.codes, options.sample
     del rows  # the caller's own values are no longer needed
+    if most is not None and most < len(codes):
+        kept = covering(schema, codes, answers.decision, most, options.random_state)
+        codes, answers = codes[kept], answers.take(kept)
+    ground = Ground(schema, codes)
     return Fitted(
         oracle, ground, answers, options, grid_of(model, oracle, ground, answers, options)
     )

@@ -216,7 +216,7 @@ def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def written_options(options: Options) -> dict[str, Any]:
     """The options as JSON, each stage with its name."""
-    plain = {"prefer", "distance", "fallback", "random_state"}
+    plain = {"prefer", "distance", "fallback", "random_state", "sample"}
     names = {c: asdict(n) if isinstance(n, Name) else n for c, n in options.names.items()}
     return {
         name: value if name in plain else _stage(value)

@@ -65,12 +65,12 @@ class Approximate:
         """Distinct training rows, in order, ready for `nearest`."""
         if len(rows) > self.limit:
             rows = self.apart(rows, match)
-        served = match.all() or self.finder.some_columns
-        if len(rows) <= self.limit or not served:
+        if len(rows) <= self.limit:
             return self.index.side(rows, match)
         allowed = np.zeros(len(self.index.distinct), bool)
         allowed[np.searchsorted(self.index.distinct, rows)] = True
-        return Crowd(match, self.finder.among(allowed))
+        among = self.finder.among(allowed, match)
+        return self.index.side(rows, match) if among is None else Crowd(match, among)
 
     def apart(self, rows: Array, match: Array) -> Array:
         """The first rows of those that agree in all compared columns."""

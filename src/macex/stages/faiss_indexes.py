@@ -27,6 +27,7 @@ SAMPLE = 64  # rows per cell from which cells are learnt
 GRID = 16  # centres are kept in parts of 1/16, so that their products with weights are exact
 LARGEST = 127  # the largest feature that a signed byte holds
 LINKS = 16
+MOSTLY = 0.5  # the share of a graph's rows that must meet a goal
 CARE = 100  # how many rows a graph keeps in view while it is built
 
 
@@ -52,7 +53,6 @@ class Lists:
     centers: Array  # (C, F) float32: the mean features of each cell's rows
     look: int = 4096
     most = 262_144  # that `look` may be raised to
-    some_columns = True  # whether rows may be sought on some columns alone
 
     @staticmethod
     def built(features: Features, binned: Array, group: Array, seed: int) -> Lists:
@@ -62,7 +62,7 @@ class Lists:
         every = np.linspace(0, len(binned) - 1, min(len(binned), SAMPLE * count)).astype(int)
         points = features.plain(features.rows(binned[every]))
         means = faiss().Kmeans(
-            points.shape[1], count, niter=10, seed=seed + 1, min_points_per_centroid=1
+            points.shape[1], count, niter=10, seed=1 + seed % 2**30, min_points_per_centroid=1
         )
         with one_thread():
             means.train(points)
@@ -107,8 +107,9 @@ class Lists:
         """What is worth keeping: the bytes of the rows are made again from the rows."""
         return {"cell": self.cell, "centers": self.centers, "look": np.array([self.look])}
 
-    def among(self, allowed: Array) -> tuple[Array, Array, Array]:
+    def among(self, allowed: Array, match: Array) -> tuple[Array, Array, Array]:
         """Rows that meet a goal, (R,) bool, as bits; the cells that hold any, and how many."""
+        del match
         sizes = np.bincount(self.cell[allowed], minlength=len(self.centers))
         cells = np.flatnonzero(sizes)
         return np.packbits(allowed, bitorder="little"), cells, sizes[cells]
@@ -160,7 +161,6 @@ class Graphs:
     members: dict[int, Array]  # the rows of each graph
     look: int = 64
     most = 4096
-    some_columns = False
 
     @staticmethod
     def built(features: Features, binned: Array, group: Array, seed: int) -> Graphs:
@@ -196,9 +196,14 @@ class Graphs:
         graphs = {f"graph{label}": faiss().serialize_index(g) for label, g in self.graphs.items()}
         return {**graphs, "look": np.array([self.look])}
 
-    def among(self, allowed: Array) -> Array:
-        """Rows that meet a goal, (R,) bool."""
-        return allowed
+    def among(self, allowed: Array, match: Array) -> Array | None:
+        """Rows that meet a goal, (R,) bool; None where a walk would hardly find them.
+
+        A walk goes by all columns, and over rows that do not meet the goal as well.
+        """
+        shares = [allowed[rows].mean() for rows in self.members.values()]
+        found = match.all() and all(share == 0 or share >= MOSTLY for share in shares)
+        return allowed if found else None
 
     def hits(self, binned: Array, match: Array, among: Array, count: int) -> Array:
         """Rows near to queries (Q, d) on all columns, (Q, graphs * count); -1 for none."""

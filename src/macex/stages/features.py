@@ -127,4 +127,4 @@ class Features:
         return total
 
     def _grouped(self, column: int, values: Array) -> Array:
-        return values % GROUPS if self.wide[column] else values
+        return np.where(values < -1, -1, values % GROUPS) if self.wide[column] else values
