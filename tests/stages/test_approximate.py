@@ -72,7 +72,7 @@ def test_nearly_all_of_the_true_nearest_rows_are_found(made, match):
 
 def test_the_recall_measured_while_building_is_that_of_other_rows(made):
     sample = sampled(made, rows_of(6, 200), goal_rows(made.index, 0), K)
-    assert made.recall >= 0.995
+    assert made.recall >= 0.998
     assert abs(made.recall - recall(made, [sample], K)) < 0.02
 
 
@@ -155,10 +155,12 @@ def test_a_column_of_many_categories_is_told_apart_in_the_end():
     assert recall(made, [sample], K) >= 0.99
 
 
-def test_many_bins_need_more_than_a_byte_and_are_found_as_well():
+@pytest.mark.parametrize("kind", ["ivf", "hnsw"])
+def test_many_bins_need_more_than_a_byte_and_are_found_as_well(kind):
     rng = np.random.default_rng(4)
-    binned = rng.integers(0, 40, (20_000, 3)).astype(np.int8)
-    index = NeighborIndex(binned, np.zeros(3, bool), np.zeros(20_000, int))
-    made = approximate(index, "ivf", 0, K)
-    sample = sampled(made, rng.integers(0, 40, (100, 3)).astype(np.int8), index.distinct, K)
+    binned = rng.integers(0, 180, (6000, 3)).astype(np.int16)
+    index = NeighborIndex(binned, np.zeros(3, bool), np.zeros(len(binned), int))
+    made = approximate(index, kind, 0, K)
+    sample = sampled(made, rng.integers(0, 180, (100, 3)).astype(np.int16), index.distinct, K)
     assert recall(made, [sample], K) >= 0.99
+    assert made.finder.look < 1000 or kind == "ivf"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 CHUNK = 65_536  # rows made into features at once
 QUERIES = 256  # queries looked up at once
+CELLS = 2048  # at most: the more there are, the longer it takes to sort rows into them
 SAMPLE = 64  # rows per cell from which cells are learnt
 GRID = 16  # centres are kept in parts of 1/16, so that their products with weights are exact
 LARGEST = 127  # the largest feature that a signed byte holds
@@ -58,7 +59,7 @@ class Lists:
     def built(features: Features, binned: Array, group: Array, seed: int) -> Lists:
         """The rows (R, d) in cells that are learnt from an even sample of them."""
         del group
-        count = max(1, 2 ** round(np.log2(max(1.0, len(binned))) / 2))
+        count = min(CELLS, 2 ** round(np.log2(max(1.0, len(binned))) / 2))
         every = np.linspace(0, len(binned) - 1, min(len(binned), SAMPLE * count)).astype(int)
         points = features.plain(features.rows(binned[every]))
         means = faiss().Kmeans(
@@ -83,7 +84,7 @@ class Lists:
             coarse,
             features.width,
             len(centers),
-            _stored(binned, features),
+            _stored(_largest(features, binned) ** 2),
             library.METRIC_INNER_PRODUCT,
             False,
         )
@@ -166,11 +167,9 @@ class Graphs:
     def built(features: Features, binned: Array, group: Array, seed: int) -> Graphs:
         """A graph over the rows (R, d) of each group; by one thread, since the order counts."""
         del seed
-        made = Graphs(features, {}, _members(group))
+        made, kind = Graphs(features, {}, _members(group)), _stored(_largest(features, binned))
         for label, rows in made.members.items():
-            graph = faiss().IndexHNSWSQ(
-                features.plain_width, faiss().ScalarQuantizer.QT_8bit_direct_signed, LINKS
-            )
+            graph = faiss().IndexHNSWSQ(features.plain_width, kind, LINKS)
             graph.hnsw.efConstruction = CARE
             graph.is_trained = graph.storage.is_trained = True
             with one_thread():
@@ -243,10 +242,14 @@ def _chunks(features: Features, binned: Array) -> Iterator[tuple[slice, Array]]:
         yield part, features.rows(binned[part])
 
 
-def _stored(binned: Array, features: Features) -> int:
-    """How features are stored: as signed bytes where those hold them, else as half floats."""
+def _largest(features: Features, binned: Array) -> int:
+    """The highest bin of a number."""
     numbers = [at for at, levels in enumerate(features.levels) if levels is None]
-    largest = int(binned[:, numbers].max(initial=0)) ** 2
+    return int(binned[:, numbers].max(initial=0))
+
+
+def _stored(largest: int) -> int:
+    """How features are stored: as signed bytes where those hold them, else as half floats."""
     kinds = faiss().ScalarQuantizer
     return int(kinds.QT_8bit_direct_signed if largest <= LARGEST else kinds.QT_fp16)
 
