@@ -7,7 +7,7 @@ offered is already within the constraints.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -60,6 +60,7 @@ class Domain:
     categories: int | None = None
     quantiles: int | None = None
     rows: int | None = None  # about how many single changes to offer a query at most
+    beside: int = 0  # seen numbers on either side of the query's own: the next, 2nd, 4th, 8th...
 
     def per_unit(self, unit: Unit, units: Array) -> Array | None:
         """How many values of a unit each query is offered, of `units` (Q,); None for all."""
@@ -84,7 +85,7 @@ class Both:
     """
 
     neighbors: Neighbors = Neighbors()
-    domain: Domain = Domain(categories=32, quantiles=24, rows=400)
+    domain: Domain = Domain(categories=32, quantiles=40, rows=500, beside=5)
     few: Domain = Domain(categories=2, quantiles=4)
 
     @property
@@ -259,9 +260,19 @@ def _usable(space: Space, values: Array) -> Array:
 
 
 def _spread(choice: Domain, space: Space, wanted: Array) -> Candidates:
+    """The values of the domain for the queries `wanted`, and numbers beside their own."""
     units = space.changeable.sum(axis=1)
     if space.plain and wanted.all() and len(counts := np.unique(units[units > 0])) == 1:
-        return _same_for_all(choice, space, int(counts[0]))
+        spread = _same_for_all(choice, space, int(counts[0]))
+    else:
+        spread = _for_each(choice, space, wanted, units)
+    if not choice.beside:
+        return spread
+    return _without_repeats(spread, _beside(choice.beside, space, wanted))
+
+
+def _for_each(choice: Domain, space: Space, wanted: Array, units: Array) -> Candidates:
+    """The spread within what bounds each query; `units` (Q,) says how many it may change."""
     parts = []
     for place, unit in enumerate(space.units):
         open_ = space.changeable[:, place] & wanted
@@ -278,6 +289,25 @@ def _spread(choice: Domain, space: Space, wanted: Array) -> Candidates:
             inside = open_[:, None] & _admitted(space, place, ends) & ~np.isin(ends, unit.seen)
             parts.append(_entries(place, ends, inside, inside))
     return _concatenate(parts, len(space), exact=choice == Domain())
+
+
+def _beside(count: int, space: Space, wanted: Array) -> Candidates:
+    """Seen numbers near the query's own, on either side of it: a small step may be enough."""
+    steps = 2 ** np.arange(count)
+    parts = []
+    for place, unit in enumerate(space.units):
+        own = space.queries[:, place]
+        if unit.discrete or not len(unit.seen):
+            continue
+        below = np.searchsorted(unit.seen, own, side="left")[:, None] - steps
+        above = np.searchsorted(unit.seen, own, side="right")[:, None] + steps - 1
+        index = np.concatenate([below, above], axis=1)
+        inside = (index >= 0) & (index < len(unit.seen)) & ~special(own)[:, None]
+        values = unit.seen[np.clip(index, 0, len(unit.seen) - 1)]
+        open_ = space.changeable[:, place] & wanted
+        real = inside & open_[:, None] & _admitted(space, place, values)
+        parts.append(_entries(place, values, real, real))
+    return _concatenate(parts, len(space), exact=False)
 
 
 def _same_for_all(choice: Domain, space: Space, count: int) -> Candidates:
@@ -388,13 +418,12 @@ def _concatenate(parts: list[Candidates], queries: int, *, exact: bool) -> Candi
     )
 
 
-def _without_repeats(spread: Candidates, popular_: Candidates) -> Candidates:
+def _without_repeats(first: Candidates, then: Candidates) -> Candidates:
     """Both lists, a value of the second that is in the first left out."""
-    repeated = np.zeros(popular_.real.shape, bool)
-    for place in np.unique(popular_.unit):
-        mine = np.flatnonzero(popular_.unit == place)
-        theirs = np.flatnonzero(spread.unit == place)
-        same = popular_.value[:, mine, None] == spread.value[:, None, theirs]
-        repeated[:, mine] = (same & spread.real[:, None, theirs]).any(axis=2)
-    fresh = Candidates(popular_.unit, popular_.value, popular_.real & ~repeated, popular_.allowed)
-    return spread.join(fresh)
+    repeated = np.zeros(then.real.shape, bool)
+    for place in np.unique(then.unit):
+        mine = np.flatnonzero(then.unit == place)
+        theirs = np.flatnonzero(first.unit == place)
+        same = then.value[:, mine, None] == first.value[:, None, theirs]
+        repeated[:, mine] = (same & first.real[:, None, theirs]).any(axis=2)
+    return first.join(replace(then, real=then.real & ~repeated))
