@@ -164,3 +164,19 @@ def test_many_bins_need_more_than_a_byte_and_are_found_as_well(kind):
     sample = sampled(made, rng.integers(0, 180, (100, 3)).astype(np.int16), index.distinct, K)
     assert recall(made, [sample], K) >= 0.99
     assert made.finder.look < 1000 or kind == "ivf"
+
+
+@pytest.mark.parametrize("kind", ["ivf", "hnsw"])
+def test_the_number_of_threads_changes_nothing(kind):
+    faiss = pytest.importorskip("faiss")
+    index, threads, found = index_of(6000), faiss.omp_get_max_threads(), []
+    try:
+        for count in (1, 3):
+            faiss.omp_set_num_threads(count)
+            made = approximate(index, kind, 0, K)
+            rows, _ = made.nearest(rows_of(9, 200), made.side(goal_rows(index), EVERY), K)
+            found.append({**arrays_of(made), "rows": rows})
+    finally:
+        faiss.omp_set_num_threads(threads)
+    assert found[0].keys() == found[1].keys()
+    assert all(np.array_equal(found[0][part], found[1][part]) for part in found[0])
