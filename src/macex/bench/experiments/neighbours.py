@@ -1,8 +1,7 @@
 """Very many training rows: how fast and how well neighbours are found, and what fitting takes.
 
 Recall is the share of the rows found that are no farther than the last of the true nearest ones,
-for rows that the index has never seen. Seconds of searches are those of the CPU, on one thread;
-those of fitting are of the clock.
+for rows that the index has never seen. Seconds are those of the CPU.
 """
 
 from __future__ import annotations
@@ -147,7 +146,7 @@ def show(findings: Findings) -> Section:
             numbers = (f"{record[name]:.4g}" for name in HEADINGS)
             searches.add(outcome.task.method, f"{_rows(outcome.task):,}", *numbers)
     fits = Table(
-        "Fitting, and explaining 100 rows",
+        "An explainer fitted, and asked about 100 rows",
         ("rows", "fit s", "ms a row", "recall", "table GiB", "most memory GiB"),
     )
     for outcome in findings.kind("fitting"):
