@@ -35,7 +35,7 @@ def fitted_apart(rows: int) -> dict[str, float]:
 
 
 def fitted(rows: int) -> dict[str, float]:
-    """What it took: seconds to fit, milliseconds to explain a row, both of the CPU, and GiB held."""
+    """What it took: CPU seconds to fit, CPU milliseconds to explain a row, GiB held."""
     train = synthetic.table(rows)
     made = peak()
     began = time.process_time()
