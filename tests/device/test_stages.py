@@ -60,7 +60,7 @@ def test_numbers_with_many_values_are_offered_what_the_stage_offers(constraints,
         place = next(at for at, unit in enumerate(space.units) if unit.members[0] == column)
         for query in range(len(space)):
             theirs = given.value[query, (given.unit == place) & given.real[query]]
-            real = on_host(made.real)[query] & (on_host(made.unit) == column)
+            real = on_host(made.real)[query] & (on_host(made.column) == column)
             mine = on_host(made.value)[query, real]
             alike.append(set(theirs) == set(mine))
     assert np.mean(alike) > 0.9  # ties among neighbours break otherwise

@@ -1,6 +1,6 @@
 """Stage 1: single changes on offer.
 
-A unit with few values is offered whole, so that its neighbours have nothing to add and level 1
+A column with few values is offered whole, so that its neighbours have nothing to add and level 1
 needs no completion. Of others a spread is offered, as in `macex.stages.candidates`.
 """
 
@@ -16,9 +16,9 @@ from macex.schema import MISSING
 
 
 class Singles(NamedTuple):
-    """Single changes on offer: entry a of every query concerns the unit `unit[a]`."""
+    """Single changes on offer: entry a of every query concerns the column `column[a]`."""
 
-    unit: Array  # (A,) int
+    column: Array  # (A,) int
     value: Array  # (q, A)
     real: Array  # (q, A) bool
     starts: tuple[int, ...]  # where the entries of each offer begin, and the end
@@ -29,36 +29,36 @@ class Singles(NamedTuple):
 
 
 def singles(layout: Layout, own: Array, neighbors: dict[int, Array]) -> Singles:
-    """All single changes of queries (q, U); `neighbors` gives values (q, m) of some units."""
+    """All single changes of queries (q, d); `neighbors` gives values (q, m) of some columns."""
     xp, place = layout.place.xp, layout.place
     floor, ceiling = layout.bounds(own)
-    units, values, real, starts = [], [], [], [0]
+    columns, values, real, starts = [], [], [], [0]
     for offer in layout.offers:
-        unit = offer.column
-        mine, ends = own[:, unit : unit + 1], (floor[:, unit], ceiling[:, unit])
+        column = offer.column
+        mine, ends = own[:, column : column + 1], (floor[:, column], ceiling[:, column])
         value, ok = _offered(layout, offer, mine, ends)
         if offer.beside:
             value, ok = _joined(layout, value, ok, _beside(layout, offer, mine))
-        if unit in neighbors:
-            value, ok = _joined(layout, value, ok, neighbors[unit])
+        if column in neighbors:
+            value, ok = _joined(layout, value, ok, neighbors[column])
         ok = ok & (value != mine) & (value > MISSING)
         ok = ok & (value >= ends[0][:, None]) & (value <= ends[1][:, None])
-        units.append(place.zeros(value.shape[1], xp.int64) + unit)
+        columns.append(place.zeros(value.shape[1], xp.int64) + column)
         values.append(value)
         real.append(ok)
         starts.append(starts[-1] + int(value.shape[1]))
-    if not units:
+    if not columns:
         nothing = place.zeros((own.shape[0], 0), xp.float64)
         return Singles(place.arange(0), nothing, nothing > 0, (0,))
     return Singles(
-        xp.concat(units), xp.concat(values, axis=1), xp.concat(real, axis=1), tuple(starts)
+        xp.concat(columns), xp.concat(values, axis=1), xp.concat(real, axis=1), tuple(starts)
     )
 
 
 def _offered(
     layout: Layout, offer: Offer, mine: Array, ends: tuple[Array, Array]
 ) -> tuple[Array, Array]:
-    """The values of one unit (q, v), and which of them count."""
+    """The values of one column (q, v), and which of them count."""
     xp = layout.place.xp
     if offer.ladder is not None:
         return _with_ends(layout, offer, ends)
@@ -73,17 +73,17 @@ def _offered(
 
 def _with_ends(layout: Layout, offer: Offer, ends: tuple[Array, Array]) -> tuple[Array, Array]:
     """Seen values spread evenly between each query's floor and ceiling, and those two."""
-    xp, unit = layout.place.xp, offer.column
+    xp, column = layout.place.xp, offer.column
     value, new = quantiles(layout, offer, *ends)
-    low, high = xp.clip(ends[0], layout.low[unit]), ends[1]
-    high = xp.minimum(high, layout.high[unit])
-    units = xp.zeros_like(low, dtype=xp.int64) + unit
-    step = layout.step[unit]
-    first = layout.snapped(low, units)
-    first = xp.where(first < low, layout.snapped(first + step, units), first)
-    final = layout.snapped(high, units)
-    final = xp.where(final > high, layout.snapped(final - step, units), final)
-    inside = xp.stack([ends[0] >= layout.low[unit], ends[1] <= layout.high[unit]], axis=1)
+    low, high = xp.clip(ends[0], layout.low[column]), ends[1]
+    high = xp.minimum(high, layout.high[column])
+    columns = xp.zeros_like(low, dtype=xp.int64) + column
+    step = layout.step[column]
+    first = layout.snapped(low, columns)
+    first = xp.where(first < low, layout.snapped(first + step, columns), first)
+    final = layout.snapped(high, columns)
+    final = xp.where(final > high, layout.snapped(final - step, columns), final)
+    inside = xp.stack([ends[0] >= layout.low[column], ends[1] <= layout.high[column]], axis=1)
     edges = xp.stack([first, final], axis=1)
     return xp.concat([value, edges], axis=1), xp.concat([new, inside], axis=1)
 
@@ -92,7 +92,7 @@ def quantiles(layout: Layout, offer: Offer, floor: Array, ceiling: Array) -> tup
     """Evenly spread seen values between floor and ceiling, (q, rungs), and which are no repeats."""
     xp = layout.place.xp
     if offer.ladder is None:
-        raise TypeError("only a wide unit has a ladder")
+        raise TypeError("only a wide column has a ladder")
     seen, below = offer.ladder
     first = position(seen, floor, "left")
     last = position(seen, ceiling, "right")
@@ -113,7 +113,7 @@ def _beside(layout: Layout, offer: Offer, mine: Array) -> Array:
     """Seen values near the query's own, on either side; itself where there are none, (q, m)."""
     xp, place = layout.place.xp, layout.place
     if offer.ladder is None:
-        raise TypeError("only a wide unit has a ladder")
+        raise TypeError("only a wide column has a ladder")
     seen = offer.ladder[0]
     steps = place.array(2 ** np.arange(offer.beside))
     below = position(seen, mine, "left") - steps

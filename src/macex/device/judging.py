@@ -142,22 +142,22 @@ class Judge:
         joined = Verdict(xp.concat(reached), xp.concat(progress))
         return Verdict(joined.reached & real, xp.where(real, joined.progress, -xp.inf))
 
-    def changes(self, own: Array, units: Array, values: Array, real: Array) -> Verdict:
+    def changes(self, own: Array, columns: Array, values: Array, real: Array) -> Verdict:
         """Of changes made to queries: which reach the goal, and their progress, (q, n) each.
 
-        `own` (q, d); change j of query i sets `values[i, j]` in `units[i, j]`, (q, n, S) each. Only
-        the real ones (q, n) are scored; the others are nowhere.
+        Change j of query i of `own` (q, d) sets `values[i, j]` in `columns[i, j]`, (q, n, S) each.
+        Only the real ones (q, n) are scored; the others are nowhere.
         """
         place = self.asker.layout.place
-        xp, size = place.xp, units.shape[2]
+        xp, size = place.xp, columns.shape[2]
         width = real.shape[1]
         chosen = xp.nonzero(xp.reshape(real, (-1,)))[0]
-        units, values = (xp.reshape(part, (-1, size)) for part in (units, values))
-        reached = place.zeros(units.shape[0], xp.bool)
-        progress = place.full(units.shape[0], -xp.inf)
+        columns, values = (xp.reshape(part, (-1, size)) for part in (columns, values))
+        reached = place.zeros(columns.shape[0], xp.bool)
+        progress = place.full(columns.shape[0], -xp.inf)
         for part in self.asker.parts(chosen.shape[0]):
             some = chosen[part]
             rows = rows_at(own, some // width)
-            rows = changed_rows(rows, rows_at(units, some), rows_at(values, some))
+            rows = changed_rows(rows, rows_at(columns, some), rows_at(values, some))
             reached[some], progress[some] = self.read(self.asker(rows))
         return Verdict(xp.reshape(reached, real.shape), xp.reshape(progress, real.shape))

@@ -74,36 +74,36 @@ class Layout:
     ceiling: Array
     rises: Array  # bool
     falls: Array  # bool
-    salt: Array  # int: a number of its own, so that a sum tells sets of units apart
+    salt: Array  # int: a number of its own, so that a sum tells sets of columns apart
     offers: tuple[Offer, ...]
     max_changes: int
 
     def bounds(self, own: Array) -> tuple[Array, Array]:
-        """The lowest and highest values that each query (q, U) may set."""
+        """The lowest and highest values that each query (q, d) may set."""
         xp = self.place.xp
         plain = own > MISSING
         floor = xp.where(self.rises & plain, xp.maximum(own, self.floor), self.floor)
         return floor, xp.where(self.falls & plain, xp.minimum(own, self.ceiling), self.ceiling)
 
-    def distances(self, own: Array, values: Array, units: Array) -> Array:
-        """How far values are from the queries' own, each of the unit that `units` says."""
+    def distances(self, own: Array, values: Array, columns: Array) -> Array:
+        """How far values are from the queries' own, each of the column that `columns` says."""
         xp = self.place.xp
         differs = xp.astype(values != own, xp.float64)
-        steps = xp.abs(values - own) / self.scale[units]
-        odd = self.discrete[units] | (values <= MISSING) | (own <= MISSING)
-        return xp.where(odd, differs, steps) * self.weight[units]
+        steps = xp.abs(values - own) / self.scale[columns]
+        odd = self.discrete[columns] | (values <= MISSING) | (own <= MISSING)
+        return xp.where(odd, differs, steps) * self.weight[columns]
 
-    def snapped(self, values: Array, units: Array) -> Array:
-        """Numbers put on the grid and into the range of their units."""
+    def snapped(self, values: Array, columns: Array) -> Array:
+        """Numbers put on the grid and into the range of their columns."""
         xp = self.place.xp
-        step, parts = self.step[units], self.parts[units]
+        step, parts = self.step[columns], self.parts[columns]
         even = xp.round(values / xp.where(step > 0, step, 1.0)) * step
         decimal = xp.round(values * parts) / xp.where(parts > 0, parts, 1.0)
         held = xp.where(parts > 0, decimal, xp.where(step > 0, even, values))
-        held = xp.where(self.whole[units], xp.round(held), held)
+        held = xp.where(self.whole[columns], xp.round(held), held)
         short = xp.astype(xp.astype(held, xp.float32), xp.float64)
-        held = xp.where(self.single[units], short, held)
-        return xp.minimum(xp.maximum(held, self.low[units]), self.high[units])
+        held = xp.where(self.single[columns], short, held)
+        return xp.minimum(xp.maximum(held, self.low[columns]), self.high[columns])
 
 
 def layout_of(fitted: Fitted, constraints: Constraints, place: Place) -> Layout:

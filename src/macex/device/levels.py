@@ -23,7 +23,7 @@ MOST_PARTS = 60  # single changes that combinations are built from: bits of a ke
 class Level(NamedTuple):
     """Combinations of S single changes that were scored, most promising first."""
 
-    units: Array  # (q, n, S)
+    columns: Array  # (q, n, S)
     values: Array  # (q, n, S)
     reached: Array  # (q, n) bool
     progress: Array  # (q, n)
@@ -36,7 +36,7 @@ class Level(NamedTuple):
 class Parts(NamedTuple):
     """The best single changes of each query, which combinations are built from."""
 
-    unit: Array  # (q, T)
+    column: Array  # (q, T)
     value: Array  # (q, T)
     gain: Array  # (q, T) minus infinity where there is none
 
@@ -59,13 +59,13 @@ class Family(NamedTuple):
 def first_level(judge: Judge, own: Array, singles: Singles) -> Level:
     """All single changes, scored."""
     xp = judge.asker.layout.place.xp
-    units = xp.broadcast_to(singles.unit, singles.value.shape)[:, :, None]
+    columns = xp.broadcast_to(singles.column, singles.value.shape)[:, :, None]
     values = singles.value[:, :, None]
-    return Level(units, values, *judge.singles(own, singles.unit, singles.value, singles.real))
+    return Level(columns, values, *judge.singles(own, singles.column, singles.value, singles.real))
 
 
 def best_parts(singles: Singles, level: Level, base: Array, most: int) -> Parts:
-    """The single changes that come nearest to the goal, not too many of one unit."""
+    """The single changes that come nearest to the goal, not too many of one column."""
     gain = level.progress - base[:, None]
     most = min(most, MOST_PARTS)
     spans = list(zip(singles.starts[:-1], singles.starts[1:], strict=True))
@@ -74,7 +74,7 @@ def best_parts(singles: Singles, level: Level, base: Array, most: int) -> Parts:
     best = [lowest(keys[:, start:stop], each) + start for start, stop in spans]
     entry = place_of(base).xp.concat(best, axis=1)
     entry = along(entry, lowest(along(keys, entry), most))
-    return Parts(singles.unit[entry], along(singles.value, entry), along(gain, entry))
+    return Parts(singles.column[entry], along(singles.value, entry), along(gain, entry))
 
 
 def pairs(judge: Judge, own: Array, base: Array, parts: Parts, search: Exhaustive) -> Family:
@@ -83,7 +83,7 @@ def pairs(judge: Judge, own: Array, base: Array, parts: Parts, search: Exhaustiv
     xp = place.xp
     first, second = (place.array(side) for side in np.triu_indices(int(parts.gain.shape[1]), k=1))
     guess = base[:, None] + parts.gain[:, first] + parts.gain[:, second]
-    guess = xp.where(parts.unit[:, first] == parts.unit[:, second], -xp.inf, guess)
+    guess = xp.where(parts.column[:, first] == parts.column[:, second], -xp.inf, guess)
     order = lowest(ranked_keys(guess), search.beam + search.more)
     made = xp.stack([first[order], second[order]], axis=2)
     return _scored(judge, own, parts, made, xp.isfinite(along(guess, order)), search.beam)
@@ -98,7 +98,7 @@ def extended(judge: Judge, own: Array, parts: Parts, before: Family, search: Exh
     line = place.arange(count)[:, None]
     parents = before.parts[line, best]  # (q, P, S - 1)
     taken = xp.any(
-        before.level.units[line, best][:, :, None, :] == parts.unit[:, None, :, None], axis=3
+        before.level.columns[line, best][:, :, None, :] == parts.column[:, None, :, None], axis=3
     )
     guess = along(before.level.progress, best)[:, :, None] + parts.gain[:, None, :]
     guess = xp.reshape(xp.where(taken, -xp.inf, guess), (count, most * width))
@@ -133,10 +133,10 @@ def _scored(judge: Judge, own: Array, parts: Parts, made: Array, real: Array, be
     """Combinations (q, n, S), the first `beam` scored, and the others where these do not help."""
     place = judge.asker.layout.place
     line = place.arange(made.shape[0])[:, None, None]
-    units, values = parts.unit[line, made], parts.value[line, made]
+    columns, values = parts.column[line, made], parts.value[line, made]
     early = (place.arange(made.shape[1]) < beam)[None, :]
-    reached, progress = judge.changes(own, units, values, real & early)
+    reached, progress = judge.changes(own, columns, values, real & early)
     late = real & ~early & ~place.xp.any(reached, axis=1)[:, None]
-    more, further = judge.changes(own, units, values, late)
+    more, further = judge.changes(own, columns, values, late)
     progress = place.xp.where(late, further, progress)
-    return Family(Level(units, values, reached | more, progress), made)
+    return Family(Level(columns, values, reached | more, progress), made)

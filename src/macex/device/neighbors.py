@@ -1,4 +1,4 @@
-"""Values of the nearest training rows that meet the goal, for units that are not offered whole.
+"""Values of the nearest training rows that meet the goal, for columns that are not offered whole.
 
 The distances of `macex.stages.neighbors` as one matrix product, and the counting of
 `macex.stages.candidates.popular` by comparing all neighbours of a query with each other.
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from macex.stages.candidates import Neighbors
 
 BLOCK = 1 << 24  # distances held at once
+MOST_ROWS = 200_000  # that queries are compared with: evenly spread ones, where there are more
 
 
 class Feature(NamedTuple):
@@ -45,10 +46,10 @@ class Nearby(NamedTuple):
     choice: Neighbors
     features: tuple[Feature, ...]
     table: Array  # (R, F) float32
-    wide: tuple[int, ...]  # the units whose values are wanted
+    wide: tuple[int, ...]  # the columns whose values are wanted
 
     def values(self, own: Array) -> dict[int, Array]:
-        """For each wide unit the values most of the nearest rows have, (q, m) each.
+        """For each wide column the values most of the nearest rows have, (q, m) each.
 
         Where there are fewer, the query's own value stands in.
         """
@@ -59,40 +60,51 @@ class Nearby(NamedTuple):
         found = [self._some(own[at : at + step]) for at in range(0, own.shape[0], step)]
         empty = place.full((0, self.choice.values), 0.0)
         return {
-            unit: xp.concat([*(part[unit] for part in found), empty], axis=0) for unit in self.wide
+            column: xp.concat([*(part[column] for part in found), empty], axis=0)
+            for column in self.wide
         }
 
     def _some(self, own: Array) -> dict[int, Array]:
-        xp, place = self.layout.place.xp, self.layout.place
+        xp = self.layout.place.xp
         bins = {feature.column: self._binned(feature, own) for feature in self.features}
-        gaps = self._gaps(bins)
-        rank = xp.astype(gaps, xp.float64) * self.table.shape[0]
-        near = lowest(
-            rank + xp.astype(place.arange(self.table.shape[0]), xp.float64), self.choice.k
-        )
-        other = xp.take_along_axis(gaps, near, axis=1) > 0
+        near, other = self._nearest(self._gaps(bins))
         floor, ceiling = self.layout.bounds(own)
         picked, total = {}, []
         for feature in (f for f in self.features if f.column in self.wide):
-            unit = feature.column
-            value, mine = feature.values[near], own[:, unit : unit + 1]
-            usable = other & (feature.bins[near] != bins[unit][:, None]) & (value != mine)
+            column = feature.column
+            value, mine = feature.values[near], own[:, column : column + 1]
+            usable = other & (feature.bins[near] != bins[column][:, None]) & (value != mine)
             usable = usable & (value > MISSING)
-            usable = usable & (value >= floor[:, unit, None]) & (value <= ceiling[:, unit, None])
-            picked[unit] = self._popular(feature.bins[near], value, usable, mine)
+            usable = (
+                usable & (value >= floor[:, column, None]) & (value <= ceiling[:, column, None])
+            )
+            picked[column] = self._popular(feature.bins[near], value, usable, mine)
             total.append(xp.sum(xp.astype(usable, xp.int64), axis=1))
         if len(picked) <= self.choice.columns:
             return picked
         return self._foremost(own, picked, xp.stack(total, axis=1))
 
+    def _nearest(self, gaps: Array) -> tuple[Array, Array]:
+        """The nearest rows, those first that come first, and which of them count.
+
+        A row that agrees with the query in all compared columns does not.
+        """
+        xp, place, rows = self.layout.place.xp, self.layout.place, self.table.shape[0]
+        turn = xp.astype(place.arange(rows), xp.float64)
+        near = lowest(xp.astype(gaps, xp.float64) * rows + turn, self.choice.k + 1)
+        other = xp.take_along_axis(gaps, near, axis=1) > 0
+        return near, other & (
+            xp.cumulative_sum(xp.astype(other, xp.int64), axis=1) <= self.choice.k
+        )
+
     def _foremost(self, own: Array, picked: dict[int, Array], total: Array) -> dict[int, Array]:
-        """Only the units in which most neighbours differ from the query."""
+        """Only the columns in which most neighbours differ from the query."""
         xp, place = self.layout.place.xp, self.layout.place
         keys = xp.astype(place.arange(len(picked)) - total * len(picked), xp.float64)
         rank = xp.argsort(xp.argsort(keys, axis=1), axis=1)
         return {
-            unit: xp.where(rank[:, at, None] < self.choice.columns, values, own[:, unit, None])
-            for at, (unit, values) in enumerate(picked.items())
+            column: xp.where(rank[:, at, None] < self.choice.columns, values, own[:, column, None])
+            for at, (column, values) in enumerate(picked.items())
         }
 
     def _binned(self, feature: Feature, own: Array) -> Array:
@@ -159,6 +171,7 @@ def nearby(fitted: Fitted, layout: Layout, meeting: HostArray) -> Nearby:
     if choice.match == "all" or not columns:
         columns = list(range(fitted.binned.shape[1]))
     rows = np.intersect1d(meeting, fitted.index.distinct, assume_unique=True)
+    rows = rows[:: -(-len(rows) // MOST_ROWS) or 1]
     _, first = np.unique(row_keys(fitted.binned[rows][:, columns]), return_index=True)
     rows = rows[np.sort(first)]
     features = tuple(

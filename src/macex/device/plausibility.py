@@ -34,7 +34,7 @@ class Usual(NamedTuple):
         return self.layout.place
 
     def share(self, codes: Array) -> Array:
-        """The plausibility of rows by unit (n, U); 1 where there are too few goal rows."""
+        """The plausibility of rows (n, d); 1 where there are too few goal rows."""
         xp = self.place.xp
         if not self.usual.shape[0]:
             return self.place.full(codes.shape[0], 1.0)

@@ -2,7 +2,7 @@
 
 As `macex.stages.finetune.section`: every round tries points on the line from what is known to fail
 to the present value, one number at a time and all together, and to take each change back; the best
-point that still reaches the goal becomes the example. An example is what it sets in S units, its
+point that still reaches the goal becomes the example. An example is what it sets in S columns, its
 *slots*; a slot that is taken back holds the query's own value.
 """
 
@@ -20,8 +20,8 @@ from macex.stages.finetune.section import Section
 class Examples(NamedTuple):
     """Examples that reach their goals."""
 
-    own: Array  # (e, U) the queries they are made from
-    units: Array  # (e, S)
+    own: Array  # (e, d) the queries they are made from
+    columns: Array  # (e, S)
     values: Array  # (e, S)
     progress: Array  # (e,)
 
@@ -44,48 +44,48 @@ class _Frame(NamedTuple):
 
 def refined(judge: Judge, layout: Layout, section: Section, examples: Examples) -> Examples:
     """The examples, each as near to its query as it goes."""
-    xp, units = layout.place.xp, examples.units
-    line = layout.place.arange(units.shape[0])
+    xp, columns = layout.place.xp, examples.columns
+    line = layout.place.arange(columns.shape[0])
     frame = _frame(layout, examples)
     values, progress = examples.values, examples.progress
     fence, moved = frame.own, xp.ones_like(progress, dtype=xp.bool)
-    for turn in range(section.rounds + units.shape[1] - 1):
+    for turn in range(section.rounds + columns.shape[1] - 1):
         trials = _taken_back(layout, frame, values, moved)
         if turn < section.rounds:
-            lines = _lines(layout, section, units, frame, values, fence)
-            together = _diagonal(layout, units, frame, values, fence, moved)
+            lines = _lines(layout, section, columns, frame, values, fence)
+            together = _diagonal(layout, columns, frame, values, fence, moved)
             trials = _joined(layout, [lines, together, trials])
-        wide = xp.broadcast_to(units[:, None, :], trials.values.shape)
+        wide = xp.broadcast_to(columns[:, None, :], trials.values.shape)
         reached, found = judge.changes(examples.own, wide, trials.values, trials.real)
         if turn < section.rounds:
             fence = _raised(layout, fence, trials, reached, section.points)
-        best, moved = _best(layout, units, frame, values, trials, reached)
+        best, moved = _best(layout, columns, frame, values, trials, reached)
         values = xp.where(moved[:, None], trials.values[line, best], values)
         progress = xp.where(moved, at_each(found, best), progress)
     return examples._replace(values=values, progress=progress)
 
 
 def _frame(layout: Layout, examples: Examples) -> _Frame:
-    line = layout.place.arange(examples.units.shape[0])[:, None]
+    line = layout.place.arange(examples.columns.shape[0])[:, None]
     floor, ceiling = layout.bounds(examples.own)
-    own = examples.own[line, examples.units]
+    own = examples.own[line, examples.columns]
     plain = (own > MISSING) & (examples.values > MISSING)
-    numbers = layout.number[examples.units] & plain
-    return _Frame(own, floor[line, examples.units], ceiling[line, examples.units], numbers)
+    numbers = layout.number[examples.columns] & plain
+    return _Frame(own, floor[line, examples.columns], ceiling[line, examples.columns], numbers)
 
 
 def _lines(
-    layout: Layout, section: Section, units: Array, frame: _Frame, values: Array, fence: Array
+    layout: Layout, section: Section, columns: Array, frame: _Frame, values: Array, fence: Array
 ) -> _Trials:
     """Points of one slot between its fence and its present value, slot after slot."""
     xp, place = layout.place.xp, layout.place
     share = xp.astype(place.arange(section.points) + 1, xp.float64) / (section.points + 1)
     found, fresh = [], []
-    for slot in range(units.shape[1]):
+    for slot in range(columns.shape[1]):
         low, high = fence[:, slot, None], values[:, slot, None]
         usable = frame.numbers[:, slot, None] & (high != frame.own[:, slot, None])
         points = xp.where(usable, low + share * (high - low), high)
-        points = layout.snapped(points, units[:, slot, None])
+        points = layout.snapped(points, columns[:, slot, None])
         ok = usable & (points > xp.minimum(low, high)) & (points < xp.maximum(low, high))
         ok = ok & (points >= frame.floor[:, slot, None]) & (points <= frame.ceiling[:, slot, None])
         ok[:, 1:] = ok[:, 1:] & (points[:, 1:] != points[:, :-1])
@@ -102,7 +102,7 @@ def _with(layout: Layout, values: Array, slot: int, points: Array) -> Array:
 
 
 def _diagonal(
-    layout: Layout, units: Array, frame: _Frame, values: Array, fence: Array, moved: Array
+    layout: Layout, columns: Array, frame: _Frame, values: Array, fence: Array, moved: Array
 ) -> _Trials:
     """Points where all numbers of an example move together, for examples that just moved."""
     xp = layout.place.xp
@@ -110,8 +110,8 @@ def _diagonal(
     several = moved & (xp.sum(xp.astype(moving, xp.int64), axis=1) > 1)
     points = []
     for share in (0.25, 0.5, 0.75):
-        point = xp.where(moving, fence + share * (values - fence), layout.low[units])
-        point = layout.snapped(point, units)
+        point = xp.where(moving, fence + share * (values - fence), layout.low[columns])
+        point = layout.snapped(point, columns)
         ok = moving & (point >= frame.floor) & (point <= frame.ceiling) & (point != frame.own)
         points.append(xp.where(ok, point, values))
     found = xp.stack(points, axis=1)
@@ -147,12 +147,12 @@ def _raised(layout: Layout, fence: Array, trials: _Trials, reached: Array, point
 
 
 def _best(
-    layout: Layout, units: Array, frame: _Frame, values: Array, trials: _Trials, reached: Array
+    layout: Layout, columns: Array, frame: _Frame, values: Array, trials: _Trials, reached: Array
 ) -> tuple[Array, Array]:
     """The trial to move to: fewer changes, or as many and nearer; and whether it is better."""
     xp = layout.place.xp
-    changes, distance = measured(layout, frame.own[:, None, :], trials.values, units[:, None, :])
-    now_changes, now = measured(layout, frame.own, values, units)
+    changes, distance = measured(layout, frame.own[:, None, :], trials.values, columns[:, None, :])
+    now_changes, now = measured(layout, frame.own, values, columns)
     better = reached & (
         (changes < now_changes[:, None])
         | ((changes == now_changes[:, None]) & (distance < now[:, None] - 1e-12))
@@ -160,9 +160,9 @@ def _best(
     return best_of(better, changes, distance), xp.any(better, axis=1)
 
 
-def measured(layout: Layout, own: Array, values: Array, units: Array) -> tuple[Array, Array]:
+def measured(layout: Layout, own: Array, values: Array, columns: Array) -> tuple[Array, Array]:
     """How many slots differ from the query, and how far in all: sums over the last axis."""
     xp = layout.place.xp
     changes = xp.sum(xp.astype(values != own, xp.int64), axis=-1)
-    distance = xp.sum(layout.distances(own, values, units), axis=-1)
+    distance = xp.sum(layout.distances(own, values, columns), axis=-1)
     return changes, xp.round(distance * 1e9) / 1e9

@@ -1,7 +1,7 @@
 """Stage 3: which example to return: fewest changes, then plausible, then nearest.
 
-The nearest few examples of the nearest sets of units are refined; then the best is taken. If it is
-implausible, all others are looked at, too.
+The nearest few examples of the nearest sets of columns are refined; then the best is taken. If it
+is implausible, all others are looked at, too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from macex.device.section import Examples, measured, refined
 from macex.stages.finetune.section import Section
 from macex.stages.selection import PLAUSIBLE
 
-SETS = 6  # sets of units that are looked at
+SETS = 6  # sets of columns that are looked at
 EACH = 5  # examples of each
 REFINED = 2  # of these, how many are refined
 WAVES = (4, 12)  # how many are looked at if the best is implausible, and then
@@ -27,7 +27,7 @@ WAVES = (4, 12)  # how many are looked at if the best is implausible, and then
 class Pool(NamedTuple):
     """Examples of each query, to choose from."""
 
-    units: Array  # (q, n, S)
+    columns: Array  # (q, n, S)
     values: Array  # (q, n, S)
     progress: Array  # (q, n)
     real: Array  # (q, n) bool
@@ -59,24 +59,24 @@ class Selection:
     def __call__(self, own: Array, level: Level) -> Array:
         """The chosen rows (q, d); every query has an example in the level."""
         xp = self.layout.place.xp
-        every = Pool(level.units, level.values, level.progress, level.reached)
+        every = Pool(level.columns, level.values, level.progress, level.reached)
         short = self._shortlist(own, every)
         better = None if self.section is None else self._refined(own, short, self.section)
         pool = short if better is None else short.join(better)
         rows = self._rows(own, pool, self._best(own, pool))
         odd = xp.nonzero(self.usual.share(rows) < PLAUSIBLE)[0]
         if odd.shape[0]:
-            if level.units.shape[2] == 1:  # of single changes all are worth a look
+            if level.columns.shape[2] == 1:  # of single changes all are worth a look
                 pool = every if better is None else every.join(better)
             rows[odd] = self._plausible(own[odd], pool.take(odd))
         return rows
 
     def _shortlist(self, own: Array, pool: Pool) -> Pool:
-        """The nearest few examples of the nearest sets of units, (q, SETS * EACH)."""
+        """The nearest few examples of the nearest sets of columns, (q, SETS * EACH)."""
         xp, place = self.layout.place.xp, self.layout.place
         _, distance = self._measured(own, pool)
         left = xp.where(pool.real, distance, xp.inf)
-        keys = xp.sum(self.layout.salt[pool.units], axis=2)
+        keys = xp.sum(self.layout.salt[pool.columns], axis=2)
         line = place.arange(own.shape[0])
         index, real = [], []
         for _ in range(SETS):
@@ -96,13 +96,13 @@ class Selection:
         nearest = place.arange(SETS * EACH)
         nearest = nearest[nearest % EACH < REFINED]
         some = Pool(*(part[:, nearest] for part in pool))
-        real = some.real & xp.any(self.layout.number[some.units], axis=2)
+        real = some.real & xp.any(self.layout.number[some.columns], axis=2)
         line, entry = xp.nonzero(real)
         made = Examples(rows_at(own, line), *(part[line, entry] for part in some[:3]))
         done = refined(self.judge, self.layout, section, made)
         values, progress = some.values + 0.0, some.progress + 0.0
         values[line, entry], progress[line, entry] = done.values, done.progress
-        return Pool(some.units, values, progress, real)
+        return Pool(some.columns, values, progress, real)
 
     def _plausible(self, own: Array, pool: Pool) -> Array:
         """The best rows where the very best are implausible: the nearest plausible ones, if any.
@@ -132,14 +132,14 @@ class Selection:
         """Which of the examples to `look` at are plausible, (q, n) bool."""
         xp, place = self.layout.place.xp, self.layout.place
         line, entry = xp.nonzero(look)
-        rows = changed_rows(rows_at(own, line), pool.units[line, entry], pool.values[line, entry])
+        rows = changed_rows(rows_at(own, line), pool.columns[line, entry], pool.values[line, entry])
         usual = place.zeros(look.shape, xp.bool)
         usual[line, entry] = self.usual.share(rows) >= PLAUSIBLE
         return usual
 
     def _measured(self, own: Array, pool: Pool) -> tuple[Array, Array]:
         line = self.layout.place.arange(own.shape[0])[:, None, None]
-        return measured(self.layout, own[line, pool.units], pool.values, pool.units)
+        return measured(self.layout, own[line, pool.columns], pool.values, pool.columns)
 
     def _best(self, own: Array, pool: Pool) -> Array:
         changes, distance = self._measured(own, pool)
@@ -148,7 +148,7 @@ class Selection:
     def _rows(self, own: Array, pool: Pool, best: Array) -> Array:
         """Queries with one example of each put into effect, (q, d)."""
         line = self.layout.place.arange(own.shape[0])
-        return changed_rows(own + 0.0, pool.units[line, best], pool.values[line, best])
+        return changed_rows(own + 0.0, pool.columns[line, best], pool.values[line, best])
 
 
 def _nearest(real: Array, distance: Array, progress: Array, count: int) -> Array:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from macex.ask.ground import Unit
-from macex.errors import OptionError, require_counts
+from macex.errors import OptionError, closest, require_counts
 from macex.schema import MISSING, Array, special
 from macex.stages.shapes import Candidates
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from macex.ask.space import Space
 
 
+INDEXES = ("auto", "exact", "ivf", "hnsw")
 MOST_REMAINING = 2000  # values that a query's first level is completed with
 
 
@@ -33,6 +34,8 @@ class Neighbors:
     `k` neighbours, the `columns` in which most of them differ from the query (the paper's s), in
     each the `values` most of them have (m); numbers are compared by `bins` quantile bins. With
     `match="changeable"` neighbours are sought on the columns that may change, with `"all"` on all.
+    `index` says how: `"exact"` by comparing all rows, `"ivf"` or `"hnsw"` by an index of faiss,
+    `"auto"` by comparing up to 200,000 rows that meet a goal and by `"ivf"` beyond.
     """
 
     k: int = 30
@@ -40,11 +43,14 @@ class Neighbors:
     values: int = 3
     bins: int = 10
     match: Literal["changeable", "all"] = "changeable"
+    index: Literal["auto", "exact", "ivf", "hnsw"] = "auto"
 
     def __post_init__(self) -> None:
         require_counts(self, "k", "columns", "values", "bins")
         if self.match not in ("changeable", "all"):
             raise OptionError(f"Neighbors(match=) is 'changeable' or 'all', not {self.match!r}")
+        if self.index not in INDEXES:
+            raise OptionError(f"Neighbors(index={self.index!r}){closest(self.index, INDEXES)}")
 
 
 @dataclass(frozen=True, slots=True)
