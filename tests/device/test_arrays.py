@@ -12,6 +12,7 @@ import torch
 
 from macex.device.arrays import (
     best_of,
+    first_lowest,
     first_of_each,
     lowest,
     on_host,
@@ -46,6 +47,12 @@ def test_the_smallest_are_the_first_when_sorted(table, count):
     np.testing.assert_array_equal(
         both(smallest, table, count=count), np.sort(table, axis=1)[:, :count]
     )
+
+
+@given(tables)
+def test_of_equally_low_entries_the_first_is_taken(table):
+    np.testing.assert_array_equal(both(lambda t: first_lowest(t)[1], table), table.argmin(axis=1))
+    np.testing.assert_array_equal(both(lambda t: first_lowest(t)[0], table), table.min(axis=1))
 
 
 @given(tables, st.integers(1, 9))

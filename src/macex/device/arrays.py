@@ -84,6 +84,19 @@ def lowest(keys: Array, count: int) -> Array:
     return np.argsort(keys, axis=1)
 
 
+def first_lowest(table: Array) -> tuple[Array, Array]:
+    """The lowest entry of each line, and where it stands first.
+
+    >>> [part.tolist() for part in first_lowest(np.array([[5.0, 3.0, 3.0]]))]
+    [[3.0], [1]]
+    """
+    if is_torch_array(table):
+        found = table.min(dim=1)
+        return found.values, found.indices
+    index = table.argmin(axis=1)
+    return table[np.arange(len(table)), index], index
+
+
 def smallest(table: Array, count: int) -> Array:
     """The `count` smallest entries of each line, for a small count; quicker than by sorting.
 
@@ -92,13 +105,12 @@ def smallest(table: Array, count: int) -> Array:
     """
     if not is_torch_array(table):
         return np.sort(np.partition(table, count - 1, axis=1)[:, :count], axis=1)
-    place, found = place_of(table), []
-    line, left = place.arange(table.shape[0]), table.clone()
+    line, left, found = place_of(table).arange(table.shape[0]), table.clone(), []
     for _ in range(count):
-        lead = left.argmin(dim=1)
-        found.append(left[line, lead])
+        value, lead = first_lowest(left)
+        found.append(value)
         left[line, lead] = float("inf")
-    return place.xp.stack(found, axis=1)
+    return array_namespace(table).stack(found, axis=1)
 
 
 def rows_at(table: Array, index: Array) -> Array:

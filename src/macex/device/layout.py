@@ -67,8 +67,8 @@ class Layout:
     low: Array
     high: Array
     step: Array  # 0 for none
-    parts: Array  # 1 / step where that is whole, else 0
-    whole: Array  # bool: holds whole numbers only
+    times: Array  # 1 / step where that is whole, else 1
+    by: Array  # the step where 1 / step is not whole, else 1
     single: Array  # bool: holds numbers of 32 bits
     floor: Array
     ceiling: Array
@@ -77,6 +77,8 @@ class Layout:
     salt: Array  # int: a number of its own, so that a sum tells sets of columns apart
     offers: tuple[Offer, ...]
     max_changes: int
+    gridless: bool  # whether any number has no step
+    short: bool  # whether any number has 32 bits
 
     def bounds(self, own: Array) -> tuple[Array, Array]:
         """The lowest and highest values that each query (q, d) may set."""
@@ -95,14 +97,13 @@ class Layout:
 
     def snapped(self, values: Array, columns: Array) -> Array:
         """Numbers put on the grid and into the range of their columns."""
-        xp = self.place.xp
-        step, parts = self.step[columns], self.parts[columns]
-        even = xp.round(values / xp.where(step > 0, step, 1.0)) * step
-        decimal = xp.round(values * parts) / xp.where(parts > 0, parts, 1.0)
-        held = xp.where(parts > 0, decimal, xp.where(step > 0, even, values))
-        held = xp.where(self.whole[columns], xp.round(held), held)
-        short = xp.astype(xp.astype(held, xp.float32), xp.float64)
-        held = xp.where(self.single[columns], short, held)
+        xp, (times, by) = self.place.xp, (self.times[columns], self.by[columns])
+        held = xp.round(values * times / by) * by / times
+        if self.gridless:
+            held = xp.where(self.step[columns] > 0, held, values)
+        if self.short:
+            brief = xp.astype(xp.astype(held, xp.float32), xp.float64)
+            held = xp.where(self.single[columns], brief, held)
         return xp.minimum(xp.maximum(held, self.low[columns]), self.high[columns])
 
 
@@ -117,7 +118,7 @@ def layout_of(fitted: Fitted, constraints: Constraints, place: Place) -> Layout:
         for at, unit in enumerate(space.units)
         if space.changeable[0, at]
     ]
-    grid = np.array([_grid(column) for column in columns], dtype=float).reshape(-1, 4)
+    step, times, by, single = np.array([_grid(column) for column in columns], dtype=float).T
     listed = np.isin(np.arange(len(columns)), list(bounds.menus))
     discrete = np.array([column.discrete for column in columns], dtype=bool)
     return Layout(
@@ -128,10 +129,10 @@ def layout_of(fitted: Fitted, constraints: Constraints, place: Place) -> Layout:
         weight=place.array(bounds.weights[0]),
         low=place.array(np.array([column.low for column in columns], dtype=float)),
         high=place.array(np.array([column.high for column in columns], dtype=float)),
-        step=place.array(grid[:, 0]),
-        parts=place.array(grid[:, 1]),
-        whole=place.array(grid[:, 2] > 0),
-        single=place.array(grid[:, 3] > 0),
+        step=place.array(step),
+        times=place.array(times),
+        by=place.array(by),
+        single=place.array(single > 0),
         floor=place.array(bounds.floor[0]),
         ceiling=place.array(bounds.ceiling[0]),
         rises=place.array(np.isin(names, constraints.increase)),
@@ -139,6 +140,8 @@ def layout_of(fitted: Fitted, constraints: Constraints, place: Place) -> Layout:
         salt=place.array(np.random.default_rng(0).integers(1, 2**50, len(columns))),
         offers=tuple(offer for offer in offers if offer.wide or offer.values.shape[0]),
         max_changes=int(min(bounds.max_changes[0], space.changeable[0].sum())),
+        gridless=bool((step == 0).any()),
+        short=bool(single.any()),
     )
 
 
@@ -208,17 +211,15 @@ def _in_order(unit: Unit) -> Any:
     return unit.seen
 
 
-def _grid(column: Column) -> tuple[float, float, float, float]:
-    """Step, parts of one, whole, and 32 bits: how a column holds numbers."""
+def _grid(column: Column) -> tuple[float, float, float, bool]:
+    """How a column holds numbers: its step, the parts of one or else the step, and 32 bits."""
     if column.discrete:
-        return 0.0, 0.0, 0.0, 0.0
-    kind, parts = column.storage.numbers, np.rint(1 / column.step) if column.step else 0.0
+        return 1.0, 1.0, 1.0, False
+    kind = column.storage.numbers
     if kind == np.dtype(np.float16):
         raise SchemaError(f"column {column.name!r} holds float16, which is not known on a device")
-    decimal = 0 < column.step < 1 and abs(parts * column.step - 1) < 1e-9
-    return (
-        column.step,
-        parts if decimal else 0.0,
-        float(column.integer),
-        float(kind == np.dtype(np.float32)),
-    )
+    step = column.step or float(column.integer)
+    parts = np.rint(1 / step) if step else 0.0
+    if 0 < step < 1 and abs(parts * step - 1) < 1e-9:
+        return step, float(parts), 1.0, kind == np.dtype(np.float32)
+    return step, 1.0, step or 1.0, kind == np.dtype(np.float32)

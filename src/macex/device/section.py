@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from macex.device.arrays import Array, at_each, best_of
 from macex.device.judging import Judge
 from macex.device.layout import Layout
@@ -80,51 +82,50 @@ def _lines(
     """Points of one slot between its fence and its present value, slot after slot."""
     xp, place = layout.place.xp, layout.place
     share = xp.astype(place.arange(section.points) + 1, xp.float64) / (section.points + 1)
-    found, fresh = [], []
-    for slot in range(columns.shape[1]):
-        low, high = fence[:, slot, None], values[:, slot, None]
-        usable = frame.numbers[:, slot, None] & (high != frame.own[:, slot, None])
-        points = xp.where(usable, low + share * (high - low), high)
-        points = layout.snapped(points, columns[:, slot, None])
-        ok = usable & (points > xp.minimum(low, high)) & (points < xp.maximum(low, high))
-        ok = ok & (points >= frame.floor[:, slot, None]) & (points <= frame.ceiling[:, slot, None])
-        ok[:, 1:] = ok[:, 1:] & (points[:, 1:] != points[:, :-1])
-        found.append(_with(layout, values, slot, points))
-        fresh.append(ok)
-    return _Trials(xp.concat(found, axis=1), xp.concat(fresh, axis=1))
+    low, high = fence[:, :, None], values[:, :, None]
+    usable = (frame.numbers & (values != frame.own))[:, :, None]
+    points = layout.snapped(low + share * (high - low), columns[:, :, None])  # (e, S, points)
+    ok = usable & (points > xp.minimum(low, high)) & (points < xp.maximum(low, high))
+    ok = ok & (points >= frame.floor[:, :, None]) & (points <= frame.ceiling[:, :, None])
+    ok[:, :, 1:] = ok[:, :, 1:] & (points[:, :, 1:] != points[:, :, :-1])
+    return _one_by_one(layout, values, points, ok)
 
 
-def _with(layout: Layout, values: Array, slot: int, points: Array) -> Array:
-    """The values (e, S) with each of the points (e, n) in one slot, (e, n, S)."""
-    xp = layout.place.xp
-    mine = layout.place.arange(values.shape[1]) == slot
-    return xp.where(mine, points[:, :, None], values[:, None, :])
+def _one_by_one(layout: Layout, values: Array, points: Array, real: Array) -> _Trials:
+    """The values (e, S) with each of the points (e, S, n) in the slot it is for."""
+    xp, place, (count, size, each) = layout.place.xp, layout.place, points.shape
+    slot = place.arange(size)
+    mine = slot[:, None, None] == slot  # (S, 1, S)
+    made = xp.where(mine, points[:, :, :, None], values[:, None, None, :])
+    return _Trials(
+        xp.reshape(made, (count, size * each, size)), xp.reshape(real, (count, size * each))
+    )
 
 
 def _diagonal(
     layout: Layout, columns: Array, frame: _Frame, values: Array, fence: Array, moved: Array
 ) -> _Trials:
     """Points where all numbers of an example move together, for examples that just moved."""
-    xp = layout.place.xp
+    xp, place = layout.place.xp, layout.place
     moving = frame.numbers & (values != frame.own)
     several = moved & (xp.sum(xp.astype(moving, xp.int64), axis=1) > 1)
-    points = []
-    for share in (0.25, 0.5, 0.75):
-        point = xp.where(moving, fence + share * (values - fence), layout.low[columns])
-        point = layout.snapped(point, columns)
-        ok = moving & (point >= frame.floor) & (point <= frame.ceiling) & (point != frame.own)
-        points.append(xp.where(ok, point, values))
-    found = xp.stack(points, axis=1)
-    return _Trials(found, several[:, None] & xp.any(found != values[:, None, :], axis=2))
+    share = place.array(np.array([[0.25], [0.5], [0.75]]))
+    low, now = fence[:, None, :], values[:, None, :]
+    point = layout.snapped(low + share * (now - low), columns[:, None, :])  # (e, 3, S)
+    ok = moving[:, None, :] & (point != frame.own[:, None, :])
+    ok = ok & (point >= frame.floor[:, None, :]) & (point <= frame.ceiling[:, None, :])
+    found = xp.where(ok, point, now)
+    return _Trials(found, several[:, None] & xp.any(found != now, axis=2))
 
 
 def _taken_back(layout: Layout, frame: _Frame, values: Array, moved: Array) -> _Trials:
     """One change undone at a time, where more than one was made."""
-    xp, size = layout.place.xp, values.shape[1]
+    xp = layout.place.xp
     changed = values != frame.own
     several = moved & (xp.sum(xp.astype(changed, xp.int64), axis=1) > 1)
-    undone = [_with(layout, values, slot, frame.own[:, slot, None]) for slot in range(size)]
-    return _Trials(xp.concat(undone, axis=1), changed & several[:, None])
+    return _one_by_one(
+        layout, values, frame.own[:, :, None], (changed & several[:, None])[:, :, None]
+    )
 
 
 def _joined(layout: Layout, trials: list[_Trials]) -> _Trials:
@@ -133,17 +134,18 @@ def _joined(layout: Layout, trials: list[_Trials]) -> _Trials:
 
 def _raised(layout: Layout, fence: Array, trials: _Trials, reached: Array, points: int) -> Array:
     """The fences moved to the last point before the first one that reaches the goal."""
-    xp = layout.place.xp
-    raised = []
-    for slot in range(fence.shape[1]):
-        span = slice(slot * points, (slot + 1) * points)
-        point, real, ok = trials.values[:, span, slot], trials.real[:, span], reached[:, span]
-        away = xp.abs(point - fence[:, slot, None])
-        first = xp.min(xp.where(ok, away, xp.inf), axis=1, keepdims=True)
-        fails = real & ~ok & (away < first)
-        last = xp.argmax(xp.where(fails, away, -1.0), axis=1)
-        raised.append(xp.where(xp.any(fails, axis=1), at_each(point, last), fence[:, slot]))
-    return xp.stack(raised, axis=1)
+    xp, (count, size) = layout.place.xp, fence.shape
+    shape, slot = (count, size, points), layout.place.arange(size)
+    lines = xp.reshape(trials.values[:, : size * points], (*shape, size))
+    point = lines[:, slot, :, slot]  # the slot that moves on each line, first
+    point = xp.permute_dims(point, (1, 0, 2))
+    real, ok = (xp.reshape(part[:, : size * points], shape) for part in (trials.real, reached))
+    away = xp.abs(point - fence[:, :, None])
+    first = xp.min(xp.where(ok, away, xp.inf), axis=2, keepdims=True)
+    fails = real & ~ok & (away < first)
+    last = xp.argmax(xp.where(fails, away, -1.0), axis=2)
+    final = xp.take_along_axis(point, last[:, :, None], axis=2)[:, :, 0]
+    return xp.where(xp.any(fails, axis=2), final, fence)
 
 
 def _best(

@@ -9,7 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from macex.device.arrays import Array, at_each, best_of, changed_rows, place_of, rows_at
+from macex.device.arrays import (
+    Array,
+    at_each,
+    best_of,
+    changed_rows,
+    first_lowest,
+    place_of,
+    rows_at,
+)
 from macex.device.judging import Judge
 from macex.device.layout import Layout
 from macex.device.levels import Level
@@ -78,17 +86,18 @@ class Selection:
         left = xp.where(pool.real, distance, xp.inf)
         keys = xp.sum(self.layout.salt[pool.columns], axis=2)
         line = place.arange(own.shape[0])
-        index, real = [], []
+        index, nearness = [], []
         for _ in range(SETS):
-            same = keys == at_each(keys, xp.argmin(left, axis=1))[:, None]
+            same = keys == at_each(keys, first_lowest(left)[1])[:, None]
             mine = xp.where(same, left, xp.inf)
             left = xp.where(same, xp.inf, left)
             for _ in range(EACH):
-                lead = xp.argmin(mine, axis=1)
-                index.append(lead)
-                real.append(xp.isfinite(at_each(mine, lead)))
+                value, lead = first_lowest(mine)
                 mine[line, lead] = xp.inf
-        return pool.at(xp.stack(index, axis=1))._replace(real=xp.stack(real, axis=1))
+                index.append(lead)
+                nearness.append(value)
+        real = xp.stack(nearness, axis=1) < xp.inf
+        return pool.at(xp.stack(index, axis=1))._replace(real=real)
 
     def _refined(self, own: Array, pool: Pool, section: Section) -> Pool:
         """The nearest examples of each set, refined."""
@@ -152,9 +161,11 @@ class Selection:
 
 
 def _nearest(real: Array, distance: Array, progress: Array, count: int) -> Array:
-    """The `count` nearest of the real entries, as a mask (q, n)."""
+    """The `count` nearest of the real entries as a mask (q, n); of equally near ones the surest."""
     place = place_of(real)
-    turn, left = place.arange(real.shape[1]), real
+    xp, line = place.xp, place.arange(real.shape[0])
+    keys = distance - xp.clip(progress, -49.0, 49.0) * 1e-11  # distances have nine decimals
+    left = xp.where(real, keys, xp.inf)
     for _ in range(count):
-        left = left & (turn != best_of(left, distance, -progress)[:, None])
-    return real & ~left
+        left[line, first_lowest(left)[1]] = xp.inf
+    return real & (left == xp.inf)
