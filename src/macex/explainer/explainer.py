@@ -19,7 +19,7 @@ from macex.ask.goals import AboveRow, Band, Goal, compile_goals, resolve
 from macex.audit import Audit
 from macex.errors import ConstraintError, GoalError, ModelError, OptionError
 from macex.explainer.assemble import assemble
-from macex.explainer.blocks import blocks
+from macex.explainer.blocks import blocks, part_of
 from macex.explainer.fitted import Fitted, fit
 from macex.explainer.options import read_options
 from macex.explainer.pipeline import Asked, Outcome, answer
@@ -222,13 +222,7 @@ class Explainer(Populations):
                 tests.setdefault((turn, text), {})[place] = without
         for (_, text), relaxed in tests.items():
             places = np.array(list(relaxed))
-            trial = replace(
-                asked,
-                rows=asked.rows.take(places),
-                goals=[asked.goals[place] for place in places],
-                constraints=list(relaxed.values()),
-                count=1,
-            )
+            trial = replace(part_of(asked, places), constraints=list(relaxed.values()), count=1)
             for place, item in zip(
                 places.tolist(), self._explained(trial, lambda _: None), strict=True
             ):
@@ -255,7 +249,7 @@ class Explainer(Populations):
             "seed": options.random_state,
             "n": asked.count,
         }
-        return Explanations(items, names=options.names, meta=meta, rows=asked.rows)
+        return Explanations(items, options.names, meta, asked.rows, self._planner(asked))
 
     def _wished(self, given: Any, count: int) -> list[Constraints]:
         """The constraints of every row: the explainer's and the call's."""
