@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 REMEMBERED = 64
+REMEMBERING = ("_meeting", "_reference", "_sides", "_lines")
 
 
 @dataclass
@@ -60,6 +61,11 @@ class Fitted:
         self.binned = self.bins(codes)
         discrete = np.array([c.discrete for c in schema.columns], dtype=bool)
         self.index = NeighborIndex(self.binned, discrete, self.answers.decision)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what is only remembered: it is made again where it is needed."""
+        kept = {name: part for name, part in vars(self).items() if not name.startswith("_")}
+        return kept | {name: OrderedDict() for name in REMEMBERING}
 
     @property
     def outlook(self) -> Outlook:
