@@ -12,6 +12,7 @@ from macex.explainer import Explainer
 from macex.models.optional import needed
 from macex.scale.partition import Partition
 from macex.scale.question import Question
+from macex.scale.threads import limited_threads
 
 
 def explain(
@@ -48,4 +49,5 @@ def explain(
 
 
 def _explained(frame: pd.DataFrame, partition: Partition) -> pd.DataFrame:
-    return partition.explain_chunk(frame)
+    with limited_threads(1):
+        return partition.explain_chunk(frame)

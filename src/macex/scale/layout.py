@@ -70,7 +70,7 @@ class Layout:
     @property
     def empty(self) -> pd.DataFrame:
         """No row of these columns."""
-        return pd.DataFrame({f.name: pd.Series(dtype=f.dtype) for f in self.fields})  # type: ignore[call-overload]
+        return pd.DataFrame({f.name: pd.Series(dtype=f.dtype) for f in self.fields})
 
 
 def answers_layout(explainer: Explainer) -> Layout:

@@ -10,6 +10,7 @@ from macex.explainer import Explainer
 from macex.models.optional import needed
 from macex.scale.partition import CHUNK, Partition
 from macex.scale.question import Question
+from macex.scale.threads import restrain
 
 
 def explain(
@@ -38,7 +39,8 @@ def explain(
     n, want, constraints, max_rows, margin, diagnose, on_error : as in `Explainer.explain`, the same
         for all rows; a row that cannot be read, or that the model fails on, has no answer unless
         `on_error="raise"`.
-    workers : how many actors, each with a core and the explainer; default one to as many as fit.
+    workers : how many actors, each with a core and the explainer; leave a core to what makes the
+        dataset. By default they are as many as are free.
     """
     data = needed("ray.data", "ray")
     question = Question(explainer, n, want, constraints, max_rows, margin, diagnose, on_error)
@@ -62,6 +64,7 @@ class _Worker:
     """An actor: it gets the explainer when it is made."""
 
     def __init__(self, partition: Partition) -> None:
+        restrain(partition.question.explainer, 1)
         self.partition = partition
 
     def __call__(self, table: Any) -> Any:

@@ -14,6 +14,7 @@ from macex.models.optional import needed
 from macex.scale.layout import Field
 from macex.scale.partition import Partition
 from macex.scale.question import Question
+from macex.scale.threads import restrain
 
 Frames = Iterator[pd.DataFrame]
 
@@ -61,13 +62,20 @@ def _task(df: Any, partition: Partition) -> Callable[[Frames], Frames]:
 def _explained(given: Any, frames: Frames) -> Frames:
     """The frames of a partition to frames of answers."""
     partition = given if isinstance(given, Partition) else _opened(given)
-    return map(partition.explain_chunk, frames)
+    return (_plain(partition.explain_chunk(frame)) for frame in frames)
+
+
+def _plain(table: pd.DataFrame) -> pd.DataFrame:
+    """Text as objects: Spark does not take Arrow's text in several pieces."""
+    text = [name for name in table if isinstance(table[name].dtype, pd.StringDtype)]
+    return table.astype(dict.fromkeys(text, object))
 
 
 @lru_cache(maxsize=1)
 def _opened(packed: Any) -> Partition:
     """The explainer that was broadcast; a worker keeps it for all its tasks."""
     partition: Partition = needed("pyspark.cloudpickle", "spark").loads(packed.value)
+    restrain(partition.question.explainer, 1)
     return partition
 
 
