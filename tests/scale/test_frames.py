@@ -66,7 +66,8 @@ def test_on_error_raise_stops_at_the_cell():
         list(mx.explain_frames(bank(), cut(rows, 10), on_error="raise"))
 
 
-def test_a_model_that_dies_ends_in_an_error_not_in_silence(tmp_path):
+def test_a_model_that_dies_ends_in_an_error_not_in_silence(monkeypatch):
+    monkeypatch.setattr("macex.scale.workers.threads_pay", lambda _free, _jobs: False)
     granted, here = grants(), os.getpid()
 
     def deadly(rows):

@@ -51,10 +51,14 @@ class Question:
         """Whether a row that goes wrong gets a reason instead of an error."""
         return self.on_error == "keep"
 
-    def answers(self, rows: Any, progress: Any = None) -> Explanations:
+    def answers(self, rows: Any) -> Explanations:
         """The explanations of some rows, in their order."""
+        return self.answered(rows)[0]
+
+    def answered(self, rows: Any, progress: Any = None) -> tuple[Explanations, dict[int, str]]:
+        """The explanations of some rows, and of those that cannot be read what is wrong."""
         try:
-            return self._asked(rows, progress)
+            return self._asked(rows, progress), {}
         except SchemaError:
             if not self.keeps:
                 raise
@@ -66,7 +70,7 @@ class Question:
         items: dict[int, Any] = dict(zip(sound, found, strict=True))
         items |= unread(self.explainer, rows, faults, self.goal, self.n)
         ordered = [items[at] for at in range(len(rows))]
-        return Explanations(ordered, found.names, found.meta, self._rows(rows))
+        return Explanations(ordered, found.names, found.meta, self._rows(rows)), faults
 
     def _rows(self, rows: Any) -> Any:
         return self.explainer.schema.read(rows_taken(rows, []))

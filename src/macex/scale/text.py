@@ -39,8 +39,28 @@ def inferred(cells: pd.Series) -> pd.Series:
     return cells.where(there)
 
 
-def as_trained(cells: pd.Series, column: Column, place: Place) -> pd.Series:
-    """Text as the values that a column has in training; `place` says where a row stands."""
+def as_trained(cells: pd.Series, column: Column, place: Place, *, strict: bool = True) -> pd.Series:
+    """Text as the values that a column has in training; `place` says where a row stands.
+
+    Text that is no such value is an error, or stays text where not `strict`.
+    """
+    try:
+        return _trained(cells, column, place)
+    except DataError:
+        if strict:
+            raise
+    values = [_trained_cell(cell, column) for cell in cells]
+    return pd.Series(values, index=cells.index, dtype=object)
+
+
+def _trained_cell(cell: object, column: Column) -> object:
+    try:
+        return _trained(pd.Series([cell]), column, lambda _: "").iloc[0]
+    except DataError:
+        return cell
+
+
+def _trained(cells: pd.Series, column: Column, place: Place) -> pd.Series:
     there = ~cells.isin(MISSING_WORDS)
     words = cells.to_numpy(dtype=object)[there]
     family = column.storage.numbers.kind

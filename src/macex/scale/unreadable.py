@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from macex.ask.goals import Goal
 from macex.errors import SchemaError
 from macex.explainer import Explainer
 from macex.explanation import Cost, Explanation, Source
 from macex.explanation.values import Asking
-from macex.schema import Schema
+from macex.schema import Column, Schema
 from macex.schema.columns import MISSING
+from macex.schema.encoding import encode
 from macex.schema.frames import library, library_of
 
 
@@ -28,19 +31,36 @@ def unreadable(schema: Schema, rows: Any) -> dict[int, str]:
 
     A frame whose columns are wrong is an error, since then it is not the rows that are.
     """
-    schema.read(rows_taken(rows, []))
+    positions = schema.read(rows_taken(rows, [])).positions
     found: dict[int, str] = {}
-    pending = [list(range(len(rows)))]
+    for position, column in zip(positions, schema.frame_columns, strict=True):
+        found |= _refused(partial(_encoded, _column(rows, position), column), len(rows), found)
+    return found | _refused(lambda at: schema.read(rows_taken(rows, at)), len(rows), found)
+
+
+def _refused(read: Callable[[list[int]], Any], count: int, known: Iterable[int]) -> dict[int, str]:
+    """The rows that cannot be read, found by halving; those that are known are left out."""
+    found: dict[int, str] = {}
+    pending = [sorted(set(range(count)).difference(known))]
     while pending:
         part = pending.pop()
         try:
-            schema.read(rows_taken(rows, part))
+            read(part)
         except SchemaError as error:
             if len(part) == 1:
                 found[part[0]] = str(error).replace(" in row 0", "", 1)
             else:
                 pending += [part[len(part) // 2 :], part[: len(part) // 2]]
     return found
+
+
+def _column(rows: Any, position: int) -> Any:
+    return rows.iloc[:, [position]] if isinstance(rows, pd.DataFrame) else rows[:, [position]]
+
+
+def _encoded(rows: Any, column: Column, at: list[int]) -> None:
+    (cells,) = library(library_of(rows)).cells(rows_taken(rows, at), [column.name])
+    encode(cells, column)
 
 
 def unread(

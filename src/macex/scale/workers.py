@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -90,22 +90,22 @@ def _in_order(
             "is written is whole: go on with --resume (resume=True), with fewer jobs if memory is "
             "short"
         ) from error
-    finally:
-        for future in waiting:
-            future.cancel()
 
 
 @contextmanager
 def _pool(shared: Any, jobs: int, free: float) -> Iterator[tuple[Executor, Work]]:
     """The workers, and what they run: `ask(work, chunk)`."""
     packed = None if threads_pay(free, jobs) else _packed(shared)
-    with ExitStack() as stack:
-        if packed is None:
-            stack.enter_context(limited_threads(max(1, cores() // jobs)))
-            pool: Executor = stack.enter_context(ThreadPoolExecutor(jobs))
-            yield pool, partial(_ask_here, shared)
-        else:
-            yield stack.enter_context(_processes(packed, jobs)), _ask_there
+    if packed is None:
+        with limited_threads(max(1, cores() // jobs)):
+            pool = ThreadPoolExecutor(jobs)
+            try:
+                yield pool, partial(_ask_here, shared)
+            finally:
+                pool.shutdown(cancel_futures=True)
+    else:
+        with _processes(packed, jobs) as processes:
+            yield processes, _ask_there
 
 
 def threads_pay(free: float, jobs: int) -> bool:
