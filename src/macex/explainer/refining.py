@@ -107,6 +107,8 @@ def rank(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
     settled = np.zeros(len(task.queries), bool)
     for wave in (*(WAVES if task.count == 1 else ()), len(pool) + 1):
         look = np.flatnonzero((turn < wave) & np.isnan(usual) & ~settled[pool.at])
+        if not len(look):
+            continue
         usual[look] = _usual(fitted, goals, pool.at[look], full[look])
         settled[pool.at[look[~(usual[look] < PLAUSIBLE)]]] = True
     if (usual < PLAUSIBLE).any():

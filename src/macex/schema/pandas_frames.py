@@ -157,10 +157,8 @@ class PandasBuilder(Decoders):
             block = plain_numbers(codes, self.uniform)
             return pd.DataFrame(block, columns=self.labels, copy=False)
         index = pd.RangeIndex(len(codes))
-        arrays = {
-            at: _boxed(self.array(at, codes[:, at], patches.get(at)), index)
-            for at in range(len(self.columns))
-        }
+        decoded = self.arrays(codes, patches)
+        arrays = {at: _boxed(array, index) for at, array in decoded.items()}
         frame = pd.DataFrame(arrays, index=index, copy=False)
         frame.columns = self.labels
         return frame

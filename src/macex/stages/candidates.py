@@ -7,7 +7,7 @@ offered is already within the constraints.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -54,6 +54,7 @@ class Domain:
     categories: int | None = None
     quantiles: int | None = None
     rows: int | None = None  # about how many single changes to offer a query at most
+    beside: int = 0  # seen numbers on either side of the query's own: the next, 2nd, 4th, 8th...
 
     def per_unit(self, unit: Unit, units: Array) -> Array | None:
         """How many values of a unit each query is offered, of `units` (Q,); None for all."""
@@ -78,7 +79,7 @@ class Both:
     """
 
     neighbors: Neighbors = Neighbors()
-    domain: Domain = Domain(categories=32, quantiles=24, rows=400)
+    domain: Domain = Domain(categories=32, quantiles=40, rows=500, beside=5)
     few: Domain = Domain(categories=2, quantiles=4)
 
     @property
@@ -235,6 +236,13 @@ def popular(
 
 def _usable(space: Space, values: Array) -> Array:
     """Which neighbour values may be offered, (Q, U, K): as changes, or at least as reasons."""
+    if space.plain:
+        other = values != space.queries[:, :, None]
+        return other & np.where(
+            space.changeable[:, :, None],
+            values != MISSING,
+            space.reason[:, :, None] & ~special(values),
+        )
     ok = np.empty(values.shape, bool)
     for place in range(space.width):
         fits = _admitted(space, place, values[:, place])
@@ -246,14 +254,28 @@ def _usable(space: Space, values: Array) -> Array:
 
 
 def _spread(choice: Domain, space: Space, wanted: Array) -> Candidates:
+    """The values of the domain for the queries `wanted`, and numbers beside their own."""
     units = space.changeable.sum(axis=1)
+    if space.plain and wanted.all() and len(counts := np.unique(units[units > 0])) == 1:
+        spread = _same_for_all(choice, space, int(counts[0]))
+    else:
+        spread = _for_each(choice, space, wanted, units)
+    if not choice.beside:
+        return spread
+    return _without_repeats(spread, _beside(choice.beside, space, wanted))
+
+
+def _for_each(choice: Domain, space: Space, wanted: Array, units: Array) -> Candidates:
+    """The spread within what bounds each query; `units` (Q,) says how many it may change."""
     parts = []
     for place, unit in enumerate(space.units):
         open_ = space.changeable[:, place] & wanted
         if not open_.any():
             continue
         for values, whose in _domains(space, unit):
-            ladder, new = _ladder(space, unit, values, choice.per_unit(unit, units))
+            column = unit.members[0]
+            low, high = space.bounds.floor[:, column], space.bounds.ceiling[:, column]
+            ladder, new = _ladder(unit, values, choice.per_unit(unit, units), low, high)
             fits = new & _admitted(space, place, ladder) & (open_ & whose)[:, None]
             parts.append(_entries(place, ladder, fits, fits))
         ends = _ends(space, place, unit)
@@ -261,6 +283,48 @@ def _spread(choice: Domain, space: Space, wanted: Array) -> Candidates:
             inside = open_[:, None] & _admitted(space, place, ends) & ~np.isin(ends, unit.seen)
             parts.append(_entries(place, ends, inside, inside))
     return _concatenate(parts, len(space), exact=choice == Domain())
+
+
+def _beside(count: int, space: Space, wanted: Array) -> Candidates:
+    """Seen numbers near the query's own, on either side of it: a small step may be enough."""
+    steps = 2 ** np.arange(count)
+    parts = []
+    for place, unit in enumerate(space.units):
+        own = space.queries[:, place]
+        if unit.discrete or not len(unit.seen):
+            continue
+        below = np.searchsorted(unit.seen, own, side="left")[:, None] - steps
+        above = np.searchsorted(unit.seen, own, side="right")[:, None] + steps - 1
+        index = np.concatenate([below, above], axis=1)
+        inside = (index >= 0) & (index < len(unit.seen)) & ~special(own)[:, None]
+        values = unit.seen[np.clip(index, 0, len(unit.seen) - 1)]
+        open_ = space.changeable[:, place] & wanted
+        real = inside & open_[:, None] & _admitted(space, place, values)
+        parts.append(_entries(place, values, real, real))
+    return _concatenate(parts, len(space), exact=False)
+
+
+def _same_for_all(choice: Domain, space: Space, count: int) -> Candidates:
+    """The spread where nothing bounds it, of queries with `count` units to change: kept."""
+    key = (choice, count)
+    if key not in space.ground.spreads:
+        space.ground.spreads[key] = _unbounded(choice, space.units, count)
+    unit, value = space.ground.spreads[key]
+    real = (value != space.queries[:, unit]) & space.changeable[:, unit]
+    wide = np.broadcast_to(value, real.shape)
+    return Candidates(unit, wide, real, real, choice == Domain())
+
+
+def _unbounded(choice: Domain, units: Sequence[Unit], count: int) -> tuple[Array, Array]:
+    """Of every entry of an unbounded spread its unit and its value, (A,) each."""
+    places, found = [], []
+    free, one = np.array([np.inf]), np.array([count])
+    for place, unit in enumerate(units):
+        values, new = _ladder(unit, unit.seen, choice.per_unit(unit, one), -free, free)
+        kept = values[new & (values != MISSING)]
+        found.append(kept)
+        places.append(np.full(len(kept), place))
+    return np.concatenate(places), np.concatenate(found)
 
 
 def _domains(space: Space, unit: Unit) -> list[tuple[Array, Array]]:
@@ -276,27 +340,27 @@ def _domains(space: Space, unit: Unit) -> list[tuple[Array, Array]]:
     return [*found, (np.array([MISSING]), blank)] if blank.any() else found
 
 
-def _ladder(space: Space, unit: Unit, values: Array, most: Array | None) -> tuple[Array, Array]:
+def _ladder(
+    unit: Unit, values: Array, most: Array | None, floor: Array, ceiling: Array
+) -> tuple[Array, Array]:
     """Values of a unit spread over what each query may set, (Q, v), and which are no repeats."""
     if most is None or values is not unit.seen:
-        wide = np.broadcast_to(values, (len(space), len(values)))
+        wide = np.broadcast_to(values, (len(floor), len(values)))
         return wide, np.ones(wide.shape, bool)
-    width = int(most.max(initial=0))
     if unit.discrete and not unit.ordered:
-        frequent = np.lexsort((unit.seen, -unit.counts))[:width]
-        wide = np.broadcast_to(unit.seen[frequent], (len(space), len(frequent)))
+        frequent = np.lexsort((unit.seen, -unit.counts))[: int(most.max(initial=0))]
+        wide = np.broadcast_to(unit.seen[frequent], (len(floor), len(frequent)))
         return wide, np.arange(len(frequent)) < most[:, None]
-    return _quantiles(space, unit, most, width)
+    return _quantiles(unit, most, floor, ceiling)
 
 
-def _quantiles(space: Space, unit: Unit, most: Array, width: int) -> tuple[Array, Array]:
+def _quantiles(unit: Unit, most: Array, floor: Array, ceiling: Array) -> tuple[Array, Array]:
     """Evenly spread seen values between each query's floor and ceiling, (Q, width)."""
-    column = unit.members[0]
-    first = np.searchsorted(unit.seen, space.bounds.floor[:, column], side="left")
-    last = np.searchsorted(unit.seen, space.bounds.ceiling[:, column], side="right")
+    first = np.searchsorted(unit.seen, floor, side="left")
+    last = np.searchsorted(unit.seen, ceiling, side="right")
     below = np.concatenate([[0], np.cumsum(unit.counts)])
     low, high = below[first][:, None], below[last][:, None]
-    step = np.arange(width)[None, :]
+    step = np.arange(int(most.max(initial=0)))[None, :]
     share = np.minimum(step / np.maximum(most - 1, 1)[:, None], 1.0)
     index = np.searchsorted(below, low + share * (high - low - 1), side="right") - 1
     few = (last - first <= most)[:, None]
@@ -348,13 +412,12 @@ def _concatenate(parts: list[Candidates], queries: int, *, exact: bool) -> Candi
     )
 
 
-def _without_repeats(spread: Candidates, popular_: Candidates) -> Candidates:
+def _without_repeats(first: Candidates, then: Candidates) -> Candidates:
     """Both lists, a value of the second that is in the first left out."""
-    repeated = np.zeros(popular_.real.shape, bool)
-    for place in np.unique(popular_.unit):
-        mine = np.flatnonzero(popular_.unit == place)
-        theirs = np.flatnonzero(spread.unit == place)
-        same = popular_.value[:, mine, None] == spread.value[:, None, theirs]
-        repeated[:, mine] = (same & spread.real[:, None, theirs]).any(axis=2)
-    fresh = Candidates(popular_.unit, popular_.value, popular_.real & ~repeated, popular_.allowed)
-    return spread.join(fresh)
+    repeated = np.zeros(then.real.shape, bool)
+    for place in np.unique(then.unit):
+        mine = np.flatnonzero(then.unit == place)
+        theirs = np.flatnonzero(first.unit == place)
+        same = then.value[:, mine, None] == first.value[:, None, theirs]
+        repeated[:, mine] = (same & first.real[:, None, theirs]).any(axis=2)
+    return first.join(replace(then, real=then.real & ~repeated))
