@@ -19,13 +19,14 @@ from macex.ask.goals import AboveRow, Band, Goal, compile_goals, resolve
 from macex.audit import Audit
 from macex.errors import ConstraintError, GoalError, ModelError, OptionError
 from macex.explainer.assemble import assemble
-from macex.explainer.blocks import blocks
+from macex.explainer.blocks import blocks, part_of
 from macex.explainer.fitted import Fitted, fit
 from macex.explainer.options import read_options
 from macex.explainer.pipeline import Asked, Outcome, answer
 from macex.explainer.populations import Populations
 from macex.explainer.progress import Progress, reporter
 from macex.explainer.recording import Recorder
+from macex.explainer.repeats import first_alike, said_again
 from macex.explainer.retrying import retried
 from macex.explainer.sturdy import sturdiness
 from macex.explanation import Explanation, Explanations
@@ -179,7 +180,19 @@ class Explainer(Populations):
         return self._explanations(items, asked)
 
     def _explained(self, asked: Asked, report: Progress) -> list[Explanation]:
-        """Block by block, so that memory stays flat at any number of rows."""
+        """Block by block, so that memory stays flat; equal questions are answered once."""
+        first = first_alike(asked)
+        if first is None:
+            return self._by_block(asked, report)
+        once, which = np.unique(first, return_inverse=True)
+        found = self._by_block(part_of(asked, once), report)
+        report(len(asked.rows))
+        return [
+            found[at] if first[place] == place else said_again(found[at], asked.rows, place)
+            for place, at in enumerate(which.tolist())
+        ]
+
+    def _by_block(self, asked: Asked, report: Progress) -> list[Explanation]:
         done: dict[int, Explanation] = {}
         for places, part in blocks(asked, len(self.schema.columns), self._fitted.singles):
             began = time.perf_counter()
