@@ -25,7 +25,7 @@ def first_alike(asked: Asked) -> Array | None:
         return None
     keys = row_keys(asked.rows.codes)
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    places, odd = np.arange(len(keys)), np.asarray(asked.rows.odd).any(axis=1, keepdims=True)[:, 0]
+    places, odd = np.arange(len(keys)), np.asarray(asked.rows.odd.any(axis=1))
     found = first[which.reshape(-1)]
     found = np.where(odd | odd[found], places, found)
     return None if (found == places).all() else found
