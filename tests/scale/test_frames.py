@@ -10,7 +10,9 @@ import pytest
 
 import macex as mx
 from cli.conftest import loans
-from macex.scale.workers import cores, job_count, threads_pay, watched_lock, worked
+from macex.scale.lock import watched_lock
+from macex.scale.question import Question
+from macex.scale.workers import cores, job_count, threads_pay, worked
 from scale.town import bank, grants
 
 
@@ -99,20 +101,33 @@ def test_results_come_in_the_order_of_the_chunks():
         sleep(0.05 if number % 3 == 0 else 0)
         return number
 
-    made = worked(slow_first, bank(), range(12), 2)
+    made = worked(slow_first, Question(bank()), range(12), 2)
     assert list(made) == list(range(12))
 
 
-def test_a_wait_leaves_the_lock_free_and_a_loop_holds_it():
+def explained_with(wait) -> float:
+    """The share of the time for which the lock was free, with a model that spends it so."""
+    granted = grants()
+
+    def slow(rows):
+        wait()
+        return granted(rows)
+
+    explainer = bank(slow)
+    with watched_lock() as lock:
+        explainer.explain(loans(5, seed=3))
+    return lock.free
+
+
+def test_a_model_that_waits_leaves_the_lock_free_and_one_that_loops_holds_it():
     from time import sleep
 
-    with watched_lock() as waiting:
-        sleep(0.2)
-    with watched_lock() as looping:
-        sum(number * number for number in range(1_000_000))
-    assert waiting.free > looping.free
+    waiting = explained_with(lambda: sleep(0.2))
+    looping = explained_with(lambda: sum(number * number for number in range(1_000_000)))
+    assert waiting > looping
+    assert looping < 0.5
     assert threads_pay(1.0, 8)
-    assert not threads_pay(0.0, 2)
+    assert not threads_pay(0.5, 2)
 
 
 @pytest.mark.parametrize("jobs", [0, -2, 1.5, True, "two"])

@@ -67,6 +67,10 @@ class Layout:
         columns = {field.name: _typed(table[field.name], field) for field in self.fields}
         return pd.DataFrame(columns, index=table.index)
 
+    def column(self, table: pd.DataFrame, name: str) -> pd.Series[Any]:
+        """One column of a table in its declared type."""
+        return _typed(table[name], next(field for field in self.fields if field.name == name))
+
     @property
     def empty(self) -> pd.DataFrame:
         """No row of these columns."""

@@ -2,25 +2,23 @@
 
 A model that lets go of the interpreter's lock is asked by threads, which share it; any other gets
 processes, each with a copy of the explainer. Which of the two is found by watching the lock while
-the first chunk is explained in this process.
+the first chunk is explained in this process (`lock.py`).
 """
 
 from __future__ import annotations
 
 import sys
-import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from typing import Any, TypeVar
 
 from macex.errors import OptionError, RunError
+from macex.scale.lock import watched_lock
 from macex.scale.threads import limited_threads, restrain
 
 Chunk = TypeVar("Chunk")
@@ -28,9 +26,6 @@ Result = TypeVar("Result")
 Work = Callable[[Any, Any], Any]  # of what is shared and of a chunk
 
 AHEAD = 2  # chunks a worker may be given before the first is done
-TICK_S = 0.001
-ENOUGH_TICKS = 50
-PROMPT_S = 0.003  # under the 5 ms for which the interpreter leaves the lock with its holder
 
 
 def job_count(jobs: Any) -> int:
@@ -159,37 +154,3 @@ def _ask_there(work: Work, chunk: Any) -> Any:
 
 def _ask_here(shared: Any, work: Work, chunk: Any) -> Any:
     return work(shared, chunk)
-
-
-@dataclass
-class Lock:
-    """How often a thread that asked for the interpreter's lock got it at once."""
-
-    ticks: int = 0
-    prompt: int = 0
-
-    @property
-    def free(self) -> float:
-        """The share of the time for which the lock was free; 0 where too little was seen."""
-        return self.prompt / self.ticks if self.ticks >= ENOUGH_TICKS else 0.0
-
-
-@contextmanager
-def watched_lock() -> Iterator[Lock]:
-    """Watch the interpreter's lock: a thread sleeps, and looks how late it wakes."""
-    seen, over = Lock(), threading.Event()
-
-    def watch() -> None:
-        while not over.is_set():
-            began = time.perf_counter()
-            time.sleep(TICK_S)
-            seen.ticks += 1
-            seen.prompt += time.perf_counter() - began < TICK_S + PROMPT_S
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield seen
-    finally:
-        over.set()
-        watcher.join()

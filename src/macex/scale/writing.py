@@ -23,6 +23,8 @@ from macex.explanation import Explanations
 from macex.explanation.json import BATCH_FORMAT, explanations_document, plain
 from macex.scale.layout import Field, Layout
 
+LABEL = "cf.label"  # whole numbers stay whole beside a row without a label
+
 
 @dataclass(frozen=True)
 class Form(ABC):
@@ -58,6 +60,8 @@ class Form(ABC):
             table = table.reset_index(drop=True)
             table.insert(0, self.index, [names[row] for row in table["cf.row"]])
         table["cf.row"] += start
+        if self.layout is not None and LABEL in table:
+            table[LABEL] = self.layout.column(table, LABEL)
         return table
 
 
@@ -122,7 +126,7 @@ class Parquet(Form):
             fields.insert(0, arrow.field(self.index, names.type))
         packed = io.BytesIO()
         content = arrow.Table.from_pandas(typed, arrow.schema(fields), preserve_index=False)
-        parquet.write_table(content, packed)
+        parquet.write_table(content.replace_schema_metadata(None), packed)
         return packed.getvalue()
 
     def join(self, parts: Sequence[Path], out: IO[bytes]) -> None:
