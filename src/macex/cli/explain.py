@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 from macex.audit import Audit
 from macex.cli import options
 from macex.cli.goals import goal_typed
-from macex.cli.inputs import classes_named, label_hint, model_for, training
+from macex.cli.inputs import Training, classes_named, label_hint, model_for, training
 from macex.cli.toml import read_constraints
 from macex.explainer import Explainer
 from macex.render.text import batch_text
@@ -27,10 +28,7 @@ def explain(
     *,
     model: options.Model,
     data: options.Data,
-    rows: Annotated[
-        str,
-        typer.Option(metavar="FILE", help="The rows to explain: a file or folder; - for stdin."),
-    ],
+    rows: options.Rows,
     out: Annotated[
         str | None,
         typer.Option(
@@ -43,14 +41,9 @@ def explain(
     id_: Annotated[
         str | None, typer.Option("--id", metavar="COLUMN", help="Names the rows; no feature.")
     ] = None,
-    want: Annotated[
-        str | None,
-        typer.Option(help="A label, or a goal such as at_least(0.7). Default: any other label."),
-    ] = None,
+    want: options.Want = None,
     n: Annotated[int, typer.Option("-n", help="Counterfactuals for each row.")] = 1,
-    constraints: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What may change, as TOML.")
-    ] = None,
+    constraints: options.Rules = None,
     schema: options.SchemaFile = None,
     method: Annotated[str, typer.Option(help="exhaustive, reinforce or gradientless.")] = (
         "exhaustive"
@@ -64,6 +57,13 @@ def explain(
     diagnose: Annotated[
         bool, typer.Option("--diagnose", help="Say which constraint stands in the way.")
     ] = False,
+    robust: Annotated[
+        float | None, typer.Option(help="The least share of neighbours that must hold, too.")
+    ] = None,
+    also: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Another model that must agree; repeatable."),
+    ] = None,
     changes: Annotated[bool, typer.Option("--changes", help="Write one line per change.")] = False,
     form: Annotated[
         str | None, typer.Option("--format", help="csv, json or jsonl, for --out -.")
@@ -99,6 +99,10 @@ def explain(
 
         macex explain --model model.ubj --data train.csv --rows night/ --id applicant --jobs -1 --out answers
 
+    Answers that hold under small changes, and with last year's model:
+
+        macex explain --model model.ubj --data train.csv --rows new.csv --robust 0.9 --also last_year.ubj --out result.csv
+
     Without --out the first rows are shown. An interrupted run goes on with --resume and ends in
     the same bytes. Where something could not be read, it says what, and the exit code is 1.
     """  # noqa: E501 - a command is one line
@@ -124,6 +128,7 @@ def explain(
     )
     call: dict[str, Any] = {"n": n, "want": goal_typed(want, explainer.classes)}
     call |= {"constraints": rules, "max_rows": max_rows, "diagnose": diagnose}
+    call |= {"robust": robust, "also": _others(also, data, learnt, allow_pickle=allow_pickle)}
     origin: Any = sys.stdin.buffer if rows == "-" else rows
     if out is None:
         frame = next(iter(frames_of(explainer, origin, SHOWN, learnt.dropped, id_)))
@@ -161,6 +166,13 @@ def _complain(done: FileRun) -> None:
     lost = f", {done.lost:,} rows are not in the output" if done.lost else ""
     print(f"macex: {done.unreadable:,} rows could not be read{lost}", file=sys.stderr)
     raise typer.Exit(INCOMPLETE)
+
+
+def _others(
+    paths: Sequence[Path] | None, data: Path, learnt: Training, *, allow_pickle: bool
+) -> list[Any]:
+    """The models that must agree."""
+    return [model_for(path, data, learnt.rows, allow_pickle=allow_pickle) for path in paths or ()]
 
 
 def _say(done: FileRun, out: str, *, quiet: bool, as_json: bool) -> None:

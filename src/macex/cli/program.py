@@ -9,7 +9,20 @@ from typing import Any
 
 import typer
 
-from macex.cli import bench, bias, constraints, demo, doctor, explain, plan, replay, schema, whatif
+from macex.cli import (
+    bench,
+    bias,
+    constraints,
+    demo,
+    doctor,
+    explain,
+    picture,
+    plan,
+    recourse,
+    replay,
+    schema,
+    whatif,
+)
 from macex.errors import MacexError
 
 WRONG, INTERRUPTED = 2, 130
@@ -31,6 +44,8 @@ app.add_typer(constraints.app, name="constraints")
 app.command("whatif")(whatif.whatif)
 app.command("plan")(plan.plan)
 app.command("bias")(bias.bias)
+app.command("recourse")(recourse.recourse)
+app.command("picture")(picture.picture)
 app.command("replay")(replay.replay)
 app.command("doctor")(doctor.doctor)
 app.command(

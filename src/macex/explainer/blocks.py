@@ -41,7 +41,7 @@ def blocks(asked: Asked, columns: int, singles: int = 0) -> Iterator[tuple[Array
 
 
 def part_of(asked: Asked, places: Array) -> Asked:
-    """Some rows of a call, and what is asked of them."""
+    """Some of the rows of a call, which know where they stand in it."""
     return replace(
         asked,
         rows=asked.rows.take(places),

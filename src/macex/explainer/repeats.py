@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from macex.explainer.blocks import part_of
+from macex.explainer.progress import Progress
 from macex.explanation import Cost, Counterfactual, Explanation, Source
 from macex.schema import Array, Rows, row_keys
 
 if TYPE_CHECKING:
     from macex.explainer.pipeline import Asked
+
+
+def answered_once(
+    asked: Asked, answer: Callable[[Asked], list[Explanation]], report: Progress
+) -> list[Explanation]:
+    """The explanations of all rows, where `answer` is given each question once."""
+    first = first_alike(asked)
+    if first is None:
+        return answer(asked)
+    once, which = np.unique(first, return_inverse=True)
+    found = answer(part_of(asked, once))
+    report(len(asked.rows))
+    return [
+        found[at] if first[place] == place else said_again(found[at], asked.rows, place)
+        for place, at in enumerate(which.reshape(-1).tolist())
+    ]
 
 
 def first_alike(asked: Asked) -> Array | None:

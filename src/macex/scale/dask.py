@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -26,6 +26,8 @@ def explain(
     margin: float = 1e-6,
     diagnose: bool = False,
     on_error: str = "keep",
+    robust: float | None = None,
+    also: Sequence[Any] = (),
 ) -> Any:
     """A Dask DataFrame of answers for the rows of another, made when it is computed.
 
@@ -37,12 +39,14 @@ def explain(
     ----------
     ddf : rows to explain; columns the explainer does not know are carried to the answers.
     explainer : an explainer without an audit. A model from `load_model` travels as its file.
-    n, want, constraints, max_rows, margin, diagnose, on_error : as in `Explainer.explain`, the same
-        for all rows; a row that cannot be read, or that the model fails on, has no answer unless
-        `on_error="raise"`.
+    n, want, constraints, max_rows, margin, diagnose, on_error, robust, also : as in
+        `Explainer.explain`, the same for all rows; a row that cannot be read, or that the model
+        fails on, has no answer unless `on_error="raise"`.
     """
     delayed = needed("dask", "dask").delayed
-    question = Question(explainer, n, want, constraints, max_rows, margin, diagnose, on_error)
+    question = Question(
+        explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
+    )
     partition = Partition.of(question, list(ddf.columns))
     meta = partition.empty(ddf._meta)  # noqa: SLF001 - Dask's own way to ask for it
     return ddf.map_partitions(_explained, delayed(partition, pure=True), meta=meta)

@@ -20,7 +20,7 @@ from macex.ask.constraints import Constraints
 from macex.ask.stated import goal_stated
 from macex.errors import DataError, OptionError
 from macex.explainer import Explainer
-from macex.explainer.fingerprint import fingerprint
+from macex.explainer.fingerprint import fingerprint, others_marked
 from macex.explanation.json import plain
 from macex.scale.auditing import audit_path
 from macex.scale.layout import answers_layout, changes_layout
@@ -34,6 +34,7 @@ from macex.scale.task import FileTask, Todo, explained_part, framed, refuse_colu
 from macex.scale.workers import job_count, worked
 from macex.scale.writing import Form, Parquet, form_named
 
+SAME = ("n", "max_rows", "margin", "diagnose", "on_error", "robust")  # for a run to go on
 MOST_ON_A_PAGE = 2000
 
 
@@ -134,6 +135,8 @@ def explain_file(
     margin: float = 1e-6,
     diagnose: bool = False,
     on_error: str = "keep",
+    robust: float | None = None,
+    also: Sequence[Any] = (),
     drop: Sequence[str] = (),
     index: str | None = None,
     form: str | None = None,
@@ -152,9 +155,10 @@ def explain_file(
         of them, or a pattern such as `"night/*.parquet"`.
     out : a path that ends in `.csv`, `.json`, `.jsonl`, `.parquet` or `.html`, or a stream; a path
         without an ending is a folder of Parquet files, one for each chunk.
-    n, want, constraints, max_rows, margin, diagnose, on_error : as in `Explainer.explain`, the same
-        for all rows. Unless `on_error="raise"`, a row that cannot be read or that the model fails
-        on gets a reason, and what is broken in a file is left out and said in the result.
+    n, want, constraints, max_rows, margin, diagnose, on_error, robust, also : as in
+        `Explainer.explain`, the same for all rows. Unless `on_error="raise"`, a row that cannot be
+        read or that the model fails on gets a reason, and what is broken in a file is left out and
+        said in the result.
     drop : columns of the file that are no features.
     index : a column that names the rows: written with the answers, not shown to the model.
     form : `"csv"`, `"json"`, `"jsonl"` or `"parquet"` where the ending of `out` does not say it.
@@ -167,7 +171,9 @@ def explain_file(
         rows in all or None).
     """
     began = time.perf_counter()
-    question = Question(explainer, n, want, constraints, max_rows, margin, diagnose, on_error)
+    question = Question(
+        explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
+    )
     path = Path(out) if isinstance(out, str | Path) else None
     written = _form(explainer, path, form, changes=changes, index=index)
     if path is not None:
@@ -297,7 +303,6 @@ def _job(run: _Run, chunk: int, *, changes: bool) -> dict[str, Any]:
     constraints = question.constraints or {}
     if isinstance(constraints, Constraints):
         constraints = constraints.to_dict()
-    call = ("n", "max_rows", "margin", "diagnose", "on_error")
     return {
         "explainer": fingerprint(task.explainer),
         "explainer's constraints": repr(task.explainer.constraints),
@@ -306,5 +311,6 @@ def _job(run: _Run, chunk: int, *, changes: bool) -> dict[str, Any]:
         "constraints": plain(constraints),
         "chunk": chunk,
         "layout": plain((task.drop, task.index, changes)),
-        **{name: getattr(question, name) for name in call},
+        "also": others_marked(task.explainer, question.also),
+        **{name: getattr(question, name) for name in SAME},
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -32,6 +32,8 @@ def explain_frames(
     margin: float = 1e-6,
     diagnose: bool = False,
     on_error: str = "keep",
+    robust: float | None = None,
+    also: Sequence[Any] = (),
     jobs: int = 1,
 ) -> Iterator[Any]:
     """The answers for one frame of rows after another, each as `to_frame()` gives them.
@@ -42,9 +44,9 @@ def explain_frames(
     Parameters
     ----------
     frames : frames or arrays of rows, of a few thousand rows each; read as they are needed.
-    n, want, constraints, max_rows, margin, diagnose, on_error : as in `Explainer.explain`, the same
-        for all rows; a row that cannot be read, or that the model fails on, has no answer unless
-        `on_error="raise"`.
+    n, want, constraints, max_rows, margin, diagnose, on_error, robust, also : as in
+        `Explainer.explain`, the same for all rows; a row that cannot be read, or that the model
+        fails on, has no answer unless `on_error="raise"`.
     jobs : how many workers, -1 for all cores. The answers are the same.
 
     Examples
@@ -57,7 +59,9 @@ def explain_frames(
     >>> pd.concat(made)[["hours", "cf.row"]].to_numpy().tolist()
     [[45, 0], [45, 1], [45, 2], [45, 3]]
     """
-    question = Question(explainer, n, want, constraints, max_rows, margin, diagnose, on_error)
+    question = Question(
+        explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
+    )
     if isinstance(frames, pd.DataFrame | str) or not isinstance(frames, Iterable):
         raise OptionError(
             f"frames takes an iterable of frames, not a {type(frames).__name__}: for one frame "

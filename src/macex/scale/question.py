@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from macex.ask.goals import AboveRow, Goal, resolve
 from macex.errors import GoalError, SchemaError
 from macex.explainer import Explainer
 from macex.explainer.explainer import check_call
+from macex.explainer.sturdy import sturdiness
 from macex.explanation import Explanations
 from macex.scale.unreadable import rows_taken, unread, unreadable
 
@@ -33,9 +34,12 @@ class Question:
     margin: float = 1e-6
     diagnose: bool = False
     on_error: str = "keep"
+    robust: float | None = None
+    also: Sequence[Any] = ()
 
     def __post_init__(self) -> None:
         check_call(self.n, self.max_rows, None, self.margin, self.on_error)
+        sturdiness(self.explainer._fitted, self.robust, ())  # noqa: SLF001 - a check
         if isinstance(self.goal, AboveRow):
             raise GoalError(
                 "above_row(...) is no goal for many chunks: ask for above(score) instead"
@@ -86,6 +90,8 @@ class Question:
             diagnose=self.diagnose,
             on_error=self.on_error,
             progress=progress,
+            robust=self.robust,
+            also=self.also,
         )
 
     def _retyped(self, rows: Any) -> Any:

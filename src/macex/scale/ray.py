@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from macex.ask.constraints import Constraints
@@ -24,6 +24,8 @@ def explain(
     margin: float = 1e-6,
     diagnose: bool = False,
     on_error: str = "keep",
+    robust: float | None = None,
+    also: Sequence[Any] = (),
     workers: int | None = None,
 ) -> Any:
     """A Ray dataset of answers for the rows of another, made when it is used.
@@ -36,14 +38,16 @@ def explain(
     ----------
     dataset : rows to explain; columns the explainer does not know are carried to the answers.
     explainer : an explainer without an audit. A model from `load_model` travels as its file.
-    n, want, constraints, max_rows, margin, diagnose, on_error : as in `Explainer.explain`, the same
-        for all rows; a row that cannot be read, or that the model fails on, has no answer unless
-        `on_error="raise"`.
+    n, want, constraints, max_rows, margin, diagnose, on_error, robust, also : as in
+        `Explainer.explain`, the same for all rows; a row that cannot be read, or that the model
+        fails on, has no answer unless `on_error="raise"`.
     workers : how many actors, each with a core and the explainer; leave a core to what makes the
         dataset. By default they are as many as are free.
     """
     data = needed("ray.data", "ray")
-    question = Question(explainer, n, want, constraints, max_rows, margin, diagnose, on_error)
+    question = Question(
+        explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
+    )
     partition = Partition.of(question, dataset.schema().names)
     pool = (
         data.ActorPoolStrategy(min_size=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -30,6 +30,8 @@ def explain(
     margin: float = 1e-6,
     diagnose: bool = False,
     on_error: str = "keep",
+    robust: float | None = None,
+    also: Sequence[Any] = (),
 ) -> Any:
     """A Spark DataFrame of answers for the rows of another, made when it is used.
 
@@ -41,11 +43,13 @@ def explain(
     ----------
     df : rows to explain; columns the explainer does not know are carried to the answers.
     explainer : an explainer without an audit. A model from `load_model` travels as its file.
-    n, want, constraints, max_rows, margin, diagnose, on_error : as in `Explainer.explain`, the same
-        for all rows; a row that cannot be read, or that the model fails on, has no answer unless
-        `on_error="raise"`.
+    n, want, constraints, max_rows, margin, diagnose, on_error, robust, also : as in
+        `Explainer.explain`, the same for all rows; a row that cannot be read, or that the model
+        fails on, has no answer unless `on_error="raise"`.
     """
-    question = Question(explainer, n, want, constraints, max_rows, margin, diagnose, on_error)
+    question = Question(
+        explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
+    )
     partition = Partition.of(question, df.columns)
     return df.mapInPandas(_task(df, partition), _schema(df, partition))
 

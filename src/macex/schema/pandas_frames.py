@@ -37,9 +37,12 @@ class Pandas:
         """One cell as it stands."""
         return data.iloc[row, position]
 
-    def index(self, data: pd.DataFrame) -> list[object] | None:
+    def index(self, data: pd.DataFrame) -> Sequence[object] | None:
         """The labels of the rows."""
-        return data.index.tolist()
+        labels = data.index
+        if isinstance(labels, pd.RangeIndex):
+            return range(labels.start, labels.stop, labels.step)
+        return labels.tolist()
 
     def builder(self, columns: Sequence[Column]) -> PandasBuilder:
         """What builds frames for a model trained on these columns."""

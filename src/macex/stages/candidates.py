@@ -7,15 +7,23 @@ offered is already within the constraints.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from macex.ask.ground import Unit
-from macex.errors import OptionError, require_counts
+from macex.errors import OptionError, closest, require_counts
 from macex.schema import MISSING, Array, special
 from macex.stages.shapes import Candidates
+from macex.stages.spread import (
+    admitted,
+    concatenate,
+    domains,
+    entries,
+    spread,
+    without_repeats,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
     from macex.ask.space import Space
 
 
+INDEXES = ("auto", "exact", "ivf", "hnsw")
 MOST_REMAINING = 2000  # values that a query's first level is completed with
 
 
@@ -33,6 +42,8 @@ class Neighbors:
     `k` neighbours, the `columns` in which most of them differ from the query (the paper's s), in
     each the `values` most of them have (m); numbers are compared by `bins` quantile bins. With
     `match="changeable"` neighbours are sought on the columns that may change, with `"all"` on all.
+    `index` says how: `"exact"` by comparing all rows, `"ivf"` or `"hnsw"` by an index of faiss,
+    `"auto"` by comparing up to 200,000 rows that meet a goal and by `"ivf"` beyond.
     """
 
     k: int = 30
@@ -40,11 +51,14 @@ class Neighbors:
     values: int = 3
     bins: int = 10
     match: Literal["changeable", "all"] = "changeable"
+    index: Literal["auto", "exact", "ivf", "hnsw"] = "auto"
 
     def __post_init__(self) -> None:
         require_counts(self, "k", "columns", "values", "bins")
         if self.match not in ("changeable", "all"):
             raise OptionError(f"Neighbors(match=) is 'changeable' or 'all', not {self.match!r}")
+        if self.index not in INDEXES:
+            raise OptionError(f"Neighbors(index={self.index!r}){closest(self.index, INDEXES)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +70,11 @@ class Domain:
     rows: int | None = None  # about how many single changes to offer a query at most
     beside: int = 0  # seen numbers on either side of the query's own: the next, 2nd, 4th, 8th...
 
+    @property
+    def whole(self) -> bool:
+        """Whether every value is on offer."""
+        return self == Domain()
+
     def per_unit(self, unit: Unit, units: Array) -> Array | None:
         """How many values of a unit each query is offered, of `units` (Q,); None for all."""
         most = self.categories if unit.discrete else self.quantiles
@@ -66,7 +85,7 @@ class Domain:
 
     def within(self, units: Sequence[Unit], most: int) -> Domain:
         """The same; evenly thinned if it is every value and those are more than `most`."""
-        if self != Domain() or sum(len(unit.seen) for unit in units) <= most:
+        if not self.whole or sum(len(unit.seen) for unit in units) <= most:
             return self
         return Domain(categories=most, quantiles=most, rows=most)
 
@@ -112,18 +131,18 @@ def offer(
     A query to which the neighbours offer nothing gets the domain's values instead.
     """
     if isinstance(choice, Domain):
-        return _spread(choice.within(space.units, most), space, np.ones(len(space), bool))
+        return spread(choice.within(space.units, most), space, np.ones(len(space), bool))
     if near is None:
         raise TypeError("neighbours are needed")
     if isinstance(choice, Both):
         popular = _popular_values(choice.neighbors, space, near)
-        spread = _spread(choice.domain, space, np.ones(len(space), bool))
-        return _without_repeats(spread, popular)
+        every = spread(choice.domain, space, np.ones(len(space), bool))
+        return without_repeats(every, popular)
     popular = _popular_values(choice, space, near)
     lost = np.asarray(~(popular.real & popular.allowed).any(axis=1))
     if not lost.any():
         return popular
-    return popular.join(_spread(Both().domain, space, lost))
+    return popular.join(spread(Both().domain, space, lost))
 
 
 def remaining(
@@ -137,16 +156,16 @@ def remaining(
     parts: list[Candidates] = []
     complete = np.ones(len(space), bool)
     for place, unit in enumerate(space.units):
-        for values, whose in _domains(space, unit):
+        for values, whose in domains(space, unit):
             if _many(space, unit, values, whose, limit) and not given.exact:
                 complete &= ~(space.changeable[:, place] & whose)
                 continue
             taken = _taken(given, place, values)
             wide = np.broadcast_to(values, taken.shape)
             wanted = open_ & whose & space.changeable[:, place]
-            new = ~taken & wanted[:, None] & _admitted(space, place, wide)
-            parts.append(_entries(place, wide, new, new))
-    rest = _concatenate(parts, len(space), exact=given.exact)
+            new = ~taken & wanted[:, None] & admitted(space, place, wide)
+            parts.append(entries(place, wide, new, new))
+    rest = concatenate(parts, len(space), exact=given.exact)
     if given.exact:
         return rest, complete
     affordable = rest.real.sum(axis=1) <= MOST_REMAINING
@@ -245,179 +264,9 @@ def _usable(space: Space, values: Array) -> Array:
         )
     ok = np.empty(values.shape, bool)
     for place in range(space.width):
-        fits = _admitted(space, place, values[:, place])
+        fits = admitted(space, place, values[:, place])
         plain = (values[:, place] != space.queries[:, place, None]) & ~special(values[:, place])
         ok[:, place] = np.where(
             space.changeable[:, place, None], fits, plain & space.reason[:, place, None]
         )
     return ok
-
-
-def _spread(choice: Domain, space: Space, wanted: Array) -> Candidates:
-    """The values of the domain for the queries `wanted`, and numbers beside their own."""
-    units = space.changeable.sum(axis=1)
-    if space.plain and wanted.all() and len(counts := np.unique(units[units > 0])) == 1:
-        spread = _same_for_all(choice, space, int(counts[0]))
-    else:
-        spread = _for_each(choice, space, wanted, units)
-    if not choice.beside:
-        return spread
-    return _without_repeats(spread, _beside(choice.beside, space, wanted))
-
-
-def _for_each(choice: Domain, space: Space, wanted: Array, units: Array) -> Candidates:
-    """The spread within what bounds each query; `units` (Q,) says how many it may change."""
-    parts = []
-    for place, unit in enumerate(space.units):
-        open_ = space.changeable[:, place] & wanted
-        if not open_.any():
-            continue
-        for values, whose in _domains(space, unit):
-            column = unit.members[0]
-            low, high = space.bounds.floor[:, column], space.bounds.ceiling[:, column]
-            ladder, new = _ladder(unit, values, choice.per_unit(unit, units), low, high)
-            fits = new & _admitted(space, place, ladder) & (open_ & whose)[:, None]
-            parts.append(_entries(place, ladder, fits, fits))
-        ends = _ends(space, place, unit)
-        if ends is not None:
-            inside = open_[:, None] & _admitted(space, place, ends) & ~np.isin(ends, unit.seen)
-            parts.append(_entries(place, ends, inside, inside))
-    return _concatenate(parts, len(space), exact=choice == Domain())
-
-
-def _beside(count: int, space: Space, wanted: Array) -> Candidates:
-    """Seen numbers near the query's own, on either side of it: a small step may be enough."""
-    steps = 2 ** np.arange(count)
-    parts = []
-    for place, unit in enumerate(space.units):
-        own = space.queries[:, place]
-        if unit.discrete or not len(unit.seen):
-            continue
-        below = np.searchsorted(unit.seen, own, side="left")[:, None] - steps
-        above = np.searchsorted(unit.seen, own, side="right")[:, None] + steps - 1
-        index = np.concatenate([below, above], axis=1)
-        inside = (index >= 0) & (index < len(unit.seen)) & ~special(own)[:, None]
-        values = unit.seen[np.clip(index, 0, len(unit.seen) - 1)]
-        open_ = space.changeable[:, place] & wanted
-        real = inside & open_[:, None] & _admitted(space, place, values)
-        parts.append(_entries(place, values, real, real))
-    return _concatenate(parts, len(space), exact=False)
-
-
-def _same_for_all(choice: Domain, space: Space, count: int) -> Candidates:
-    """The spread where nothing bounds it, of queries with `count` units to change: kept."""
-    key = (choice, count)
-    if key not in space.ground.spreads:
-        space.ground.spreads[key] = _unbounded(choice, space.units, count)
-    unit, value = space.ground.spreads[key]
-    real = (value != space.queries[:, unit]) & space.changeable[:, unit]
-    wide = np.broadcast_to(value, real.shape)
-    return Candidates(unit, wide, real, real, choice == Domain())
-
-
-def _unbounded(choice: Domain, units: Sequence[Unit], count: int) -> tuple[Array, Array]:
-    """Of every entry of an unbounded spread its unit and its value, (A,) each."""
-    places, found = [], []
-    free, one = np.array([np.inf]), np.array([count])
-    for place, unit in enumerate(units):
-        values, new = _ladder(unit, unit.seen, choice.per_unit(unit, one), -free, free)
-        kept = values[new & (values != MISSING)]
-        found.append(kept)
-        places.append(np.full(len(kept), place))
-    return np.concatenate(places), np.concatenate(found)
-
-
-def _domains(space: Space, unit: Unit) -> list[tuple[Array, Array]]:
-    """The values of a unit, and whose they are: those seen, or those that `allowed` leaves."""
-    every = np.ones(len(space), bool)
-    if unit.joint:
-        return [(unit.seen, every)]
-    column, found = unit.members[0], [(unit.seen, every)]
-    if column in space.bounds.menus:
-        menu = space.bounds.menus[column]
-        found = [(unit.seen, ~menu.bound), (menu.values, menu.bound)]
-    blank = space.bounds.blank[:, column]
-    return [*found, (np.array([MISSING]), blank)] if blank.any() else found
-
-
-def _ladder(
-    unit: Unit, values: Array, most: Array | None, floor: Array, ceiling: Array
-) -> tuple[Array, Array]:
-    """Values of a unit spread over what each query may set, (Q, v), and which are no repeats."""
-    if most is None or values is not unit.seen:
-        wide = np.broadcast_to(values, (len(floor), len(values)))
-        return wide, np.ones(wide.shape, bool)
-    if unit.discrete and not unit.ordered:
-        frequent = np.lexsort((unit.seen, -unit.counts))[: int(most.max(initial=0))]
-        wide = np.broadcast_to(unit.seen[frequent], (len(floor), len(frequent)))
-        return wide, np.arange(len(frequent)) < most[:, None]
-    return _quantiles(unit, most, floor, ceiling)
-
-
-def _quantiles(unit: Unit, most: Array, floor: Array, ceiling: Array) -> tuple[Array, Array]:
-    """Evenly spread seen values between each query's floor and ceiling, (Q, width)."""
-    first = np.searchsorted(unit.seen, floor, side="left")
-    last = np.searchsorted(unit.seen, ceiling, side="right")
-    below = np.concatenate([[0], np.cumsum(unit.counts)])
-    low, high = below[first][:, None], below[last][:, None]
-    step = np.arange(int(most.max(initial=0)))[None, :]
-    share = np.minimum(step / np.maximum(most - 1, 1)[:, None], 1.0)
-    index = np.searchsorted(below, low + share * (high - low - 1), side="right") - 1
-    few = (last - first <= most)[:, None]
-    index = np.where(few, first[:, None] + step, index)
-    index = np.minimum(index, np.maximum(last - 1, first)[:, None])
-    values = unit.seen[np.clip(index, 0, len(unit.seen) - 1)]
-    new = np.ones(values.shape, bool)
-    new[:, 1:] = values[:, 1:] != values[:, :-1]
-    return values, new
-
-
-def _ends(space: Space, place: int, unit: Unit) -> Array | None:
-    """The ends of each query's own range, (Q, 2), on the grid: worth trying though never seen."""
-    if unit.discrete:
-        return None
-    column = unit.members[0]
-    low, high = space.bounds.floor[:, column], space.bounds.ceiling[:, column]
-    inside = np.stack([low, high], axis=1)
-    inside = (inside >= unit.low) & (inside <= unit.high)
-    if not inside.any():
-        return None
-    floor = space.snap(place, np.where(inside[:, 0], low, unit.low))
-    floor = np.where(floor < low, space.snap(place, floor + unit.step), floor)
-    ceiling = space.snap(place, np.where(inside[:, 1], high, unit.high))
-    ceiling = np.where(ceiling > high, space.snap(place, ceiling - unit.step), ceiling)
-    ends = np.stack([floor, ceiling], axis=1)
-    return np.where(inside, ends, space.queries[:, place, None])
-
-
-def _admitted(space: Space, place: int, values: Array) -> Array:
-    at = np.broadcast_to(np.arange(len(space))[:, None], values.shape)
-    return space.admits_one(at, place, values)
-
-
-def _entries(place: int, values: Array, real: Array, allowed: Array) -> Candidates:
-    return Candidates(np.full(values.shape[1], place), values, real, allowed)
-
-
-def _concatenate(parts: list[Candidates], queries: int, *, exact: bool) -> Candidates:
-    if not parts:
-        nothing = np.zeros((queries, 0), bool)
-        return Candidates(np.zeros(0, int), np.zeros((queries, 0)), nothing, nothing, exact)
-    return Candidates(
-        np.concatenate([p.unit for p in parts]),
-        np.concatenate([p.value for p in parts], axis=1),
-        np.concatenate([p.real for p in parts], axis=1),
-        np.concatenate([p.allowed for p in parts], axis=1),
-        exact,
-    )
-
-
-def _without_repeats(first: Candidates, then: Candidates) -> Candidates:
-    """Both lists, a value of the second that is in the first left out."""
-    repeated = np.zeros(then.real.shape, bool)
-    for place in np.unique(then.unit):
-        mine = np.flatnonzero(then.unit == place)
-        theirs = np.flatnonzero(first.unit == place)
-        same = then.value[:, mine, None] == first.value[:, None, theirs]
-        repeated[:, mine] = (same & first.real[:, None, theirs]).any(axis=2)
-    return first.join(replace(then, real=then.real & ~repeated))
