@@ -19,7 +19,7 @@ from macex.ask.goals import AboveRow, Band, Goal, compile_goals, resolve
 from macex.audit import Audit
 from macex.errors import ConstraintError, GoalError, ModelError, OptionError
 from macex.explainer.assemble import assemble
-from macex.explainer.blocks import blocks
+from macex.explainer.blocks import blocks, part_of
 from macex.explainer.fitted import Fitted, fit
 from macex.explainer.options import read_options
 from macex.explainer.pipeline import Asked, Outcome, answer
