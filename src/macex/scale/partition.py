@@ -47,9 +47,10 @@ class Partition:
 
     def _explained(self, frame: pd.DataFrame) -> pd.DataFrame:
         table = self.question.answers(frame[self.question.explainer.columns]).to_frame()
-        answers = self.layout.typed(table)
         beside = frame[list(self.carried)].take(table["cf.row"].to_numpy())
-        return pd.concat([beside, answers], axis=1)
+        answers = self.layout.typed(table).set_axis(beside.index)
+        made = {name: part[name].array for part in (beside, answers) for name in part}
+        return pd.DataFrame(made, index=beside.index)
 
     def empty(self, frame: pd.DataFrame) -> pd.DataFrame:
         """No row of the output for an input like `frame`."""
