@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from macex.ask.typed import goal_typed
 from macex.cli import options
-from macex.cli.goals import goal_typed
 from macex.cli.populations import asked, show
 
 
