@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from macex.ask.stated import goal_stated
-from macex.audit import Audit, append
+from macex.audit import Audit
 from macex.errors import OptionError
 from macex.explainer.fingerprint import fingerprint
 from macex.explainer.saving import written_options
@@ -80,7 +80,7 @@ class Recorder:
                 }
                 for place, item in enumerate(items)
             ]
-            append(self._audit.path, lines)
+            self._audit.write(lines)
 
         return record
 
