@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 MEBIBYTE = 2**20
@@ -63,6 +63,12 @@ class Settings(BaseSettings):
     job_chunk: AtLeastOne = 128
     audit: bool = Field(default=True, description="Record every explanation in the database.")
     log_values: bool = Field(default=False, description="Let log lines hold personal values.")
+
+    @field_validator("hosts", mode="before")
+    @classmethod
+    def _listed(cls, given: object) -> object:
+        """Names with commas between them, as an environment variable has them."""
+        return [name.strip() for name in given.split(",")] if isinstance(given, str) else given
 
     @property
     def local(self) -> bool:

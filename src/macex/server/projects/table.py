@@ -110,10 +110,15 @@ class Table:
 
     def line(self, row: int) -> Line:
         """One row with what the model says of it."""
-        if not 0 <= row < len(self):
-            raise SchemaError(f"there is no row {row}: rows are counted from 0 to {len(self) - 1}")
+        self.checked(row)
         label = plain(self.predictions.label(row))
         return Line(row, label, float(self._shown[row]), self.cells(row))
+
+    def checked(self, row: int) -> int:
+        """A place that there is."""
+        if not 0 <= row < len(self):
+            raise SchemaError(f"there is no row {row}: rows are counted from 0 to {len(self) - 1}")
+        return row
 
     def cells(self, row: int) -> dict[str, Any]:
         """The cells of a row as JSON knows them."""
