@@ -9,7 +9,21 @@ from typing import Any
 
 import typer
 
-from macex.cli import bench, bias, constraints, demo, doctor, explain, plan, replay, schema, whatif
+from macex.cli import (
+    bench,
+    bias,
+    constraints,
+    demo,
+    doctor,
+    explain,
+    keys,
+    plan,
+    project,
+    replay,
+    schema,
+    serve,
+    whatif,
+)
 from macex.errors import MacexError
 
 WRONG, INTERRUPTED = 2, 130
@@ -32,6 +46,9 @@ app.command("whatif")(whatif.whatif)
 app.command("plan")(plan.plan)
 app.command("bias")(bias.bias)
 app.command("replay")(replay.replay)
+app.command("serve")(serve.serve)
+app.add_typer(project.app, name="project")
+app.add_typer(keys.app, name="key")
 app.command("doctor")(doctor.doctor)
 app.command(
     "bench",
