@@ -17,7 +17,7 @@ def text_of(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, datetime):
-        return value.isoformat(sep=" ")
+        return value.isoformat(sep=" ").removesuffix(" 00:00:00")
     text = str(value)
     whole = isinstance(value, float) and text.endswith(".0")
     return text.removesuffix(".0") if whole else text

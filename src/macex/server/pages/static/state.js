@@ -1,0 +1,38 @@
+// The address that a form stands for: what says something, and nothing else.
+
+export function stateOf(form) {
+  const query = new URLSearchParams();
+  for (const field of form.elements) {
+    if (!field.name || field.disabled || field.tagName === "FIELDSET") continue;
+    if (field.type === "checkbox" && !field.checked) continue;
+    if (says(field)) query.append(field.name, field.value);
+  }
+  const two = new URLSearchParams(location.search).get("two");
+  if (two && form.id === "state") query.set("two", two);
+  return address(query);
+}
+
+// The form's address with the cells of one variant taken from another address.
+export function withVariant(form, href, letter) {
+  const given = new URL(href).searchParams;
+  const query = new URL(stateOf(form)).searchParams;
+  const own = (key) => key.startsWith(`${letter}.`) || key === "two";
+  for (const key of [...query.keys()]) if (own(key)) query.delete(key);
+  for (const [key, value] of given) if (own(key)) query.append(key, value);
+  return address(query);
+}
+
+export function sameState(one, other) {
+  const sorted = (href) => [...new URL(href).searchParams].map(String).sort().join("&");
+  return sorted(one) === sorted(other);
+}
+
+function says(field) {
+  if (field.dataset.own !== undefined) return field.value !== field.dataset.own;
+  return field.value !== "" && field.value !== field.dataset.usual;
+}
+
+function address(query) {
+  const text = query.toString();
+  return location.origin + location.pathname + (text ? `?${text}` : "");
+}
