@@ -15,7 +15,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/cache/bytecode
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-all check docs bench peers format clean
+.PHONY: help demo test test-slow test-all check docs bench bench-server peers format clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -40,6 +40,9 @@ check: $(VENV)/.installed-dev  ## format, lint, types and layers, changing nothi
 
 bench: $(VENV)/.installed-bench $(PEERS)/.installed  ## rerun the paper's tables into bench-results; an interrupted run goes on
 	$(BIN)/python -m macex.bench --tables all --seeds $(SEEDS) --jobs $(JOBS) --out bench-results --resume
+
+bench-server: $(VENV)/.installed-bench $(VENV)/.installed-server  ## fifty clients ask a server for a minute, with shared calls and one by one
+	$(BIN)/python -m macex.bench.serving --clients 50 --seconds 60
 
 peers: $(PEERS)/.installed  ## make .venv-peers with dice-ml and aeon, which need versions of their own
 
