@@ -10,6 +10,8 @@ import typer
 
 from macex.errors import OptionError
 
+SWITCH_S = 0.0005  # requests are read while an explanation is computed, not after it
+
 
 def serve(
     *,
@@ -59,6 +61,7 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=30,
     )
+    sys.setswitchinterval(SWITCH_S)
     _Announced(uvicorn.Server(config), settings.host).run()
 
 

@@ -18,6 +18,7 @@ from macex.server.asking import Ask, Options, answered
 from macex.server.projects.project import Project
 
 MOST_ROWS = 512
+MOST_WAITS = 10
 Waiting = tuple[Ask, "asyncio.Future[Explanations]"]
 Outcome = Explanations | MacexError
 
@@ -72,10 +73,9 @@ class Sharing:
 
     async def _serve(self, key: tuple[str, Options], queue: Queue) -> None:
         """Answer until nobody waits."""
-        if self._most:
-            await asyncio.sleep(self._wait)
         loop = asyncio.get_running_loop()
         while queue.waiting:
+            await self._gather(queue)
             batch = queue.take(self._most)
             asks = [ask for ask, _ in batch]
             if not asks:
@@ -88,6 +88,14 @@ class Sharing:
                 _settle(future, outcome)
             self._report(len(asks), sum(map(len, asks)))
         del self._queues[key]
+
+    async def _gather(self, queue: Queue) -> None:
+        """Wait as long as others keep coming, but not for ever."""
+        for _ in range(MOST_WAITS if self._most else 0):
+            before = len(queue.waiting)
+            await asyncio.sleep(self._wait)
+            if len(queue.waiting) == before:
+                return
 
     def close(self) -> None:
         """Wait for what is running."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import anyio.to_thread
+from anyio import to_thread
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
@@ -79,11 +79,13 @@ async def explain(
     count = len(asked.places or asked.rows or ())
     if count > server.settings.sync_rows:
         whole = JobRequest(**asked.model_dump())
-        job = await anyio.to_thread.run_sync(submitted, server, project, caller, whole)
+        job = await to_thread.run_sync(submitted, server, project, caller, whole)
         where = {"Location": f"/api/v1/jobs/{job.id}"}
         return JSONResponse(job_said(server, job).model_dump(), 202, headers=where)
     check_question(asked, server.settings)
-    ask = await anyio.to_thread.run_sync(_ask, asked, project, server.settings)
+    if not project.ready(asked.method, asked.prefer):
+        await to_thread.run_sync(project.explainer, asked.method, asked.prefer)
+    ask = _ask(asked, project, server.settings)
     found = await server.sharing.explain(project, ask)
     return Response(found.to_json(), media_type="application/json")
 

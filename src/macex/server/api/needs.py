@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from anyio import to_thread
 from fastapi import Depends, Path, Request
 
 from macex.server.projects.project import Project
@@ -17,13 +18,14 @@ Name = Annotated[str, Path(max_length=100, examples=["adult"])]
 Identity = Annotated[str, Path(max_length=40)]
 
 
-def _server(request: Request) -> Server:
+async def _server(request: Request) -> Server:
     return server_of(request)
 
 
-def _project(name: Name, server: Annotated[Server, Depends(_server)]) -> Project:
-    """A project by its name; it is opened here, outside the event loop."""
-    return server.projects[name].open()
+async def _project(name: Name, server: Annotated[Server, Depends(_server)]) -> Project:
+    """A project by its name, opened outside the event loop."""
+    project = server.projects[name]
+    return project if project.ready() else await to_thread.run_sync(project.open)
 
 
 Running = Annotated[Server, Depends(_server)]

@@ -70,6 +70,10 @@ class Project:
                 self._explainers[key] = self._made(method, prefer)
             return self._explainers[key]
 
+    def ready(self, method: str = "exhaustive", prefer: str = "fewest") -> bool:
+        """Whether asking takes no more time than an answer does."""
+        return self._table is not None and (method, prefer) in self._explainers
+
     def _made(self, method: str, prefer: str) -> Explainer:
         parts = self.parts
         return Explainer(

@@ -122,8 +122,11 @@ class Table:
 
     def cells(self, row: int) -> dict[str, Any]:
         """The cells of a row as JSON knows them."""
-        own = self.rows.iloc[row : row + 1]
-        return {str(column): _cell(own[column].iloc[0]) for column in own.columns}
+        return {name: _cell(cells[row]) for name, cells in self._columns.items()}
+
+    @cached_property
+    def _columns(self) -> dict[str, Any]:
+        return {str(column): self.rows[column].array for column in self.rows.columns}
 
     def frame(self, places: Array) -> pd.DataFrame:
         """Some rows, named by their places."""
