@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from macex.server.pages import home, listing, looking
+from macex.server.pages import (
+    cohort,
+    entering,
+    following,
+    home,
+    keeping,
+    listing,
+    looking,
+    making,
+)
+from macex.server.recent import Recent
+
+ROOMS = (home, entering, making, listing, looking, cohort, following, keeping)
+KEPT = 8  # outcomes of jobs that are not summed up again
 
 
 def add_pages(app: FastAPI) -> None:
     """Put the pages beside the API."""
-    for room in (home, listing, looking):
+    app.state.outcomes, app.state.plans = Recent(most=KEPT), Recent(most=KEPT)
+    for room in ROOMS:
         app.include_router(room.router)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from macex.render.speech import Speech
-from macex.schema import Column, Rows
+from macex.schema import Column, Rows, Schema
 from macex.schema.columns import MISSING, UNKNOWN
 from macex.schema.typed import text_of
 
@@ -56,6 +56,11 @@ def fields(rows: Rows, speech: Speech) -> list[Field]:
         field(column, cells[column.name], float(rows.codes[0, at]), speech)
         for at, column in enumerate(rows.schema.columns)
     ]
+
+
+def blank_fields(schema: Schema, speech: Speech) -> list[Field]:
+    """A field for each column, of no row in particular."""
+    return [field(column, None, MISSING, speech) for column in schema.columns]
 
 
 def field(column: Column, own: object, code: float, speech: Speech) -> Field:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
+from macex.server.api.needs import Reader
 from macex.server.pages.assets import KINDS, assets, version
+from macex.server.pages.guard import PageRoute
 from macex.server.pages.shell import page
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
 @router.get("/")
-def home(request: Request) -> HTMLResponse:
+def home(request: Request, _caller: Reader) -> HTMLResponse:
     """The projects."""
     return page(request, "home", {})
 

@@ -10,7 +10,11 @@ from fastapi.responses import HTMLResponse
 from macex.errors import MacexError
 from macex.explanation.exports import csv_text
 from macex.render.speech import Speech
+from macex.schema import Schema
+from macex.schema.typed import text_of
+from macex.server.api.needs import Reader
 from macex.server.pages.address import ASKING, PERMITTING, Address
+from macex.server.pages.guard import PageRoute
 from macex.server.pages.shell import address_of, page, parts_asked, pieces
 from macex.server.projects.project import Project
 from macex.server.projects.table import Page, View
@@ -18,7 +22,7 @@ from macex.server.state import server_of
 
 SIZE = 25
 EXPORTED = 100_000  # rows of a file at most
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
 def view_of(address: Address) -> View:
@@ -34,17 +38,18 @@ def view_of(address: Address) -> View:
 
 
 @router.get("/projects/{name}")
-def rows_page(request: Request, name: str) -> HTMLResponse:
+def rows_page(request: Request, name: str, _caller: Reader) -> HTMLResponse:
     """The rows of a project."""
-    project, address = server_of(request).projects[name], address_of(request)
-    values = listed(project, address)
+    server, address = server_of(request), address_of(request)
+    project = server.projects[name].open()
+    values = {**listed(project, address), "views": server.views.of(project.name)}
     if parts_asked(request, ("rows",)):
         return pieces(request, ["rows"], values, project=project)
     return page(request, "listing", values, project=project)
 
 
 @router.get("/projects/{name}/rows.csv")
-def rows_file(request: Request, name: str) -> Response:
+def rows_file(request: Request, name: str, _caller: Reader) -> Response:
     """The rows of a view with decision and score, as a file that a spreadsheet may open."""
     project, address = server_of(request).projects[name], address_of(request)
     table = project.table
@@ -84,8 +89,16 @@ def listed(project: Project, address: Address) -> dict[str, object]:
         "speech": Speech(project.parts.names),
         "listing": address.without("a.", "b.", "two"),
         "carried": address.parts(*ASKING, *PERMITTING),
+        "example": example(project.explainer().schema),
         "sort": address.one("sort", "cf.row"),
     }
+
+
+def example(schema: Schema) -> str:
+    """A condition on the first number of the rows, as one may write it."""
+    numbers = (column for column in schema.columns if column.kind == "continuous")
+    column = next(numbers, None)
+    return "" if column is None else f"{column.name} >= {text_of(column.value(column.high))}"
 
 
 def _page_number(address: Address) -> int:

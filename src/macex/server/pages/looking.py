@@ -15,25 +15,27 @@ from macex.explanation import Explanations
 from macex.render.cards import card
 from macex.render.speech import Speech
 from macex.schema.typed import text_of
+from macex.server.api.needs import Asker, Reader
 from macex.server.pages.address import ASKING, LISTING, PERMITTING, VARIANTS, Address
 from macex.server.pages.asking import explained
 from macex.server.pages.fields import fields, found_values
+from macex.server.pages.guard import PageRoute
 from macex.server.pages.listing import attached, view_of
 from macex.server.pages.permits import WAYS, constraints, permits
-from macex.server.pages.questions import ANSWERS, MOST_ANSWERS, SAID, question, wanted
+from macex.server.pages.questions import asked_of, question, wanted
 from macex.server.pages.shell import address_of, page, parts_asked, pieces
 from macex.server.pages.variants import judged, variant
-from macex.server.projects.project import METHODS, PREFERENCES, Project
+from macex.server.projects.project import Project
 from macex.server.settings import Settings
 from macex.server.state import server_of
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
 MEDIA = {"csv": "text/csv", "json": "application/json", "html": "text/html"}
 PARTS = ("question", "answers", "whatif", "verdicts", "permits")
 
 
 @router.get("/projects/{name}/rows/{at}")
-def row_page(request: Request, name: str, at: int) -> HTMLResponse:
+def row_page(request: Request, name: str, at: int, _caller: Asker) -> HTMLResponse:
     """One row."""
     server = server_of(request)
     looked = Look(server.settings, server.projects[name], at, address_of(request))
@@ -44,7 +46,7 @@ def row_page(request: Request, name: str, at: int) -> HTMLResponse:
 
 
 @router.get("/projects/{name}/values")
-def values(request: Request, name: str, column: str, q: str = "") -> JSONResponse:
+def values(request: Request, name: str, _caller: Reader, column: str, q: str = "") -> JSONResponse:
     """The categories of a column that a search finds."""
     project = server_of(request).projects[name]
     schema = project.explainer().schema
@@ -53,7 +55,7 @@ def values(request: Request, name: str, column: str, q: str = "") -> JSONRespons
 
 
 @router.get("/projects/{name}/rows/{at}/answers.{kind}")
-def row_file(request: Request, name: str, at: int, kind: str) -> Response:
+def row_file(request: Request, name: str, at: int, kind: str, _caller: Asker) -> Response:
     """The answers as a file: CSV, JSON, or a report in HTML."""
     server = server_of(request)
     looked = Look(server.settings, server.projects[name], at, address_of(request))
@@ -93,9 +95,9 @@ class Look:
 
     def shown(self, parts: tuple[str, ...] | list[str]) -> dict[str, Any]:
         """What the templates of these parts need."""
-        made = {"at": self.at, "speech": self.speech, "classes": self._classes}
+        made = {"at": self.at, "speech": self.speech, **asked_of(self.address, self.explainer)}
         if "question" in parts:
-            made |= self._asked() | self._around()
+            made |= self._around()
         if "whatif" in parts or "permits" in parts:
             made |= self._editing()
         if "whatif" in parts or "verdicts" in parts:
@@ -105,24 +107,10 @@ class Look:
         return made
 
     @property
-    def _classes(self) -> list[str] | None:
-        classes = self.explainer.classes
-        return None if classes is None else [str(label) for label in classes]
-
-    @property
     def _letters(self) -> tuple[str, ...]:
         """The variants: A, and B where it is wanted."""
         two = bool(self.address.one("two") or self.address.cells("b"))
         return VARIANTS if two else VARIANTS[:1]
-
-    def _asked(self) -> dict[str, Any]:
-        return {
-            "methods": METHODS,
-            "preferences": PREFERENCES,
-            "said": SAID,
-            "answers_asked": self.address.one("n", str(ANSWERS)),
-            "most_answers": MOST_ANSWERS,
-        }
 
     def _around(self) -> dict[str, Any]:
         """The rows before and after this one in the list it was picked from."""

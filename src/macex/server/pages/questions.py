@@ -8,6 +8,7 @@ from typing import Any
 
 from macex.ask.goals import Goal, at_least, at_most, between
 from macex.errors import GoalError, OptionError
+from macex.explainer import Explainer
 from macex.server.pages.address import Address
 from macex.server.projects.project import METHODS, PREFERENCES, Project
 
@@ -42,6 +43,19 @@ def question(address: Address, project: Project) -> Question:
         method=_chosen("method", address.one("method", METHODS[0]), METHODS),
         prefer=_chosen("prefer", address.one("prefer", PREFERENCES[0]), PREFERENCES),
     )
+
+
+def asked_of(address: Address, explainer: Explainer) -> dict[str, Any]:
+    """What the fields of a question show."""
+    classes = explainer.classes
+    return {
+        "classes": None if classes is None else [str(label) for label in classes],
+        "methods": METHODS,
+        "preferences": PREFERENCES,
+        "said": SAID,
+        "answers_asked": address.one("n", str(ANSWERS)),
+        "most_answers": MOST_ANSWERS,
+    }
 
 
 def wanted(address: Address, classes: Sequence[object] | None) -> Any:

@@ -52,11 +52,15 @@ def pieces(
 def _rendered(
     request: Request, template: str, values: Mapping[str, Any], project: Project | None
 ) -> str:
+    server = server_of(request)
     around = {
         "root": request.scope.get("root_path", ""),
         "version": version(),
         "address": address_of(request),
         "project": project,
-        "projects": list(server_of(request).projects),
+        "projects": list(server.projects),
+        "visitor": server.gate.caller(request),
+        "here_address": str(request.url.path)
+        + ("?" + request.url.query if request.url.query else ""),
     }
     return templates().get_template(template).render({**around, **values})

@@ -1,4 +1,4 @@
-// The progress of a job, asked for until it ends.
+// The progress of a job, asked for until it ends; then what takes a while to work out.
 
 import { refresh } from "./parts.js";
 
@@ -9,5 +9,7 @@ export function follow() {
   clearTimeout(asking);
   if (document.querySelector("#job[data-running]")) {
     asking = setTimeout(() => refresh(["job"]).then(follow), PATIENCE);
+  } else if (document.querySelector("#plan[data-load]")) {
+    refresh(["plan"]);
   }
 }

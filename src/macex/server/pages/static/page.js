@@ -3,6 +3,7 @@
 
 import { refresh, show } from "./parts.js";
 import { sameState, stateOf, withVariant } from "./state.js";
+import { inspect } from "./columns.js";
 import { follow } from "./jobs.js";
 import { remember, takeUp } from "./visit.js";
 
@@ -45,13 +46,19 @@ document.addEventListener("input", (event) => {
 
 document.addEventListener("change", (event) => {
   const field = event.target;
-  if ("ask" in field.dataset) {
+  if ("ask" in field.dataset && field.form === form()) {
     clearTimeout(waiting);
     goTo(stateOf(form()), ["answers", "verdicts"]);
+  } else if ("inspect" in field.dataset) {
+    inspect(field.form);
   }
 });
 
 document.addEventListener("submit", (event) => {
+  if ("keep" in event.target.dataset) {
+    event.target.elements.state.value = location.pathname + location.search;
+    return;
+  }
   const part = event.target.dataset.part ?? (event.target.id === "state" ? "answers verdicts" : "");
   if (part) {
     event.preventDefault();

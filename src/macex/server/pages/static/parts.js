@@ -10,6 +10,7 @@ export async function refresh(parts) {
   try {
     const headers = { "X-Macex-Parts": parts.join(" ") };
     const answer = await fetch(location.href, { headers, signal: latest.signal });
+    if (answer.redirected) location.reload(); // the session is over
     put(new DOMParser().parseFromString(await answer.text(), "text/html"), parts, answer.ok);
   } catch (error) {
     if (error.name !== "AbortError") say("The server does not answer.");
