@@ -12,6 +12,7 @@ from __future__ import annotations
 from macex.ask.constraints import Constraints
 from macex.ask.goals import above, above_row, any_of, at_least, at_most, below, between, rise_by
 from macex.audit import Audit
+from macex.client import Client
 from macex.cohort.bias import Bias
 from macex.cohort.picture import Picture
 from macex.cohort.plans import Plan
@@ -28,6 +29,7 @@ from macex.errors import (
     RenderError,
     SavedError,
     SchemaError,
+    ServerError,
 )
 from macex.explainer import Explainer
 from macex.explainer.saving import load
@@ -77,6 +79,7 @@ __all__ = [
     "Categorical",
     "Change",
     "ChangesDisplay",
+    "Client",
     "ConstraintError",
     "Constraints",
     "Continuous",
@@ -129,6 +132,7 @@ __all__ = [
     "SeriesExplainer",
     "SeriesExplanation",
     "SeriesExplanations",
+    "ServerError",
     "Thresholds",
     "above",
     "above_row",

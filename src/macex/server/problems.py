@@ -16,6 +16,7 @@ from macex.explanation.json import plain
 from macex.server.projects.catalogue import UnknownProjectError
 
 MEDIA = "application/problem+json"
+KIND = "urn:macex:error:"  # then the name of the library's own error
 TITLES = {
     400: "The request cannot be read",
     401: "A key is needed",
@@ -43,7 +44,7 @@ class Fault(BaseModel):
 class ProblemDetail(BaseModel):
     """What went wrong."""
 
-    type: str = Field(examples=["about:blank"])
+    type: str = Field(examples=["urn:macex:error:SchemaError"])
     title: str = Field(examples=["The request is wrong"])
     status: int = Field(examples=[422])
     detail: str = Field(examples=["row 0 has no column 'age'"])
@@ -66,10 +67,11 @@ def problem_response(
     *,
     headers: Mapping[str, str] | None = None,
     errors: list[dict[str, str]] | None = None,
+    kind: str = "about:blank",
 ) -> Response:
     """An error as a response."""
     title = TITLES.get(status, "It did not work")
-    body: dict[str, Any] = {"type": "about:blank", "title": title, "status": status}
+    body: dict[str, Any] = {"type": kind, "title": title, "status": status}
     body |= {"detail": detail, "errors": errors or []}
     return JSONResponse(body, status, headers=dict(headers or {}), media_type=MEDIA)
 
@@ -97,7 +99,7 @@ def add_problems(app: FastAPI) -> None:
 
     def wrong(_request: Request, error: Exception) -> Response:
         status = status_of(error) if isinstance(error, MacexError) else 500
-        return problem_response(status, str(error))
+        return problem_response(status, str(error), kind=f"{KIND}{type(error).__name__}")
 
     def invalid(_request: Request, error: Exception) -> Response:
         found = error.errors() if isinstance(error, RequestValidationError) else []
