@@ -56,7 +56,10 @@ def test_rows_can_be_named_by_their_places(http, served):
     [
         ("granted", "granted"),
         ("at_least(0.7, label=granted)", mx.at_least(0.7, label="granted")),
-        ({"kind": "band", "low": 0.4, "high": 0.6, "label": "granted"}, mx.between(0.4, 0.6, "granted")),
+        (
+            {"kind": "band", "low": 0.4, "high": 0.6, "label": "granted"},
+            mx.between(0.4, 0.6, "granted"),
+        ),
         ({"kind": "rise_by", "by": 0.1, "label": "granted"}, mx.rise_by(0.1, "granted")),
         ({"kind": "any_of", "labels": ["granted", "refused"]}, mx.any_of("granted", "refused")),
     ],

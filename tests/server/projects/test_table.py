@@ -35,9 +35,9 @@ def table(rows):
 @pytest.mark.parametrize("descending", [False, True])
 def test_sorting_is_that_of_pandas_with_missing_ones_last(table, rows, column, descending):
     ours = table.places(View(sort=column, descending=descending))
-    theirs = rows[column].sort_values(
-        ascending=not descending, kind="stable", na_position="last"
-    ).index
+    theirs = (
+        rows[column].sort_values(ascending=not descending, kind="stable", na_position="last").index
+    )
     kept = rows[column].notna()[theirs].to_numpy()
     assert rows[column].iloc[ours].tolist()[: kept.sum()] == rows[column][theirs][kept].tolist()
     assert rows[column].iloc[ours[kept.sum() :]].isna().all()
