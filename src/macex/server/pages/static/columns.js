@@ -1,35 +1,52 @@
 // What the columns of a chosen file are taken for, shown to be corrected before it is sent.
 
+let latest = null;
+let asked = "";
+
 export async function inspect(form) {
   const place = document.getElementById("columns");
   const { data, label, drop, schema } = form.elements;
-  schema.value = "";
-  place.replaceChildren();
-  if (!data.files.length) return;
-  place.textContent = "Reading the columns…";
-  const answer = await ask(form, data.files[0], label.value, drop.value);
-  const said = await answer.json();
-  if (!answer.ok) {
-    place.replaceChildren(make("p", { className: "mx-fault", textContent: said.detail }));
-    return;
-  }
-  place.replaceChildren(
-    make("h2", { textContent: `${said.rows.toLocaleString("en")} rows, columns taken for` }),
-    table(said.columns, place.dataset.kinds.split(" ").filter((kind) => kind !== "one-hot")),
-  );
-  place.oninput = () => {
-    schema.value = JSON.stringify(corrected(place, said.columns));
+  const file = data.files[0];
+  const now = JSON.stringify([file?.name, file?.size, file?.lastModified, label.value, drop.value]);
+  if (!file || now === asked) return;
+  asked = now;
+  latest?.abort();
+  const mine = (latest = new AbortController());
+  if (!place.children.length) place.textContent = "Reading the columns…";
+  const answer = await ask(form, mine.signal).catch(() => null);
+  const said = await answer?.json();
+  if (mine.signal.aborted || !answer) return;
+  place.replaceChildren(...(answer.ok ? shown(said, place) : [fault(said.detail)]));
+  const correct = () => {
+    schema.value = JSON.stringify(corrected(place, said.columns ?? {}));
   };
+  place.oninput = correct;
+  correct();
 }
 
-function ask(form, file, label, drop) {
+const fault = (text) => make("p", { className: "mx-fault", textContent: text });
+
+// The table of columns; what was corrected before stays so.
+function shown(said, place) {
+  const before = new Map([...place.querySelectorAll("select")].map((s) => [s.dataset.column, s.value]));
+  const kinds = place.dataset.kinds.split(" ").filter((kind) => kind !== "one-hot");
+  const made = table(said.columns, kinds);
+  for (const pick of made.querySelectorAll("select")) {
+    pick.value = before.get(pick.dataset.column) ?? pick.value;
+  }
+  const count = said.rows.toLocaleString("en");
+  return [make("h2", { textContent: `${count} rows, columns taken for` }), made];
+}
+
+function ask(form, signal) {
+  const { data, label, drop } = form.elements;
   const body = new FormData();
-  body.append("data", file);
-  if (label.trim()) body.append("label", label.trim());
-  for (const name of drop.split(",")) if (name.trim()) body.append("drop", name.trim());
+  body.append("data", data.files[0]);
+  if (label.value.trim()) body.append("label", label.value.trim());
+  for (const name of drop.value.split(",")) if (name.trim()) body.append("drop", name.trim());
   const token = document.querySelector("meta[name=csrf]")?.content;
   const headers = token ? { "X-CSRF-Token": token } : {};
-  return fetch(new URL("api/v1/inspect", form.action), { method: "POST", body, headers });
+  return fetch(new URL("api/v1/inspect", form.action), { method: "POST", body, headers, signal });
 }
 
 function table(columns, kinds) {

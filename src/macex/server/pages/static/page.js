@@ -1,7 +1,7 @@
 // The pages without reloads. Everything here can be done without it, by links and forms: it only
 // fetches the same addresses in parts and puts the parts in their places.
 
-import { refresh, show } from "./parts.js";
+import { refresh, say, show } from "./parts.js";
 import { sameState, stateOf, withVariant } from "./state.js";
 import { inspect } from "./columns.js";
 import { follow } from "./jobs.js";
@@ -59,6 +59,7 @@ document.addEventListener("submit", (event) => {
     event.target.elements.state.value = location.pathname + location.search;
     return;
   }
+  if (event.target.enctype === "multipart/form-data") say("Sending the files…");
   const part = event.target.dataset.part ?? (event.target.id === "state" ? "answers verdicts" : "");
   if (part) {
     event.preventDefault();
@@ -125,7 +126,7 @@ function ready() {
   }
   const faulty = new Set([...document.querySelectorAll("[data-fault]")].map((p) => p.dataset.fault));
   for (const cell of document.querySelectorAll("[data-live]")) {
-    cell.setAttribute("aria-invalid", String(faulty.has(cell.name.slice(2))));
+    cell.setAttribute("aria-invalid", String(faulty.has(cell.name)));
   }
   follow();
 }
