@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macex.ask.answers import Outlook
+from macex.ask.answers import Answers, Outlook
 from macex.ask.compiling import check
 from macex.ask.constraints import Constraints
+from macex.ask.goals import SLIGHT, AboveRow, compile_goals, resolve
 from macex.models.asking import Asker
 from macex.schema import Array, Rows
 from macex.schema.typed import typed
@@ -112,3 +113,11 @@ def checked(explainer: Explainer, constraints: Constraints) -> Constraints:
     merged = explainer.constraints.merge(constraints)
     check(merged, explainer._fitted.ground)  # noqa: SLF001 - the other half of the class
     return merged
+
+
+def checked_goal(explainer: Explainer, want: object) -> None:
+    """Raise for a goal that cannot be asked of an explainer's model."""
+    outlook = outlook_of(explainer)
+    goals = [goal for goal in resolve(want, 1) if not isinstance(goal, AboveRow)]
+    own = Answers(np.zeros((1, max(1, outlook.width))), np.zeros(1, int))
+    compile_goals(goals, own, outlook, SLIGHT)

@@ -35,7 +35,7 @@ def postgres() -> Iterator[str]:
     """The URL of a PostgreSQL of our own, which listens on a socket in its folder alone."""
     pytest.importorskip("psycopg")
     initdb, control = program("initdb"), program("pg_ctl")
-    folder = Path(tempfile.mkdtemp(prefix="macex-pg-", dir="/tmp"))  # noqa: S108 - sockets need short names
+    folder = Path(tempfile.mkdtemp(prefix="macex-pg-", dir="/tmp"))
     if os.geteuid() == 0:
         shutil.chown(folder, "postgres", "postgres")
     data = str(folder / "data")

@@ -8,7 +8,8 @@ import numpy as np
 from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
-from macex.explainer.predicting import checked
+from macex.explainer import Explainer
+from macex.explainer.predicting import checked, checked_goal
 from macex.server.api.needs import Asker, Chosen, Identity, Reader, Running
 from macex.server.api.shapes import JobList, JobRequest, JobSaid
 from macex.server.asking import constraints_of, frame_of, goal_of, per_row
@@ -125,15 +126,27 @@ def submitted(server: Server, project: Project, caller: Caller, asked: JobReques
         "want": asked.wanted(),
         "constraints": asked.constraints,
     }
-    for want in per_row("want", question["want"], total):
-        goal_of(explainer, want)
-    for wish in per_row("constraints", asked.constraints, total):
-        if (constraints := constraints_of(wish)) is not None:
-            checked(explainer, constraints)
+    _check(explainer, question, total)
     chunk = server.settings.job_chunk
     job = server.jobs.add(project.name, caller.name, question, source, total=total, chunk=chunk)
     server.runner.submit(job)
     return job
+
+
+def _check(explainer: Explainer, question: dict[str, Any], total: int) -> None:
+    """Raise for a goal or constraints that no row can be asked with."""
+    for part in ("want", "constraints"):
+        per_row(part, question[part], total)
+    wants, wishes = (_listed(question[part]) for part in ("want", "constraints"))
+    for want in wants:
+        checked_goal(explainer, goal_of(explainer, want))
+    for wish in wishes:
+        if (constraints := constraints_of(wish)) is not None:
+            checked(explainer, constraints)
+
+
+def _listed(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else [given]
 
 
 def _source(project: Project, asked: JobRequest) -> tuple[dict[str, Any], int]:
