@@ -37,6 +37,8 @@ def test_no_text_is_a_missing_value():
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
+        ("age", " ", "'age' is never missing in training"),
+        ("job", "", "'job' is never missing in training"),
         ("age", "1.5", "'age' takes whole numbers, not '1.5'"),
         ("age", "many", "'age' takes whole numbers"),
         ("rate", "inf", "'rate' needs a finite number"),

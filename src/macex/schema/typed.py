@@ -29,7 +29,7 @@ def typed(column: Column, text: str) -> float:
         return _category(column, text)
     text = text.strip()
     if text == "":
-        return column.code(None)
+        return _blank(column)
     if column.kind == "datetime":
         return column.code(text)
     try:
@@ -45,5 +45,14 @@ def _category(column: Column, text: str) -> float:
     """The category written so; spaces at the ends count only where nothing else tells it."""
     known = {text_of(value): value for value in column.table}
     loose = {spelt.strip(): value for spelt, value in known.items()}
-    absent = None if text.strip() == "" else text
-    return column.code(known.get(text, loose.get(text.strip(), absent)))
+    value = known.get(text, loose.get(text.strip()))
+    if value is None and text.strip() == "":
+        return _blank(column)
+    return column.code(text if value is None else value)
+
+
+def _blank(column: Column) -> float:
+    """The code of a missing value, if the column ever has one."""
+    if not column.missing:
+        raise SchemaError(f"column {column.name!r} is never missing in training: give a value")
+    return column.code(None)

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from macex.ask.goals import Band
-from macex.errors import MacexError, SchemaError
+from macex.errors import MacexError, ModelError, SchemaError
 from macex.explanation import Explanations
 from macex.render.cards import card
 from macex.render.speech import Speech
@@ -151,8 +151,13 @@ class Look:
         except MacexError:
             want = None
         aimed = want is not None or self.explainer.classes is not None
-        said = judged(self.explainer, self.rows, made, want if aimed else Band(), self.speech)
-        return {"variants": made, "own": said[0], "judgements": said[1:], "aimed": aimed}
+        goal = want if aimed else Band()
+        try:
+            said = judged(self.explainer, self.rows, made, goal, self.speech)
+        except ModelError as error:
+            return {"failed": str(error)}
+        shown = {"variants": made, "own": said[0], "judgements": said[1:], "aimed": aimed}
+        return {"failed": "", **shown}
 
     def _answers(self) -> dict[str, Any]:
         try:
