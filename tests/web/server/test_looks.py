@@ -53,7 +53,7 @@ def test_the_skip_link_leads_to_the_content(visit, site):
     visit.goto(f"{site}/projects/loans")
     visit.keyboard.press("Tab")
     visit.keyboard.press("Enter")
-    assert visit.evaluate("document.activeElement.id") == "main"
+    expect(visit.locator("#main")).to_be_focused()
 
 
 def test_everything_can_be_looked_at_without_javascript(browser, site):

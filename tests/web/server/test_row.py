@@ -99,6 +99,29 @@ def test_a_column_that_stays_never_changes(visit, site):
     assert "may." in page.url
 
 
+def test_an_answer_that_is_overtaken_comes_with_the_next(visit, site):
+    page = refused(visit, site)
+    first = page.locator("#answers tbody th[scope=row]").first.inner_text()
+    page.get_by_role("button", name=f"Keep {first} as it is").click()
+    page.get_by_label("city, A").fill("x")  # overtakes the question
+    expect(tile(page, 1)).to_contain_text("'city' has no value 'x'")
+    expect(page.locator("[aria-busy]")).to_have_count(0)
+    assert first not in page.locator("#answers tbody th[scope=row]").all_inner_texts()
+
+
+def test_a_lock_beside_a_column_keeps_it(visit, site):
+    page = refused(visit, site)
+    changed = page.locator("#answers tbody th[scope=row]")
+    first = changed.first.inner_text()
+    lock = page.get_by_role("button", name=f"Keep {first} as it is")
+    lock.click()
+    expect(lock).to_have_attribute("aria-pressed", "true")
+    expect(changed.first).not_to_have_text(first)
+    lock.click()
+    expect(lock).to_have_attribute("aria-pressed", "false")
+    expect(changed.first).to_have_text(first)
+
+
 def test_why_there_is_no_answer_is_said(visit, site):
     page = refused(visit, site)
     page.goto(page.url + "&may.hours=keep&may.pay=keep&may.job=keep")

@@ -2,7 +2,7 @@
 // fetches the same addresses in parts and puts the parts in their places.
 
 import { refresh, say, show } from "./parts.js";
-import { sameState, stateOf, withVariant } from "./state.js";
+import { stateOf, untouched, withVariant } from "./state.js";
 import { inspect } from "./columns.js";
 import { follow } from "./jobs.js";
 import { remember, takeUp } from "./visit.js";
@@ -70,7 +70,7 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a, button");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  const { part, apply, variant, undo } = link.dataset;
+  const { part, apply, variant, undo, lock } = link.dataset;
   if (part) {
     event.preventDefault();
     goTo(link.href, [part]).then(() => document.querySelector(".mx-scroll")?.scrollTo(0, 0));
@@ -81,6 +81,10 @@ document.addEventListener("click", (event) => {
     });
   } else if (undo !== undefined) {
     history.back();
+  } else if (lock !== undefined) {
+    const may = form().elements[`may.${lock}`];
+    may.value = may.value === "keep" ? "" : "keep";
+    may.dispatchEvent(new Event("change", { bubbles: true }));
   }
 });
 
@@ -93,8 +97,9 @@ function typingOn(cell) {
   typedIn = cell;
   return same;
 }
-document.addEventListener("focusin", () => {
+document.addEventListener("focusin", ({ target }) => {
   typedIn = null;
+  if (target.dataset.search) offer(target);
 });
 
 function mark(cell) {
@@ -124,6 +129,12 @@ function ready() {
     undo.hidden = false;
     undo.disabled = !(history.state?.edits > 0);
   }
+  for (const lock of document.querySelectorAll("[data-lock]")) {
+    lock.hidden = false;
+    if (lock.disabled) continue;
+    const kept = form().elements[`may.${lock.dataset.lock}`].value === "keep";
+    lock.setAttribute("aria-pressed", String(kept));
+  }
   const faulty = new Set([...document.querySelectorAll("[data-fault]")].map((p) => p.dataset.fault));
   for (const cell of document.querySelectorAll("[data-live]")) {
     cell.setAttribute("aria-invalid", String(faulty.has(cell.name)));
@@ -133,10 +144,9 @@ function ready() {
 
 // What was typed before this module came is not lost.
 function catchUp() {
-  const typed = form() && stateOf(form());
-  if (typed && !sameState(typed, location.href)) {
-    goTo(typed, ["verdicts", "answers"], { replace: true, edit: true });
-  }
+  if (document.activeElement.dataset.search) offer(document.activeElement);
+  if (!form() || untouched(form())) return;
+  goTo(stateOf(form()), ["verdicts", "answers"], { replace: true, edit: true });
 }
 
 const taken = takeUp(form());

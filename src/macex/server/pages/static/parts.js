@@ -1,17 +1,20 @@
 // Parts of a page, fetched from the page's own address.
 
 let latest = null;
+const wanted = new Set(); // what a request that was overtaken would have brought, too
 
 export async function refresh(parts) {
+  for (const part of parts) wanted.add(part);
   latest?.abort();
-  latest = new AbortController();
-  const places = parts.map((part) => document.getElementById(part));
-  for (const place of places) place?.setAttribute("aria-busy", "true");
+  const mine = (latest = new AbortController());
+  for (const part of wanted) document.getElementById(part)?.setAttribute("aria-busy", "true");
   try {
-    const headers = { "X-Macex-Parts": parts.join(" ") };
-    const answer = await fetch(location.href, { headers, signal: latest.signal });
+    const headers = { "X-Macex-Parts": [...wanted].join(" ") };
+    const answer = await fetch(location.href, { headers, signal: mine.signal });
     if (answer.redirected) location.reload(); // the session is over
-    put(new DOMParser().parseFromString(await answer.text(), "text/html"), parts, answer.ok);
+    const text = await answer.text();
+    if (mine !== latest) return;
+    put(new DOMParser().parseFromString(text, "text/html"), answer.ok);
   } catch (error) {
     if (error.name !== "AbortError") say("The server does not answer.");
   }
@@ -30,21 +33,19 @@ export function say(text) {
   setTimeout(() => say(""), 4000 * Boolean(text));
 }
 
-function put(page, parts, fine) {
-  for (const part of parts) {
+function put(page, fine) {
+  for (const part of wanted) {
     const made = page.getElementById(part);
     const place = document.getElementById(part);
+    place?.removeAttribute("aria-busy");
     if (made && place) fill(place, made);
-    else if (!fine) say("The server could not answer that.");
   }
+  wanted.clear();
+  if (!fine) say("The server could not answer that.");
 }
 
 // A live region is kept and its content replaced, or it would not be read aloud.
 function fill(place, made) {
-  if (place.getAttribute("aria-live")) {
-    place.replaceChildren(...made.childNodes);
-    place.removeAttribute("aria-busy");
-  } else {
-    place.replaceWith(made);
-  }
+  if (place.getAttribute("aria-live")) place.replaceChildren(...made.childNodes);
+  else place.replaceWith(made);
 }

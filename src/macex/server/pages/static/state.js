@@ -22,10 +22,17 @@ export function withVariant(form, href, letter) {
   return address(query);
 }
 
-export function sameState(one, other) {
-  const sorted = (href) => [...new URL(href).searchParams].map(String).sort().join("&");
-  return sorted(one) === sorted(other);
+// Whether a form is as the server sent it.
+export function untouched(form) {
+  return [...form.elements].every((field) => {
+    if (field.type === "hidden" || field.type === "range") return true;
+    if (field.type === "checkbox") return field.checked === field.defaultChecked;
+    if (field.options) return field.selectedOptions[0] === sent(field);
+    return field.defaultValue === undefined || field.value === field.defaultValue;
+  });
 }
+
+const sent = ({ options }) => [...options].find((one) => one.defaultSelected) ?? options[0];
 
 function says(field) {
   if (field.dataset.own !== undefined) return field.value !== field.dataset.own;
