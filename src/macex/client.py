@@ -96,10 +96,16 @@ class Client:
         return found
 
     @cached_property
+    def health(self) -> Mapping[str, Any]:
+        """The version of the server, and how much one request may ask for."""
+        found: dict[str, Any] = self._json("GET", "/health")
+        return found
+
+    @property
     def limits(self) -> Mapping[str, Any]:
         """How much one request may ask for."""
-        found: dict[str, Any] = self._json("GET", "/health")["limits"]
-        return found
+        limits: Mapping[str, Any] = self.health["limits"]
+        return limits
 
     @cached_property
     def schema(self) -> Schema:
@@ -223,7 +229,8 @@ class Client:
     ) -> Explanations:
         told = self.info["format"]
         outlook = {**told["outlook"], "classes": self.classes}
-        meta = {part: options[part] for part in ("method", "prefer", "n")}
+        chosen = {part: options[part] for part in ("method", "prefer")}
+        meta = {"version": self.health["version"], **chosen, "seed": 0, "n": options["n"]}
         margin = options.get("margin", 1e-6)
         names = read_names(told["names"])
         known = Outlook(**outlook)
