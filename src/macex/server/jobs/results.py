@@ -51,7 +51,7 @@ def written(jobs: Jobs, project: Project, job: Job, form: str) -> Iterator[bytes
 
 
 def _batches(jobs: Jobs, project: Project, job: Job) -> Iterator[Explanations]:
-    work = Work(project, job)
+    work = Work(project, job, jobs.source(job.id))
     numbers = sorted(jobs.finished_parts(job.id))
     for number, content in zip(numbers, jobs.parts(job.id), strict=True):
         start = number * job.chunk

@@ -11,6 +11,7 @@ import queue
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ class Runner:
         if job.ended:
             return
         project = self._find(job.project)
-        work = Work(project, job)
+        work = Work(project, job, self._jobs.source(job.id))
         if job.fingerprint not in (None, work.fingerprint):
             raise MacexError("the project is another one than when the job was begun")
         if not self._jobs.begin(job.id, work.fingerprint):
@@ -98,18 +99,22 @@ class Runner:
 class Work:
     """The rows of a job and what is asked of them."""
 
-    def __init__(self, project: Project, job: Job) -> None:
-        self.project, self.job = project, job
+    def __init__(self, project: Project, job: Job, source: Mapping[str, Any]) -> None:
+        self.project, self.job, self.source = project, job, source
         self.options = Options(**job.question["options"])
         self.explainer: Explainer = project.explainer(self.options.method, self.options.prefer)
-        self.fingerprint = fingerprint(self.explainer)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What the answers rest on."""
+        return fingerprint(self.explainer)
 
     def frame(self, start: int, stop: int) -> pd.DataFrame:
         """Some of the rows, named by their places."""
-        source = self.job.source
-        if "places" in source:
-            return self.project.table.frame(np.array(source["places"][start:stop], dtype=int))
-        frame = frame_of(self.explainer, source["rows"][start:stop])
+        if "places" in self.source:
+            places = np.array(self.source["places"][start:stop], dtype=int)
+            return self.project.table.frame(places)
+        frame = frame_of(self.explainer, self.source["rows"][start:stop])
         return frame.set_axis(range(start, stop), axis=0)
 
     def part(self, start: int, stop: int) -> tuple[bytes, Mapping[str, int]]:

@@ -111,11 +111,12 @@ def _counted(title: str, counts: list[tuple[str, int]]) -> Grid:
 def _plan(request: Request, project: Project, job: Job) -> Sheet:
     """Which common changes would flip how many of the job's rows."""
     known: Recent[str, Sheet] = request.app.state.plans
-    return known.get(job.id, lambda: _planned(project, job))
+    source = server_of(request).jobs.source(job.id)
+    return known.get(job.id, lambda: _planned(Work(project, job, source)))
 
 
-def _planned(project: Project, job: Job) -> Sheet:
-    work, asked = Work(project, job), job.question
+def _planned(work: Work) -> Sheet:
+    project, job, asked = work.project, work.job, work.job.question
     if isinstance(asked["want"], list) or isinstance(asked["constraints"], list):
         return Sheet("No plan", remarks=("Its rows are asked different questions.",))
     try:

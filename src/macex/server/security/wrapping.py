@@ -39,7 +39,8 @@ class Wrapping:
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app, self.settings = app, settings
-        self.names = {*settings.hosts, *(LOOPBACK if settings.local else ())}
+        bound = settings.local or bool(settings.hosts)
+        self.names = {*settings.hosts, *LOOPBACK} if bound else set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, count and mark."""

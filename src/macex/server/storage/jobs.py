@@ -21,11 +21,12 @@ from macex.server.storage.tables import now
 
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
 OPEN = ("queued", "running")
+SAID = [column for column in tables.jobs.c if column.name != "source"]
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job as it stands; `source` tells which rows, `question` what is asked of them."""
+    """A job as it stands; `question` is what is asked of its rows."""
 
     id: str
     project: str
@@ -34,7 +35,6 @@ class Job:
     created: str
     finished: str | None
     question: Mapping[str, Any]
-    source: Mapping[str, Any]
     fingerprint: str | None
     total: int
     done: int
@@ -74,16 +74,24 @@ class Jobs:
 
     def get(self, identity: str) -> Job:
         """One job; `KeyError` if there is none."""
-        found = select(tables.jobs).where(tables.jobs.c.id == identity)
+        found = select(*SAID).where(tables.jobs.c.id == identity)
         with self._engine.connect() as connection:
             line = connection.execute(found).mappings().first()
         if line is None:
             raise KeyError(identity)
         return _job(dict(line))
 
+    def source(self, identity: str) -> Mapping[str, Any]:
+        """Which rows a job is about: their cells, or their places in the table."""
+        found = select(tables.jobs.c.source).where(tables.jobs.c.id == identity)
+        with self._engine.connect() as connection:
+            packed = connection.execute(found).scalar_one()
+        told: Mapping[str, Any] = json.loads(zlib.decompress(packed))
+        return told
+
     def all(self, project: str | None = None, most: int = 100) -> list[Job]:
         """The newest jobs."""
-        found = select(tables.jobs)
+        found = select(*SAID)
         if project is not None:
             found = found.where(tables.jobs.c.project == project)
         newest = found.order_by(tables.jobs.c.created.desc(), tables.jobs.c.id).limit(most)
@@ -156,5 +164,4 @@ class Jobs:
 
 
 def _job(line: dict[str, Any]) -> Job:
-    source = json.loads(zlib.decompress(line["source"]))
-    return Job(**{**line, "question": json.loads(line["question"]), "source": source})
+    return Job(**{**line, "question": json.loads(line["question"])})
