@@ -10,16 +10,6 @@ from macex.server.pages.address import Address
 from macex.server.pages.questions import question, wanted
 
 
-class Stub:
-    """A project whose model knows two classes."""
-
-    def __init__(self, explainer):
-        self._explainer = explainer
-
-    def explainer(self):
-        return self._explainer
-
-
 def test_a_goal_is_a_class_a_score_or_anything_else():
     classes = (0, 1)
     assert wanted(Address(), classes) is None
@@ -29,8 +19,8 @@ def test_a_goal_is_a_class_a_score_or_anything_else():
     assert wanted(Address([("least", "0.2"), ("most", "0.4")]), None) == between(0.2, 0.4)
 
 
-def test_what_is_not_said_is_usual(explainer):
-    asked = question(Address(), Stub(explainer))
+def test_what_is_not_said_is_usual():
+    asked = question(Address(), ("no", "yes"))
     assert (asked.want, asked.n, asked.method, asked.prefer) == (None, 3, "exhaustive", "fewest")
 
 
@@ -47,6 +37,6 @@ def test_what_is_not_said_is_usual(explainer):
         ("prefer", "mine"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(explainer, name, text):
+def test_what_cannot_be_asked_is_refused(name, text):
     with pytest.raises(MacexError):
-        question(Address([(name, text)]), Stub(explainer))
+        question(Address([(name, text)]), ("no", "yes"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from macex.server.pages import (
+    cases,
     cohort,
     entering,
     following,
@@ -16,7 +17,7 @@ from macex.server.pages import (
 )
 from macex.server.recent import Recent
 
-ROOMS = (home, entering, making, listing, looking, cohort, following, keeping)
+ROOMS = (home, entering, making, listing, looking, cases, cohort, following, keeping)
 KEPT = 8  # outcomes of jobs that are not summed up again
 
 

@@ -52,7 +52,7 @@ def start(request: Request, name: str, sent: Form, caller: Asker) -> Response:
 
 def requested(address: Address, project: Project) -> JobRequest:
     """The job that an address asks for."""
-    asked, view = question(address, project), view_of(address)
+    asked, view = question(address, project.explainer().classes), view_of(address)
     limits = constraints(address, project.explainer().schema)
     goal: Goal | None = asked.want if isinstance(asked.want, Goal) else None
     if goal is None and asked.want is not None:

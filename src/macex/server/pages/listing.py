@@ -14,9 +14,11 @@ from macex.schema import Schema
 from macex.schema.typed import text_of
 from macex.server.api.needs import Reader
 from macex.server.pages.address import ASKING, PERMITTING, Address
+from macex.server.pages.cases import cases_page
 from macex.server.pages.guard import PageRoute
-from macex.server.pages.shell import address_of, page, parts_asked, pieces
+from macex.server.pages.shell import address_of, attached, page, page_number, parts_asked, pieces
 from macex.server.projects.project import Project
+from macex.server.projects.series import SeriesProject
 from macex.server.projects.table import Page, View
 from macex.server.state import server_of
 
@@ -42,6 +44,8 @@ def rows_page(request: Request, name: str, _caller: Reader) -> HTMLResponse:
     """The rows of a project."""
     server, address = server_of(request), address_of(request)
     project = server.projects[name].open()
+    if isinstance(project, SeriesProject):
+        return cases_page(request, project)
     values = {**listed(project, address), "views": server.views.of(project.name)}
     if parts_asked(request, ("rows",)):
         return pieces(request, ["rows"], values, project=project)
@@ -63,14 +67,9 @@ def rows_file(request: Request, name: str, _caller: Reader) -> Response:
     return Response(text, headers=attached(f"{project.name}-rows.csv"), media_type="text/csv")
 
 
-def attached(file: str) -> dict[str, str]:
-    """The headers of an answer that is saved as a file."""
-    return {"Content-Disposition": f'attachment; filename="{file}"', "Cache-Control": "no-store"}
-
-
 def listed(project: Project, address: Address) -> dict[str, object]:
     """What the list of rows shows; a filter that cannot be read is said, and shows none."""
-    table, asked = project.table, _page_number(address)
+    table, asked = project.table, page_number(address)
     try:
         found, fault = table.page(view_of(address), SIZE * (asked - 1), SIZE), ""
     except MacexError as error:
@@ -99,8 +98,3 @@ def example(schema: Schema) -> str:
     numbers = (column for column in schema.columns if column.kind == "continuous")
     column = next(numbers, None)
     return "" if column is None else f"{column.name} >= {text_of(column.value(column.high))}"
-
-
-def _page_number(address: Address) -> int:
-    text = address.one("page", "1")
-    return max(1, int(text)) if text.isdecimal() and len(text) < 9 else 1

@@ -20,10 +20,10 @@ from macex.server.pages.address import ASKING, LISTING, PERMITTING, VARIANTS, Ad
 from macex.server.pages.asking import explained
 from macex.server.pages.fields import fields, found_values
 from macex.server.pages.guard import PageRoute
-from macex.server.pages.listing import attached, view_of
+from macex.server.pages.listing import view_of
 from macex.server.pages.permits import WAYS, constraints, permits
 from macex.server.pages.questions import asked_of, question, wanted
-from macex.server.pages.shell import address_of, page, parts_asked, pieces
+from macex.server.pages.shell import address_of, attached, page, parts_asked, pieces
 from macex.server.pages.variants import judged, variant
 from macex.server.projects.project import Project
 from macex.server.settings import Settings
@@ -89,7 +89,7 @@ class Look:
     @cached_property
     def found(self) -> Explanations:
         """The answers; a question that cannot be asked is an error."""
-        asked = question(self.address, self.project)
+        asked = question(self.address, self.explainer.classes)
         limits = constraints(self.address, self.rows.schema)
         return explained(self.settings, self.project, self.frame, asked, limits)
 

@@ -67,7 +67,7 @@ def constraints(address: Address, schema: Schema) -> Constraints:
             if one.allowed
         },
         rules=_lines([address.one("rules")]),
-        max_changes=_count(address.one("max")),
+        max_changes=changes_at_most(address),
     )
 
 
@@ -80,7 +80,9 @@ def _value(column: Column, text: str) -> Any:
         raise ConstraintError(f"what may change: {error}") from error
 
 
-def _count(text: str) -> int | None:
+def changes_at_most(address: Address) -> int | None:
+    """How many changes an answer may have."""
+    text = address.one("max")
     if text == "":
         return None
     if not text.isdecimal() or int(text) < 1:

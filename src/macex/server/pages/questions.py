@@ -9,8 +9,9 @@ from typing import Any
 from macex.ask.goals import Goal, at_least, at_most, between
 from macex.errors import GoalError, OptionError
 from macex.explainer import Explainer
+from macex.series.explainer import SeriesExplainer
 from macex.server.pages.address import Address
-from macex.server.projects.project import METHODS, PREFERENCES, Project
+from macex.server.projects.project import METHODS, PREFERENCES
 
 ANSWERS = 3
 MOST_ANSWERS = 10
@@ -34,9 +35,8 @@ class Question:
     prefer: str
 
 
-def question(address: Address, project: Project) -> Question:
-    """The question of an address."""
-    classes = project.explainer().classes
+def question(address: Address, classes: Sequence[object] | None) -> Question:
+    """The question of an address to a model of these classes."""
     return Question(
         want=wanted(address, classes),
         n=_count(address.one("n", str(ANSWERS))),
@@ -45,7 +45,7 @@ def question(address: Address, project: Project) -> Question:
     )
 
 
-def asked_of(address: Address, explainer: Explainer) -> dict[str, Any]:
+def asked_of(address: Address, explainer: Explainer | SeriesExplainer) -> dict[str, Any]:
     """What the fields of a question show."""
     classes = explainer.classes
     return {

@@ -23,6 +23,17 @@ def address_of(request: Request) -> Address:
     return Address(request.query_params.multi_items())
 
 
+def page_number(address: Address) -> int:
+    """Which page of a list is shown, from 1."""
+    text = address.one("page", "1")
+    return max(1, int(text)) if text.isdecimal() and len(text) < 9 else 1
+
+
+def attached(file: str) -> dict[str, str]:
+    """The headers of an answer that is saved as a file."""
+    return {"Content-Disposition": f'attachment; filename="{file}"', "Cache-Control": "no-store"}
+
+
 def parts_asked(request: Request, known: tuple[str, ...]) -> list[str]:
     """Which parts of the page are asked for; none where it is the page as a whole."""
     asked = request.headers.get(PARTS, "").split()

@@ -17,6 +17,7 @@ from macex.server.projects.demo import NAME, TITLE, demo_parts
 from macex.server.projects.description import FILE, read_description
 from macex.server.projects.parts import Parts, read_parts
 from macex.server.projects.project import Project
+from macex.server.projects.series import SeriesProject
 
 AuditFor = Callable[[str], Callable[[Parts], Audit] | None]
 
@@ -76,8 +77,12 @@ class Catalogue:
         shutil.rmtree(place)
 
     def _list(self, name: str, place: Path) -> Project:
-        title = read_description(place).title
-        project = Project(name, title, partial(read_parts, place), self._audit(name))
+        told = read_description(place)
+        project = (
+            SeriesProject(name, told.title, place)
+            if told.kind == "series"
+            else Project(name, told.title, partial(read_parts, place), self._audit(name))
+        )
         with self._lock:
             self._projects[name], self._places[name] = project, place
         return project

@@ -16,6 +16,9 @@ age = { kind = "continuous", step = 1 }
 
 [constraints]
 fixed = ["race", "gender"]
+
+A project of time series says `kind = "series"`. Its data and rows are NumPy files (.npz) with an
+array `X` (cases, channels, time), and `channels` names the channels.
 """
 
 from __future__ import annotations
@@ -36,7 +39,8 @@ from macex.schema.stated import kinds_stated
 
 FILE = "project.toml"
 FILES = ("model", "data", "rows")
-LISTS = ("drop", "classes")
+LISTS = ("drop", "classes", "channels")
+SORTS = ("table", "series")
 TABLES = ("names", "schema", "constraints")
 
 
@@ -51,6 +55,8 @@ class Description:
     label: str | None = None
     drop: tuple[str, ...] = ()
     classes: tuple[Any, ...] | None = None
+    kind: str = "table"
+    channels: tuple[str, ...] = ()
     names: Mapping[str, Any] = field(default_factory=dict)
     schema: Mapping[str, Any] = field(default_factory=dict)
     constraints: Mapping[str, Any] = field(default_factory=dict)
@@ -62,7 +68,8 @@ class Description:
 
     def write(self, folder: Path) -> None:
         """Put it into a folder, whole or not at all."""
-        said = {part: value for part, value in vars(self).items() if value not in (None, (), {})}
+        usual: tuple[Any, ...] = (None, (), {}, SORTS[0])
+        said = {part: value for part, value in vars(self).items() if value not in usual}
         write_whole(folder / FILE, tomli_w.dumps(said).encode())
 
 
@@ -98,7 +105,8 @@ def described(document: Mapping[str, Any]) -> Description:
         _check(part, value)
     read_names(document.get("names"))
     kinds_stated(document.get("schema", {}))
-    Constraints.from_dict(document.get("constraints", {}))
+    if document.get("kind") != "series":  # which has other ones, that know the channels
+        Constraints.from_dict(document.get("constraints", {}))
     lists = {part: tuple(document[part]) for part in LISTS if part in document}
     return Description(**{"title": Path(document["model"]).stem, **document, **lists})
 
@@ -110,5 +118,7 @@ def _check(part: str, value: Any) -> None:
             raise DataError(f"{part} must be a {'list' if part in LISTS else 'table'}")
     elif not isinstance(value, str):
         raise DataError(f"{part} must be text, not {value!r}")
+    elif part == "kind" and value not in SORTS:
+        raise DataError(f"kind = {value!r}{closest(value, SORTS)}")
     elif part in FILES and (Path(value).name != value or value in ("", ".", "..")):
         raise DataError(f"{part} = {value!r} must be the name of a file in the folder")

@@ -20,8 +20,10 @@ class Project:
     """Opened when it is first asked for something, and once.
 
     `lock` is held by whoever explains: an explainer remembers what calls have in common, and one
-    call at a time may do so.
+    call at a time may do so. `series_only` says that there are cases instead of rows.
     """
+
+    series_only = False
 
     def __init__(
         self,
@@ -62,8 +64,8 @@ class Project:
 
     def explainer(self, method: str = "exhaustive", prefer: str = "fewest") -> Explainer:
         """The explainer with this search and preference."""
-        _choose("method", method, METHODS)
-        _choose("prefer", prefer, PREFERENCES)
+        choose("method", method, METHODS)
+        choose("prefer", prefer, PREFERENCES)
         with self._opening:
             key = (method, prefer)
             if key not in self._explainers:
@@ -94,6 +96,7 @@ class Project:
         return self
 
 
-def _choose(option: str, given: Any, known: tuple[str, ...]) -> None:
+def choose(option: str, given: Any, known: tuple[str, ...]) -> None:
+    """Raise unless an option has one of its values."""
     if given not in known:
         raise OptionError(f"{option} is one of {', '.join(known)}, not {given!r}")
