@@ -109,8 +109,9 @@ def _app(settings: Any) -> tuple[Any, Any]:
         from macex.server.logs import log_to_stderr
     except ImportError as error:
         raise _missing(error) from error
+    app = create_app(settings)
     log_to_stderr()
-    return uvicorn, create_app(settings)
+    return uvicorn, app
 
 
 def _missing(error: ImportError) -> OptionError:

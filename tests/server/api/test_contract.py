@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -65,3 +66,10 @@ def test_every_question_has_an_example_and_every_answer_a_shape(http):
     shapes = document["components"]["schemas"]
     assert shapes["ExplainRequest"]["properties"]["rows"]
     assert shapes["ProblemDetail"]["properties"]["detail"]["examples"]
+
+
+def test_the_reference_names_every_route(http):
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "http.md").read_text()
+    for path, methods in http.get("/openapi.json").json()["paths"].items():
+        for method in methods:
+            assert f"`{method.upper()} {path.removeprefix('/api/v1')}`" in page
