@@ -54,13 +54,20 @@ class ModelError(MacexError, RuntimeError):
     """The model raised, or returned something that is not a score.
 
     `row` is the first offending row as a one-row frame, `partial` the explanations that were
-    finished before.
+    finished before. `advice` ends the message; a caller who knows better sets another.
     """
 
-    def __init__(self, message: str, *, row: Any = None, partial: Any = None) -> None:
+    def __init__(
+        self, message: str, *, row: Any = None, partial: Any = None, advice: str = ""
+    ) -> None:
         super().__init__(message)
         self.row = row
         self.partial = partial
+        self.advice = advice
+
+    def __str__(self) -> str:
+        """The message, and what to do."""
+        return "; ".join(part for part in (super().__str__(), self.advice) if part)
 
 
 class ModelFileError(MacexError, ValueError):

@@ -55,3 +55,48 @@ def test_wrong_use_is_told_in_one_line(macex):
         assert code == 2
         assert said in err
         assert len(err.splitlines()) == 1
+
+
+def test_recourse_is_printed_by_group_written_and_json(macex, tmp_path):
+    rules = "--constraints {files}/rules.toml"
+    code, out, err = macex(f"recourse {LINE} {rules} --by job --out recourse.csv")
+    assert (code, err) == (0, "")
+    assert "have an answer" in out
+    assert (tmp_path / "recourse.csv").read_text().startswith("group,there")
+    code, out, _ = macex(f"recourse {LINE} {rules} --no-diagnose --json")
+    document = json.loads(out)
+    assert code == 0
+    assert document["rows"] == len(document["standing"]) == 40
+    assert document["blocked"] == {}
+
+
+def test_the_picture_is_printed_written_and_json(macex, tmp_path):
+    code, out, err = macex(f"picture {LINE} --parts 2 --out picture.html")
+    assert (code, err) == (0, "")
+    assert "One action for each part" in out
+    assert "<table" in (tmp_path / "picture.html").read_text()
+    code, out, _ = macex(f"picture {LINE} --parts 1 --explained 10 --json")
+    document = json.loads(out)
+    assert code == 0
+    assert document["rules"][0]["rows with"] == "any values"
+    assert sum(line["changed"] for line in document["columns"]) >= document["rows"] > 0
+
+
+def test_a_finding_that_cannot_be_written_is_told_before_anything_is_read(macex):
+    code, _, err = macex("picture --model no --data no --rows no --out picture.pdf")
+    assert code == 2
+    assert ".csv or .html" in err
+
+
+def test_answers_hold_with_another_model(macex, tmp_path):
+    line = f"explain {LINE} --robust 0.9 --also {{files}}/model"
+    code, _, err = macex(f"{line} --out sturdy.json")
+    assert (code, err) == (0, "")
+    explanations = json.loads((tmp_path / "sturdy.json").read_text())["explanations"]
+    found = [cf for e in explanations for cf in e["counterfactuals"] if cf["changes"]]
+    assert found
+    assert all(cf["robustness"] >= 0.9 for cf in found)
+    code, _, err = macex(f"explain {LINE} --robust 2")
+    assert (code, "from 0 to 1" in err) == (2, True)
+    code, _, err = macex(f"explain {LINE} --also {{files}}/nothing")
+    assert (code, "nothing" in err) == (2, True)

@@ -60,7 +60,13 @@ def test_an_unfinished_run_is_not_started_over_by_accident(macex, unfinished):
 
 @pytest.mark.parametrize(
     ("other", "named"),
-    [("--chunk 10", "chunk"), ("--chunk 20 -n 2", "n"), ("--chunk 20 --seed 1", "explainer")],
+    [
+        ("--chunk 10", "chunk"),
+        ("--chunk 20 -n 2", "n"),
+        ("--chunk 20 --seed 1", "explainer"),
+        ("--chunk 20 --robust 0.9", "robust"),
+        ("--chunk 20 --also {files}/model", "also"),
+    ],
 )
 def test_another_question_cannot_resume_a_run(macex, unfinished, other, named):
     ask = f"explain {{common}} --rows rows.csv --out result.csv --resume {other}"

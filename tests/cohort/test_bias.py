@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import macex as mx
-from cohort.town import NO, YES, Bank, explainer, merit, town
+from cohort.town import NO, YES, Bank, explainer, merit, refused, town
 
 
 def flipped(rows: pd.DataFrame) -> np.ndarray:
@@ -121,12 +121,69 @@ def test_more_than_two_classes_have_directions():
     [
         ({"protected": ["gendr"]}, "did you mean 'gender'"),
         ({"protected": []}, "protected names no column"),
+        ({"protected": None}, "protected takes names of columns"),
+        ({"protected": 5}, "protected takes names of columns"),
+        ({"protected": ["debt"], "constraints": {"derived": {"debt": "income / 2"}}}, "is derived"),
         ({"protected": ["gender"], "explained": 0}, "explained must be a whole number"),
     ],
 )
 def test_wrong_calls_are_told(options, said):
     with pytest.raises(mx.MacexError, match=said):
         explainer().bias(town(20), **options)
+
+
+def test_an_action_of_a_group_counts_for_the_columns_it_changes():
+    rows = refused(120)
+    together = {"groups": [["gender", "job"]], "only": ["job"], "fixed": ["gender"]}
+    alone = explainer().bias(rows, protected=["age"], want=YES, constraints=together)
+    assert alone.free[0].strongest.value == 0
+    groups = {"groups": [["gender", "job"]], "only": ["gender", "job"]}
+    found = explainer().bias(rows, protected=["gender"], want=YES, constraints=groups)
+    best = explainer().explain(rows, want=YES, constraints=groups)
+    own = rows["gender"].tolist()
+    used = [any(a.value[0] != own[at] for a in e.actions[:3]) for at, e in enumerate(best)]
+    assert found.free[0].strongest.value == pytest.approx(np.mean(used))
+
+
+def test_a_column_of_ten_thousand_values_is_read_in_few_lines():
+    draw = np.random.default_rng(0)
+    data = town(3000).assign(city=[f"c{i}" for i in draw.integers(0, 10_000, 3000)])
+    chooser = mx.Explainer(Bank(), data, classes=(NO, YES))
+    found = chooser.bias(data.head(500), protected=["city"], want=YES, explained=50)
+    assert found.flips[0][1].value == 0
+    assert len({g.group for g in found.by_group}) <= 60
+    assert len(repr(found).splitlines()) < 100
+
+
+def test_one_hot_columns_are_protected_by_the_name_they_stand_for():
+    data = pd.get_dummies(town(), columns=["gender"], dtype=int)
+    chooser = mx.Explainer(
+        lambda rows: Bank()(rows.assign(gender=np.where(rows["gender_male"] == 1, "male", ""))),
+        data,
+        classes=(NO, YES),
+        schema={"gender": mx.OneHot(["gender_female", "gender_male"])},
+    )
+    rows = town(200, seed=4)
+    found = chooser.bias(pd.get_dummies(rows, columns=["gender"], dtype=int), protected=["gender"])
+    assert found.flips[0][1].value == pytest.approx(flipped(rows).mean())
+
+
+def test_rows_that_want_different_things_have_no_goal_in_the_title():
+    rows = town(60, seed=2)
+    wants = [YES, NO] * 30
+    found = explainer().bias(rows, protected=["gender"], want=wants, explained=20)
+    assert found.goal == ""
+    assert "to be decided otherwise" in repr(found)
+
+
+def test_intervals_are_the_same_for_the_same_seed():
+    rows = town(200, seed=9)
+    first, again, other = (
+        explainer(random_state=seed).bias(rows, protected=["gender"], want=YES, explained=40)
+        for seed in (0, 0, 1)
+    )
+    assert first.to_frame().equals(again.to_frame())
+    assert first.flips != other.flips
 
 
 def test_a_bare_score_has_no_decisions_to_flip():

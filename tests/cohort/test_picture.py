@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import macex as mx
-from cohort.town import YES, explainer, merit, refused, town
+from cohort.town import YES, Bank, explainer, merit, refused, town
 
 
 def about(rows, rule):
@@ -60,6 +61,19 @@ def test_no_row_in_need_is_an_answer():
     assert repr(happy) == "No row has an answer that changes anything"
     nobody = explainer().picture(refused(20), want=YES, constraints={"only": []})
     assert nobody.rules == ()
+
+
+def test_many_rows_are_looked_at_in_part_and_it_is_said():
+    bank = Bank()
+    chooser, rows = explainer(bank), town(1500, seed=3)
+    bank.calls = 0
+    found = chooser.picture(rows, want=YES, explained=200)
+    assert (found.explained, found.given) == (200, 1500)
+    assert found.rows == (merit(rows.iloc[np.linspace(0, 1499, 200).astype(int)]) < 1e-9).sum()
+    assert "Looked at 200 of 1500 rows" in repr(found)
+    calls = bank.calls
+    chooser.picture(town(6000, seed=3), want=YES, explained=200)
+    assert bank.calls <= 2 * calls + 10
 
 
 def test_wrong_calls_are_told():

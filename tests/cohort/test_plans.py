@@ -13,6 +13,7 @@ import macex as mx
 from cohort.town import NO, YES, Bank, explainer, merit, refused, town
 from macex.cohort.covering import Trials
 from macex.cohort.moves import common_moves
+from macex.cohort.plans import SAMPLE
 from macex.cohort.population import crowd, opened
 
 
@@ -202,6 +203,48 @@ def test_wrong_calls_are_told(options, said):
         explainer().plan(refused(), **{"want": YES, **options})
 
 
+@pytest.mark.parametrize("question", ["plan", "bias", "recourse", "picture"])
+def test_a_model_that_fails_is_told_with_the_row_of_the_call(question):
+    rows = refused(300).reset_index(drop=True)
+    odd = int(np.flatnonzero(rows["income"] == rows["income"].iloc[20])[0])
+
+    class Moody(Bank):
+        moody = False
+
+        def __call__(self, asked):
+            wrong = (asked["income"] == rows["income"][odd]) & (asked["age"] == rows["age"][odd])
+            if self.moody and (wrong & (asked["debt"] == rows["debt"][odd])).any():
+                raise RuntimeError("no")
+            return super().__call__(asked)
+
+    model = Moody()
+    chooser = explainer(model)
+    model.moody = True
+    options = {"protected": ["gender"]} if question == "bias" else {}
+    with pytest.raises(mx.ModelError, match=f"row {odd} of the call") as told:
+        getattr(chooser, question)(rows, want=YES, **options)
+    assert "on_error" not in str(told.value)
+    assert "leave rows out" in str(told.value)
+
+
+def test_a_plan_for_many_rows_is_counted_over_all_of_them():
+    rows = refused(6000)
+    plan = explainer().plan(rows, want=YES, actions=2, constraints={"fixed": ["income"]})
+    assert len(rows) > SAMPLE
+    for action in plan.actions:
+        after = applied(rows, action)
+        assert ((merit(after) > 0) & in_range(after)).sum() == action.flips
+
+
+def test_every_row_may_have_constraints_of_its_own():
+    rows = refused(100)
+    limits = [{"only": []} if at % 2 else {"only": ["income"]} for at in range(len(rows))]
+    limits = [mx.Constraints.from_dict(one) for one in limits]
+    plan = explainer().plan(rows, want=YES, constraints=limits)
+    assert (plan.taken[1::2] == -1).all()
+    assert (plan.taken[::2] >= 0).all()
+
+
 def test_a_plan_is_shown_as_text_html_and_chart():
     plan = explainer(names={"income": mx.Name("yearly income", unit="k€")}).plan(
         refused(), want=YES, actions=2
@@ -211,6 +254,36 @@ def test_a_plan_is_shown_as_text_html_and_chart():
     assert "mx-meter" in plan.to_html()
     pytest.importorskip("matplotlib")
     assert len(plan.plot().patches) == 2 * len(plan.actions)
+
+
+def test_the_bar_of_a_page_is_divided_into_what_actions_add_and_what_is_left():
+    plan = explainer().plan(
+        refused(), want=YES, actions=6, max_changes=1, constraints={"ranges": {"debt": (9, 60)}}
+    )
+    strip = plan.sheet().strip
+    assert len(strip) == min(len(plan.actions), 5) + 1
+    assert sum(share for _, share in strip) == pytest.approx(1)
+    assert strip[0][1] == plan.actions[0].adds / plan.asked
+    assert strip[-1][0].startswith("left: ")
+    assert strip[-1][1] == pytest.approx(1 - plan.coverage)
+    assert plan.to_html().count('class="mx-part"') == len(strip) - 1
+    nobody = explainer().plan(refused(), want=YES, constraints={"only": ["age"]})
+    assert "mx-strip" not in nobody.to_html().partition("</style>")[2]
+
+
+def test_a_plan_speaks_the_language_of_the_report():
+    found = explainer().explain(refused(60), want=YES, constraints={"fixed": ["income"]})
+    page = found.to_html(language="de")
+    assert "Zeilen übrig" in page
+    assert "rows left" not in page
+    assert "Zeilen übrig" in found.summary().to_html("de")
+
+
+def test_groups_are_drawn_by_name():
+    pytest.importorskip("matplotlib")
+    plan = explainer().plan(refused(), want=YES, by="gender", actions=1, max_changes=1)
+    texts = [tick.get_text() for tick in plan.plot().get_yticklabels()]
+    assert [text.partition(":")[0] for text in texts] == ["female", "male"]
 
 
 def test_a_plan_stands_in_the_report():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import macex as mx
-from cohort.town import YES, Bank, explainer, merit, refused, town
+from cohort.town import NO, YES, Bank, explainer, merit, refused, town
 
 
 def test_standing_is_what_brute_force_says():
@@ -72,4 +72,20 @@ def test_wrong_calls_are_told():
     with pytest.raises(mx.OptionError, match="did you mean 'gender'"):
         explainer().recourse(refused(10), want=YES, by="gendr")
     with pytest.raises(mx.ConstraintError):
-        explainer().recourse(refused(10), want=YES, constraints=[None] * 10)
+        explainer().recourse(refused(10), want=YES, constraints=[None] * 99)
+    with pytest.raises(mx.OptionError, match="max_rows must be a whole number"):
+        explainer().recourse(refused(10), want=YES, max_rows=0)
+
+
+def test_every_row_may_have_constraints_of_its_own():
+    rows = refused(60)
+    limits = [mx.Constraints(only=[]) if at % 2 else None for at in range(len(rows))]
+    found = explainer().recourse(rows, want=YES, constraints=limits)
+    assert found.standing[1::2] == ("none",) * (len(rows) // 2)
+    assert set(found.standing[::2]) == {"answer"}
+
+
+def test_without_constraints_none_is_blamed():
+    never = mx.Explainer(lambda rows: np.ones(len(rows)), town(), classes=(NO, YES))
+    found = never.recourse(refused(20), want=NO, max_rows=50)
+    assert (found.blocked, found.stuck) == ((), 0)

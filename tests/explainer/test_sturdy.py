@@ -63,6 +63,12 @@ def test_robust_answers_hold_next_to_themselves():
         assert answer.label == YES
 
 
+def test_the_plausibility_of_robust_answers_is_known():
+    found = explainer().explain(refused(40), want=YES, robust=0.9)
+    usual = [item.counterfactuals[0].plausibility for item in found]
+    assert all(share is not None and 0 <= share <= 1 for share in usual)
+
+
 def test_other_models_must_agree():
     found = explainer().explain(refused(40), want=YES, also=[stricter])
     for item in found:

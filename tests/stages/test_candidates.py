@@ -148,7 +148,8 @@ def wide(columns: int, rows: int = 600) -> pd.DataFrame:
 @pytest.mark.parametrize(("columns", "most"), [(1, 24), (10, 24), (40, 10), (300, 2)])
 def test_the_rungs_of_a_ladder_grow_fewer_with_more_columns(columns, most):
     space = space_of(wide(columns))
-    found = offered(space, offer(Both().domain, space, None))
+    choice = Domain(categories=32, quantiles=24, rows=400)
+    found = offered(space, offer(choice, space, None))
     assert len(found) == columns
     assert {len(values) for values in found.values()} <= {most, most - 1}
     assert sum(map(len, found.values())) <= max(400, 2 * columns)
@@ -160,6 +161,29 @@ def test_a_ladder_is_spread_evenly_over_the_rows_and_has_both_ends():
     assert (values[0], values[-1]) == (0, 599)
     assert np.diff(values).min() >= 20
     assert np.diff(values).max() <= 55
+
+
+def test_the_numbers_beside_the_query_s_own_are_offered_once():
+    data = pd.DataFrame({"x": np.arange(0, 1000, 10)})
+    space = space_of(data, pd.DataFrame({"x": [500, 503, 0]}))
+    plain, choice = Domain(quantiles=2), Domain(quantiles=2, beside=4)
+    for query, near in enumerate(
+        [
+            [490, 480, 460, 420, 510, 520, 540, 580],
+            [500, 490, 470, 430, 510, 520, 540, 580],
+            [10, 20, 40, 80],
+        ]
+    ):
+        few = offered(space, offer(plain, space, None), query)["x"]
+        many = offered(space, offer(choice, space, None), query)["x"]
+        assert many == few + near
+
+
+def test_numbers_beside_the_query_s_own_stay_within_its_range():
+    data = pd.DataFrame({"x": np.arange(100)})
+    space = space_of(data, data.iloc[[50]], ranges={"x": (48, 52)})
+    found = offered(space, offer(Domain(quantiles=2, beside=3), space, None))["x"]
+    assert sorted(found) == [48, 49, 51, 52]
 
 
 def test_a_ladder_stands_within_the_query_s_own_range():
@@ -246,7 +270,7 @@ def test_a_column_with_too_many_values_is_not_completed_and_says_so():
 
 def test_a_query_with_too_many_values_in_all_is_not_completed(monkeypatch):
     space = space_of(wide(3, rows=200), wide(3, rows=200).iloc[[0, 1]])
-    given_ = offer(Both().domain, space, None)
+    given_ = offer(Domain(categories=32, quantiles=24), space, None)
     monkeypatch.setattr(stage, "MOST_REMAINING", 500)
     rest, complete = remaining(space, np.ones(2, bool), given_)
     assert not complete.any()
@@ -271,3 +295,15 @@ def test_counts_are_whole_numbers(wrong):
 def test_match_is_one_of_two_words():
     with pytest.raises(OptionError, match="changeable"):
         Neighbors(match="some")
+
+
+@pytest.mark.parametrize("choice", [Domain(), Both().domain, Domain(categories=2, quantiles=3)])
+@pytest.mark.parametrize("wish", [{}, {"fixed": ["c"]}, {"only": ["z", "c"]}])
+def test_a_spread_that_nothing_bounds_is_the_one_that_wide_bounds_leave(choice, wish):
+    wide = {"ranges": {"z": (0, 100)}}  # binds nothing, but no longer unbounded
+    free, bounded = space_of(TABLE, TABLE, **wish), space_of(TABLE, TABLE, **wish, **wide)
+    assert free.plain
+    assert not bounded.plain
+    assert offered(free, offer(choice, free, None)) == offered(
+        bounded, offer(choice, bounded, None)
+    )

@@ -46,6 +46,7 @@ class Ground:
     schema: Schema
     codes: Array  # (T, d)
     private: bool = False  # the codes are those of training column by column, not row by row
+    spreads: dict[object, tuple[Array, Array]] = field(default_factory=dict)  # kept by stage 1
     _units: dict[tuple[tuple[int, ...], ...], tuple[Unit, ...]] = field(default_factory=dict)
 
     def units(self, groups: tuple[tuple[int, ...], ...] = ()) -> tuple[Unit, ...]:

@@ -183,6 +183,11 @@ class Space:
         return bool(self.rules) or bool(self.derived) or bool(self.bounds.strict.any())
 
     @cached_property
+    def plain(self) -> bool:
+        """Whether units are columns and each may be set to any value seen, but for fixed ones."""
+        return not self.joint and self.bounds.unbounded
+
+    @cached_property
     def identity(self) -> bool:
         """Whether units are columns in another order and nothing is derived."""
         return not self.joint and not self.derived

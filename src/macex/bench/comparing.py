@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from macex.bench.findings import Findings
 from macex.bench.statistics import Difference, paired
+from macex.stages.selection import PLAUSIBLE
 
 SIGN = {"sparsity": 1, "proximity": -1, "distance": 1}  # times the metric: lower is better
 
@@ -49,9 +51,18 @@ def _gap(
 
 
 def overtaken(
-    findings: Findings, name: str, rivals: Sequence[str], model: str, dataset: str
+    findings: Findings,
+    name: str,
+    rivals: Sequence[str],
+    model: str,
+    dataset: str,
+    *,
+    plausible: bool = False,
 ) -> float:
-    """The share of a cell's queries where a rival is nearer with no more changes; NaN for none."""
+    """The share of a cell's queries where a rival is nearer with no more changes; NaN for none.
+
+    With `plausible` a rival's implausible answer does not count against a plausible one.
+    """
     mine = findings.records(dataset, model, name)
     if not mine:
         return float("nan")
@@ -61,7 +72,13 @@ def overtaken(
             if query in mine and mine[query]["found"] and record["found"]:
                 ours, theirs = mine[query]["counterfactuals"][0], record["counterfactuals"][0]
                 nearer = theirs["proximity"] > ours["proximity"] + 1e-6
-                if nearer and theirs["sparsity"] <= ours["sparsity"]:
+                fair = not plausible or _implausible(ours) or not _implausible(theirs)
+                if nearer and theirs["sparsity"] <= ours["sparsity"] and fair:
                     lost.add(query)
     compared = {q for rival in rivals for q in findings.records(dataset, model, rival)} & set(mine)
     return len(lost) / len(compared) if compared else float("nan")
+
+
+def _implausible(answer: dict[str, Any]) -> bool:
+    known: float | None = answer["plausibility"]
+    return known is not None and known < PLAUSIBLE

@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from macex.ask.typed import goal_typed
 from macex.cli import options
-from macex.cli.populations import asked, show
+from macex.cli.populations import Files, Showing, asked, records
 
 
 def bias(
     *,
     model: options.Model,
     data: options.Data,
-    rows: Annotated[str, typer.Option(metavar="FILE", help="The rows to look at; - for stdin.")],
+    rows: options.Rows,
     protected: Annotated[
         list[str], typer.Option(metavar="COLUMN", help="A protected column; repeatable.")
     ],
     label: options.Label = None,
     drop: options.Drop = None,
-    want: Annotated[
-        str | None, typer.Option(help="The decision people hope for. Default: any other.")
-    ] = None,
-    constraints: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What may change, as TOML.")
-    ] = None,
+    want: options.Want = None,
+    constraints: options.Rules = None,
     explained: Annotated[int, typer.Option(help="At most so many rows are explained.")] = 1000,
     schema: options.SchemaFile = None,
     classes: options.Classes = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write .csv or .html there.")
-    ] = None,
+    out: options.Sheet = None,
     force: options.Force = False,
     allow_pickle: options.AllowPickle = False,
     quiet: options.Quiet = False,
@@ -44,26 +35,15 @@ def bias(
 
     macex bias --model model.onnx --data train.csv --label income --rows test.csv --protected gender --protected race --want ">50K"
     """  # noqa: E501 - a command is one line
-    crowd = asked(
-        model,
-        data,
-        rows,
-        label=label,
-        drop=drop,
-        schema=schema,
-        constraints=constraints,
-        classes=classes,
-        out=out,
-        force=force,
-        allow_pickle=allow_pickle,
-    )
+    show = Showing(out, force, quiet, as_json)
+    files = Files(model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle)
+    crowd = asked(files)
     found = crowd.explainer.bias(
         crowd.rows,
         protected=protected,
-        want=goal_typed(want, crowd.explainer.classes),
+        want=crowd.want,
         constraints=crowd.constraints,
         explained=explained,
     )
-    lines = json.loads(found.to_frame().to_json(orient="records"))
-    document = {"rows": found.rows, "reading": found.reading(), "numbers": lines}
-    show(found, document, out, quiet=quiet, as_json=as_json)
+    numbers = records(found.to_frame())
+    show(found, {"rows": found.rows, "reading": found.reading(), "numbers": numbers})

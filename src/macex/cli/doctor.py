@@ -22,6 +22,7 @@ OPTIONAL = {
     "catboost": ("catboost", "CatBoost models (.cbm)", "catboost"),
     "onnxruntime": ("onnxruntime", "ONNX models (.onnx)", "onnx"),
     "skops": ("skops", "scikit-learn models without pickle (.skops)", "skops"),
+    "faiss-cpu": ("faiss", "neighbours among millions of training rows", "ann"),
     "torch": ("torch", "PyTorch models", "torch"),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +14,7 @@ import typer
 from macex.ask.typed import goal_typed
 from macex.audit import Audit
 from macex.cli import options
-from macex.cli.inputs import classes_named, label_hint, model_for, training
+from macex.cli.inputs import Training, classes_named, label_hint, model_for, training
 from macex.cli.toml import read_constraints
 from macex.explainer import Explainer
 from macex.render.text import batch_text
@@ -34,7 +34,7 @@ def explain(
     *,
     model: options.Model,
     data: options.Data,
-    rows: Annotated[str, typer.Option(metavar="FILE", help="The rows to explain; - for stdin.")],
+    rows: options.Rows,
     out: Annotated[
         str | None,
         typer.Option(metavar="FILE", help=".csv, .json, .jsonl, .parquet or .html; - for stdout."),
@@ -44,14 +44,9 @@ def explain(
     id_: Annotated[
         str | None, typer.Option("--id", metavar="COLUMN", help="Names the rows; no feature.")
     ] = None,
-    want: Annotated[
-        str | None,
-        typer.Option(help="A label, or a goal such as at_least(0.7). Default: any other label."),
-    ] = None,
+    want: options.Want = None,
     n: Annotated[int, typer.Option("-n", help="Counterfactuals for each row.")] = 1,
-    constraints: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What may change, as TOML.")
-    ] = None,
+    constraints: options.Rules = None,
     schema: options.SchemaFile = None,
     method: Annotated[str, typer.Option(help="exhaustive, reinforce or gradientless.")] = (
         "exhaustive"
@@ -65,6 +60,13 @@ def explain(
     diagnose: Annotated[
         bool, typer.Option("--diagnose", help="Say which constraint stands in the way.")
     ] = False,
+    robust: Annotated[
+        float | None, typer.Option(help="The least share of neighbours that must hold, too.")
+    ] = None,
+    also: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Another model that must agree; repeatable."),
+    ] = None,
     changes: Annotated[bool, typer.Option("--changes", help="Write one line per change.")] = False,
     form: Annotated[
         str | None, typer.Option("--format", help="csv, json or jsonl, for --out -.")
@@ -95,6 +97,10 @@ def explain(
 
         cat new.csv | macex explain --model model.onnx --data train.csv --rows - --out - --format jsonl
 
+    Answers that hold under small changes, and with last year's model:
+
+        macex explain --model model.ubj --data train.csv --rows new.csv --robust 0.9 --also last_year.ubj --out result.csv
+
     Without --out the first rows are shown. An interrupted run goes on with --resume and ends in
     the same bytes.
     """  # noqa: E501 - a command is one line
@@ -120,6 +126,7 @@ def explain(
     )
     call: dict[str, Any] = {"n": n, "want": goal_typed(want, explainer.classes)}
     call |= {"constraints": rules, "max_rows": max_rows, "diagnose": diagnose}
+    call |= {"robust": robust, "also": _others(also, data, learnt, allow_pickle=allow_pickle)}
     origin: Any = sys.stdin.buffer if rows == "-" else rows
     if out is None:
         frame = next(iter(frames_of(explainer, origin, SHOWN, learnt.dropped, id_)))
@@ -144,6 +151,13 @@ def explain(
             **call,
         )
     _say(done, out, quiet=quiet, as_json=as_json)
+
+
+def _others(
+    paths: Sequence[Path] | None, data: Path, learnt: Training, *, allow_pickle: bool
+) -> list[Any]:
+    """The models that must agree."""
+    return [model_for(path, data, learnt.rows, allow_pickle=allow_pickle) for path in paths or ()]
 
 
 @contextmanager

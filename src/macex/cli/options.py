@@ -27,6 +27,25 @@ SchemaFile = Annotated[
     Path | None,
     typer.Option("--schema", metavar="FILE", help="Corrected columns: see `macex schema`."),
 ]
+Rows = Annotated[
+    str, typer.Option("--rows", metavar="FILE", help="The rows it is about; - for stdin.")
+]
+Want = Annotated[
+    str | None,
+    typer.Option(
+        "--want", help="A label, or a goal such as at_least(0.7). Default: any other label."
+    ),
+]
+Rules = Annotated[
+    Path | None,
+    typer.Option("--constraints", metavar="FILE", help="What may change, as TOML."),
+]
+By = Annotated[
+    str | None, typer.Option("--by", metavar="COLUMN", help="The same for each group of a column.")
+]
+Sheet = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Also write .csv or .html there.")
+]
 Classes = Annotated[
     str | None,
     typer.Option("--classes", metavar="NO,YES", help="Names of the model's outputs, in order."),

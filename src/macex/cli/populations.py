@@ -12,7 +12,8 @@ from typing import Any
 import pandas as pd
 
 from macex.ask.constraints import Constraints
-from macex.cli.inputs import classes_named, model_for, training
+from macex.ask.typed import goal_typed
+from macex.cli.inputs import classes_named, label_hint, model_for, training
 from macex.cli.toml import read_constraints
 from macex.errors import OptionError
 from macex.explainer import Explainer
@@ -23,57 +24,76 @@ FORMS = (".csv", ".html")
 
 
 @dataclass(frozen=True)
+class Files:
+    """The options that say what to read."""
+
+    model: Path
+    data: Path
+    rows: str
+    label: str | None
+    drop: Sequence[str] | None
+    want: str | None
+    constraints: Path | None
+    schema: Path | None
+    classes: str | None
+    allow_pickle: bool
+
+
+@dataclass(frozen=True)
 class Asked:
-    """The explainer, all the rows of a file, and the constraints."""
+    """The explainer, all the rows of a file, the goal and the constraints."""
 
     explainer: Explainer
     rows: pd.DataFrame
+    want: Any
     constraints: Constraints | None
 
 
-def asked(
-    model: Path,
-    data: Path,
-    rows: str,
-    *,
-    label: str | None,
-    drop: Sequence[str] | None,
-    schema: Path | None,
-    constraints: Path | None,
-    classes: str | None,
-    out: Path | None,
-    force: bool,
-    allow_pickle: bool,
-) -> Asked:
+@dataclass(frozen=True)
+class Showing:
+    """The options that say where a finding goes."""
+
+    out: Path | None
+    force: bool
+    quiet: bool
+    as_json: bool
+
+    def __post_init__(self) -> None:
+        """Refuse, before anything is read, what cannot be written."""
+        if self.out is None:
+            return
+        if self.out.suffix not in FORMS:
+            raise OptionError(f"--out {self.out}: the form is told by {' or '.join(FORMS)}")
+        refuse_existing(self.out, resume=False, force=self.force)
+
+    def __call__(self, found: Any, document: dict[str, Any]) -> None:
+        """Print a finding, and write it where that was asked for."""
+        if self.out is not None:
+            html = self.out.suffix == ".html"
+            text = found.to_page() if html else found.to_frame().to_csv(index=False)
+            write_whole(self.out, text.encode())
+        if self.as_json:
+            print(json.dumps(document, ensure_ascii=False, default=str))
+        elif not self.quiet:
+            print(found)
+
+
+def asked(files: Files) -> Asked:
     """Read what the options name."""
-    if out is not None:
-        if out.suffix not in FORMS:
-            raise OptionError(f"--out {out}: the form is told by {' or '.join(FORMS)}")
-        refuse_existing(out, resume=False, force=force)
-    learnt = training(data, label, drop, schema)
-    explainer = Explainer(
-        model_for(model, data, learnt.rows, allow_pickle=allow_pickle),
-        learnt.rows,
-        schema=learnt.kinds,
-        classes=classes_named(classes),
-    )
+    learnt = training(files.data, files.label, files.drop, files.schema)
+    model = model_for(files.model, files.data, learnt.rows, allow_pickle=files.allow_pickle)
+    with label_hint(files.data, files.label):
+        classes = classes_named(files.classes)
+        explainer = Explainer(model, learnt.rows, schema=learnt.kinds, classes=classes)
     rules = None
-    if constraints is not None:
-        rules = read_constraints(constraints, learnt.ground(explainer.schema))
-    origin: Any = sys.stdin.buffer if rows == "-" else rows
+    if files.constraints is not None:
+        rules = read_constraints(files.constraints, learnt.ground(explainer.schema))
+    origin: Any = sys.stdin.buffer if files.rows == "-" else files.rows
     frames = list(frames_of(explainer, origin, CHUNK, learnt.dropped, None))
-    return Asked(explainer, pd.concat(frames), rules)
+    want = goal_typed(files.want, explainer.classes)
+    return Asked(explainer, pd.concat(frames), want, rules)
 
 
-def show(
-    found: Any, document: dict[str, Any], out: Path | None, *, quiet: bool, as_json: bool
-) -> None:
-    """Print a finding, and write it where that was asked for."""
-    if out is not None:
-        html = out.suffix == ".html"
-        text = found.to_page() if html else found.to_frame().to_csv(index=False)
-        write_whole(out, text.encode())
-    if as_json:
-        print(json.dumps(document, ensure_ascii=False, default=str))
-    elif not quiet:
-        print(found)
+def records(frame: pd.DataFrame) -> Any:
+    """The lines of a frame as JSON has them."""
+    return json.loads(frame.to_json(orient="records"))

@@ -17,8 +17,10 @@ from macex.cli import (
     doctor,
     explain,
     keys,
+    picture,
     plan,
     project,
+    recourse,
     replay,
     schema,
     serve,
@@ -45,6 +47,8 @@ app.add_typer(constraints.app, name="constraints")
 app.command("whatif")(whatif.whatif)
 app.command("plan")(plan.plan)
 app.command("bias")(bias.bias)
+app.command("recourse")(recourse.recourse)
+app.command("picture")(picture.picture)
 app.command("replay")(replay.replay)
 app.command("serve")(serve.serve)
 app.add_typer(project.app, name="project")

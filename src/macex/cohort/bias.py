@@ -8,8 +8,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +18,10 @@ import pandas as pd
 from macex.ask.constraints import Constraints
 from macex.cohort.bias_sheet import bias_sheet, reading
 from macex.cohort.estimates import Estimate, mean_of, share_of
+from macex.cohort.explaining import explained as explanations_of
 from macex.cohort.flipping import Flips, flips_of
-from macex.cohort.groups import column_groups, members
-from macex.cohort.population import Crowd, check_count, crowd
+from macex.cohort.groups import column_groups
+from macex.cohort.population import Crowd, advising, check_count, crowd
 from macex.errors import GoalError, OptionError, closest
 from macex.render.names import Names
 from macex.render.sheets import Finding, Sheet
@@ -29,7 +29,7 @@ from macex.schema import Array, special
 
 if TYPE_CHECKING:
     from macex.explainer.explainer import Explainer
-    from macex.explanation import Explanation, Explanations
+    from macex.explanation import Action, Explanation
 
 TOP = 3  # of the actions of a row, how many count as the strongest
 
@@ -110,6 +110,7 @@ class Bias(Finding):
         return pd.DataFrame(lines, columns=heads)
 
 
+@advising()
 def bias(
     explainer: Explainer,
     rows: Any,
@@ -128,12 +129,12 @@ def bias(
             "classes=(no, yes)"
         )
     everyone = crowd(explainer, rows, want, constraints)
+    _refuse_derived(columns, everyone)
     draw = np.random.default_rng(everyone.fitted.options.random_state)
     constant = tuple(c for c in columns if _constant(explainer, c))
     varied = [column for column in columns if column not in constant]
     flips = {column: flips_of(everyone, column) for column in varied} if len(everyone) else {}
-    sample = _sample(everyone, int(explained))
-    free, bound = _explanations(explainer, everyone, sample, varied)
+    free, bound = _explanations(everyone.spaced(int(explained)), varied)
     return Bias(
         rows=len(everyone),
         explained=len(bound),
@@ -144,47 +145,52 @@ def bias(
         free=tuple(_presence(column, free, draw) for column in varied if len(free)),
         burden=tuple(line for column in varied for line in _burden(column, bound, draw)),
         constant=constant,
-        goal="" if want is None else everyone.goals[0].text if len(everyone) else "",
+        goal=_common_goal(everyone) if want is not None else "",
         names=everyone.fitted.options.names,
     )
 
 
 def _columns(explainer: Explainer, protected: Any) -> list[str]:
+    if not isinstance(protected, Iterable):
+        raise OptionError(f"protected takes names of columns, e.g. ['gender'], not {protected!r}")
     given = [protected] if isinstance(protected, str) else list(protected)
     if not given:
         raise OptionError("protected names no column: give at least one, e.g. ['gender']")
+    known = explainer.schema.names
     for name in given:
-        if name not in explainer.columns:
-            raise OptionError(
-                f"protected: there is no column {name!r}{closest(name, explainer.columns)}"
-            )
+        if name not in known:
+            raise OptionError(f"protected: there is no column {name!r}{closest(name, known)}")
     return list(dict.fromkeys(given))
+
+
+def _refuse_derived(columns: list[str], everyone: Crowd) -> None:
+    for one in everyone.distinct_constraints():
+        for name in columns:
+            if name in one.derived:
+                raise OptionError(
+                    f"protected: {name!r} is derived from other columns and never changes alone; "
+                    "name the columns it is made of"
+                )
+
+
+def _common_goal(everyone: Crowd) -> str:
+    """What all rows want, in words; nothing where they want different things."""
+    texts = {goal.text for goal in everyone.goals}
+    return texts.pop() if len(texts) == 1 else ""
 
 
 def _constant(explainer: Explainer, name: str) -> bool:
     return len(explainer.schema.columns[explainer.schema.position(name)].seen) < 2
 
 
-def _sample(everyone: Crowd, most: int) -> Array:
-    """Evenly spaced rows."""
-    count = min(most, len(everyone))
-    return np.unique(np.linspace(0, max(0, len(everyone) - 1), count).astype(int))
-
-
-def _explanations(
-    explainer: Explainer, everyone: Crowd, places: Array, columns: list[str]
-) -> tuple[list[Explanation], list[Explanation]]:
+def _explanations(sample: Crowd, columns: list[str]) -> tuple[list[Explanation], list[Explanation]]:
     """Answers with the protected columns free, and fixed; rows that are there already left out."""
-    if not len(places):
+    if not columns:
         return [], []
-    rows = everyone.rows.frame(places, everyone.rows.codes[places])
-    goals = [everyone.goals[place] for place in places]
-    asked = copy.copy(explainer)
-    asked._recorder = None  # noqa: SLF001 - these are not answers to anybody
-    asked.constraints = _freed(everyone.constraints, columns)
-    free = asked.explain(rows, want=goals)
-    bound = asked.explain(rows, want=goals, constraints=Constraints(fixed=tuple(columns)))
-    return _needy(free), _needy(bound)
+    fixed = Constraints(fixed=tuple(columns))
+    free = sample.under(lambda given: _freed(given, columns))
+    bound = free.under(lambda given: given.merge(fixed))
+    return _needy(explanations_of(free)), _needy(explanations_of(bound))
 
 
 def _freed(given: Constraints, columns: list[str]) -> Constraints:
@@ -198,7 +204,7 @@ def _freed(given: Constraints, columns: list[str]) -> Constraints:
     )
 
 
-def _needy(found: Explanations) -> list[Explanation]:
+def _needy(found: list[Explanation]) -> list[Explanation]:
     """The explanations of rows that do not reach the goal as they are."""
     return [item for item in found if not item.counterfactuals or item.counterfactuals[0].changes]
 
@@ -208,10 +214,10 @@ def _by_group(
 ) -> list[GroupFlips]:
     """A line for each group and decision, largest share first."""
     known = everyone.rows.schema.columns[everyone.rows.schema.position(column)]
-    names = column_groups(known, everyone.rows.codes[:, everyone.rows.schema.position(column)])
+    codes = everyone.rows.codes[:, everyone.rows.schema.position(column)]
     classes = everyone.fitted.outlook.classes or ()
     lines = []
-    for group, places in members(names).items():
+    for group, places in column_groups(known, codes).items():
         for decision in np.unique(flips.before[places]):
             mine = places[flips.before[places] == decision]
             hit = mine[flips.flipped[mine]]
@@ -231,15 +237,18 @@ def _commonest(codes: Array) -> Any:
 def _presence(column: str, free: list[Explanation], draw: np.random.Generator) -> Presence:
     found = [item for item in free if item.counterfactuals]
     changed = [any(c.column == column for c in item.counterfactuals[0].changes) for item in found]
-    strong = [any(_concerns(a.column, column) for a in item.actions[:TOP]) for item in free]
+    strong = [any(_moves(item, a, column) for a in item.actions[:TOP]) for item in free]
     return Presence(
         column, share_of(np.array(changed, bool), draw), share_of(np.array(strong, bool), draw)
     )
 
 
-def _concerns(unit: str, column: str) -> bool:
-    """Whether a column, or a group of columns, is or has this one."""
-    return column in unit.split("+")
+def _moves(item: Explanation, action: Action, column: str) -> bool:
+    """Whether an action changes this column, alone or as one of a group."""
+    if action.column == column or not isinstance(action.value, tuple):
+        return action.column == column
+    after = dict(zip(action.column.split("+"), action.value, strict=False))
+    return column in after and after[column] != item.source.cells()[column]
 
 
 def _burden(column: str, bound: list[Explanation], draw: np.random.Generator) -> list[Burden]:
@@ -249,7 +258,7 @@ def _burden(column: str, bound: list[Explanation], draw: np.random.Generator) ->
     place = schema.position(column)
     codes = np.array([item.source.rows.codes[item.source.query, place] for item in bound])
     lines = []
-    for group, places in members(column_groups(schema.columns[place], codes)).items():
+    for group, places in column_groups(schema.columns[place], codes).items():
         mine = [bound[at] for at in places]
         best = [item.counterfactuals[0] for item in mine if item.counterfactuals]
         lines.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from macex.render.sheets import Grid, Sheet, percent
+from macex.render.sheets import Grid, Sheet, percent, several
 from macex.render.speech import Speech
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def reading(found: Bias) -> list[str]:
     for column, share in found.flips:
         said.append(
             f"Changing {speech.name(column)} alone changes {percent(share.value)} of "
-            f"{share.rows} decisions{_interval(share)}."
+            f"{several(share.rows, 'decision')}{_interval(share)}."
         )
         said += _direction(found, column, speech)
     for used in found.free:
@@ -49,9 +49,12 @@ def _direction(found: Bias, column: str, speech: Speech) -> list[str]:
     if not lines or not lines[0].share.value:
         return []
     top = lines[0]
-    toward = "" if top.toward is None else f", most of them with {speech.value(column, top.toward)}"
+    name = speech.name(column)
+    toward = ""
+    if top.toward is not None:
+        toward = f", most of them with {name} {speech.value(column, top.toward)}"
     said = (
-        f"Of {top.share.rows} rows with {speech.name(column)} {top.group} that are decided "
+        f"Of {top.share.rows} rows with {name} {top.group} that are decided "
         f"{speech.plain(top.before)}, {percent(top.share.value)} would be decided "
         f"{speech.plain(top.after)}{toward}."
     )
@@ -63,7 +66,7 @@ def _burden(found: Bias, column: str, speech: Speech) -> list[str]:
     name = speech.name(column)
     lines = [b for b in found.burden if b.column == column and b.changes.rows >= FEW]
     small = sum(b.column == column and b.without.rows < FEW for b in found.burden)
-    counted = f"{small} group{'s' if small != 1 else ''} of {name}"
+    counted = f"{several(small, 'group')} of {name}"
     said = [f"Too small to be read, with fewer than {FEW} rows: {counted}."] * bool(small)
     if len(lines) < 2:
         return said
@@ -83,7 +86,8 @@ def _compared(
     apart = low.high is not None and high.low is not None and low.high < high.low
     return (
         f"With {name} fixed, rows with {name} {most} need {measure.format(high.value)} on average, "
-        f"rows with {least} {low.value:.2f}{'' if apart else ' (the intervals overlap)'}."
+        f"rows with {name} {least} need {low.value:.2f}"
+        f"{'' if apart else ' (the intervals overlap)'}."
     )
 
 
@@ -100,8 +104,11 @@ def _capital(text: str) -> str:
 def bias_sheet(found: Bias) -> Sheet:
     """The findings as tables."""
     speech = Speech(found.names)
-    columns = ", ".join(speech.name(column) for column, _ in found.flips) or "nothing"
-    title = f"What {columns} does to {found.rows} decisions"
+    columns = [speech.name(column) for column, _ in found.flips]
+    title = "Nothing can be said about bias"
+    if columns:
+        does = f"{speech.listed(columns)} {'do' if len(columns) > 1 else 'does'}"
+        title = f"What {does} to {several(found.rows, 'decision')}"
     grids = [_flips(found, speech), _by_group(found, speech), _free(found, speech)]
     grids.append(_burdens(found, speech))
     return Sheet(title, (), tuple(grid for grid in grids if grid.lines), tuple(reading(found)))

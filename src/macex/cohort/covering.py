@@ -10,7 +10,7 @@ for another as long as that flips more rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,21 @@ SCORED = 48  # extensions that are scored for each action that is taken
 SWAPS = 20
 
 Entries = tuple[int, ...]  # the moves of an action, in the order of their units
+
+
+class Tally(NamedTuple):
+    """What some actions do: rows by actions."""
+
+    there: Array  # (Q,) bool: the goal is reached without an action
+    reached: Array  # (Q, A) bool
+    far: Array  # (Q, A)
+
+    def taken(self) -> Array:
+        """The nearest action that flips each row; -1 where none does, -2 where none is needed."""
+        if not self.reached.shape[1]:
+            return np.where(self.there, -2, -1)
+        nearest = np.where(self.reached, self.far, np.inf).argmin(axis=1)
+        return np.where(self.there, -2, np.where(self.reached.any(axis=1), nearest, -1))
 
 
 @dataclass
@@ -69,6 +84,15 @@ class Trials:
         self.distance += list(distance)
         for hit, far in zip(reached, distance, strict=True):
             self.cost.append(float(far[hit].mean()) if hit.any() else float("inf"))
+
+    def tally(self, chosen: list[Entries]) -> Tally:
+        """What actions do that were scored."""
+        places = [self.actions.index(entries) for entries in chosen]
+        shape = (len(self.population), len(chosen))
+        reached, far = np.zeros(shape, bool), np.zeros(shape)
+        for turn, place in enumerate(places):
+            reached[:, turn], far[:, turn] = self.reached[place], self.distance[place]
+        return Tally(self.population.there, reached, far)
 
     def applies(self, entries: Entries) -> Array:
         """The rows an action changes and may change, (Q,) bool.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -35,10 +34,7 @@ class Flips(NamedTuple):
 
 def flips_of(everyone: Crowd, column: str) -> Flips:
     """Set a column to each other value seen in training, all else kept, and ask the model."""
-    alone = replace(
-        everyone,
-        constraints=Constraints(only=(column,), derived=everyone.constraints.derived),
-    )
+    alone = everyone.under(lambda given: Constraints(only=(column,), derived=given.derived))
     place = everyone.rows.schema.position(column)
     before = np.zeros(len(everyone), int)
     after, to = before.copy(), everyone.rows.codes[:, place].copy()

@@ -7,20 +7,21 @@ about it really flips.
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from macex.cohort.plans import PlannedAction, action_text, planned
-from macex.cohort.population import Crowd, check_count, crowd
+from macex.cohort.explaining import explained as explanations_of
+from macex.cohort.plan_sheet import action_text
+from macex.cohort.plans import PlannedAction, planned
+from macex.cohort.population import Crowd, advising, check_count, crowd
 from macex.cohort.tree import Condition, divided
 from macex.explanation.summary import Summary, summarise
 from macex.render.names import Names
 from macex.render.overview import typical_texts
-from macex.render.sheets import Finding, Grid, Sheet, percent
+from macex.render.sheets import Finding, Grid, Sheet, percent, several
 from macex.render.speech import Speech
 from macex.schema import Array
 
@@ -46,9 +47,15 @@ class Rule:
 
 @dataclass(frozen=True, repr=False)
 class Picture(Finding):
-    """What the answers of many rows have in common: `summary` counts changes, `rules` say whom."""
+    """What the answers of many rows have in common: `summary` counts changes, `rules` say whom.
+
+    `rows` have an answer that changes something, of `explained` that were looked at, evenly spaced
+    among the `given`.
+    """
 
     rows: int
+    explained: int
+    given: int
     summary: Summary
     rules: tuple[Rule, ...]
     names: Names = field(default_factory=dict)
@@ -64,10 +71,12 @@ class Picture(Finding):
 
     def sheet(self) -> Sheet:
         """The changes and the rules as tables."""
+        looked = f"Looked at {self.explained} of {self.given} rows, evenly spaced."
+        said = (looked,) * (self.explained < self.given)
         if not self.rows:
-            return Sheet("No row has an answer that changes anything")
-        title = f"What helps {self.rows} rows"
-        return Sheet(title, (), (self._changes(), self._rules()), ())
+            return Sheet("No row has an answer that changes anything", remarks=said)
+        title = f"What helps {several(self.rows, 'row')}"
+        return Sheet(title, (), (self._changes(), self._rules()), said)
 
     def _changes(self) -> Grid:
         speech, total = Speech(self.names), max(1, self.summary.counterfactuals)
@@ -129,6 +138,7 @@ def _what(rule: Rule, speech: Speech) -> str:
     return "no common action" if rule.action is None else action_text(rule.action, speech)
 
 
+@advising()
 def picture(
     explainer: Explainer,
     rows: Any,
@@ -137,28 +147,28 @@ def picture(
     constraints: Any = None,
     parts: int = 6,
     max_changes: int = 1,
+    explained: int = 2000,
     shap: Any = None,
 ) -> Picture:
     """What the answers of many rows have in common; see `Explainer.picture`."""
     check_count("parts", parts)
     check_count("max_changes", max_changes)
+    check_count("explained", explained)
     everyone = crowd(explainer, rows, want, constraints)
-    asked = copy.copy(explainer)
-    asked._recorder = None  # noqa: SLF001 - these are not answers to anybody
-    asked.constraints = everyone.constraints
-    found = asked.explain(rows, want=want)
+    sample, names = everyone.spaced(int(explained)), everyone.fitted.options.names
+    found = explanations_of(sample)
     needy = np.array([i for i, item in enumerate(found) if _changes(item)], dtype=int)
-    summary = summarise([found[int(at)] for at in needy], found.names, shap)
+    summary = summarise([found[int(at)] for at in needy], names, shap)
     if not len(needy):
-        return Picture(0, summary, (), found.names)
-    part = everyone.take(needy)
+        return Picture(0, len(sample), len(everyone), summary, (), names)
+    part = sample.take(needy)
     target = [_signature(found[int(at)]) for at in needy]
     rules = [
         _rule(part, conditions, places, int(max_changes))
         for conditions, places in divided(part.rows, target, int(parts))
     ]
     ordered = sorted(rules, key=lambda rule: -rule.rows * (1 - rule.error))
-    return Picture(len(needy), summary, tuple(ordered), found.names)
+    return Picture(len(needy), len(sample), len(everyone), summary, tuple(ordered), names)
 
 
 def _changes(item: Explanation) -> bool:

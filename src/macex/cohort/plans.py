@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from macex.cohort.covering import Entries, Trials, chosen_actions
-from macex.cohort.groups import group_names, members
+from macex.cohort.covering import Entries, Tally, Trials, chosen_actions
+from macex.cohort.groups import groups_of
 from macex.cohort.moves import Move, Moves, common_moves
-from macex.cohort.population import Crowd, check_count, crowd, opened
+from macex.cohort.plan_sheet import action_text, plan_sheet
+from macex.cohort.population import Crowd, Population, advising, check_count, crowd, opened
+from macex.render.catalogue import ENGLISH
 from macex.render.names import Names
-from macex.render.sheets import Finding, Grid, Sheet, percent
+from macex.render.sheets import Finding, Sheet
 from macex.render.speech import Speech
 from macex.schema import Array, Rows
 
@@ -63,6 +66,11 @@ class Plan(Finding):
         return int((self.taken != -2).sum())
 
     @property
+    def already(self) -> int:
+        """How many rows reach the goal as they are."""
+        return int((self.taken == -2).sum())
+
+    @property
     def flipped(self) -> int:
         """How many rows some action flips."""
         return int((self.taken >= 0).sum())
@@ -93,71 +101,24 @@ class Plan(Finding):
 
     def sheet(self) -> Sheet:
         """The plan as a table with a bar for each action."""
-        if not self.groups:
-            return Sheet(self.title, self._figures(), (self.grid(),), self._remarks())
-        grids = tuple(plan.grid(f"{name}: {plan.title}") for name, plan in self.groups.items())
-        return Sheet(self.title, self._figures(), grids, self._remarks())
+        return self.sheet_in(ENGLISH)
 
-    @property
-    def title(self) -> str:
-        """How many rows the actions flip, in a line."""
-        if not self.asked:
-            return "No row needs an action"
-        if not self.flipped:
-            return f"No common action flips any of {self.asked} rows"
-        flipped = f"{self.flipped} of {self.asked} rows ({percent(self.coverage)})"
-        if self.groups:
-            return f"A plan for each of {len(self.groups)} groups: {flipped} are flipped"
-        count = len(self.actions)
-        return f"{count} action{'s flip' if count != 1 else ' flips'} {flipped}"
-
-    def _figures(self) -> tuple[tuple[str, str], ...]:
-        already = int((self.taken == -2).sum())
-        return (
-            (percent(self.coverage), "flipped"),
-            (str(self.asked - self.flipped), "rows left"),
-            (str(already), "rows there already"),
-        )
-
-    def _remarks(self) -> tuple[str, ...]:
-        already = int((self.taken == -2).sum())
-        who = "1 row reaches the goal as it is and is"
-        who = who if already == 1 else f"{already} rows reach the goal as they are and are"
-        said = [f"{who} left out."] if already else []
-        if self.asked and not self.flipped:
-            said.append("More actions do not help: allow more changes, or loosen the constraints.")
-        return tuple(said)
-
-    def grid(self, title: str = "") -> Grid:
-        """The actions as a table."""
-        speech = Speech(self.names)
-        lines = tuple(
-            (
-                action_text(action, speech),
-                f"{action.flips} ({percent(action.flips / self.asked)})",
-                f"+{action.adds}",
-                f"{action.cost:.2f}",
-            )
-            for action in self.actions
-        )
-        note = "adds: rows that no action above flips; cost: the mean distance of the rows flipped."
-        return Grid(
-            title,
-            ("action", "flips", "adds", "cost"),
-            lines,
-            tuple(action.flips / self.asked for action in self.actions),
-            note if lines and not title else "",
-        )
+    def sheet_in(self, language: str | Path) -> Sheet:
+        """The same in another language."""
+        return plan_sheet(self, Speech(self.names, language))
 
     def plot(self, ax: Any = None) -> Any:
         """A bar for each action, what it adds in front: matplotlib axes."""
         from macex.render.plots.plans import plan_axes
 
         speech = Speech(self.names)
-        texts = [action_text(action, speech) for action in self.actions]
-        return plan_axes(texts, self.actions, self.asked, ax)
+        named = [(f"{name}: ", plan) for name, plan in self.groups.items()] or [("", self)]
+        actions = [(before, action) for before, plan in named for action in plan.actions]
+        texts = [before + action_text(action, speech) for before, action in actions]
+        return plan_axes(texts, [action for _, action in actions], self.asked, ax)
 
 
+@advising()
 def plan(
     explainer: Explainer,
     rows: Any,
@@ -177,92 +138,58 @@ def plan(
         return planned(everyone, int(actions), int(max_changes))
     taken = np.full(len(everyone), -1)
     groups: dict[str, Plan] = {}
-    for name, places in members(group_names(everyone.rows, by)).items():
+    for name, places in groups_of(everyone.rows, by).items():
         groups[name] = planned(everyone.take(places), int(actions), int(max_changes))
         taken[places] = groups[name].taken
     return Plan((), taken, everyone.rows, groups, names)
 
 
-def planned(everyone: Crowd, most: int, max_changes: int) -> Plan:
-    """The plan of rows that are read already."""
+def planned(everyone: Crowd, most: int, max_changes: int, *, among: int = SAMPLE) -> Plan:
+    """The plan of rows that are read already, chosen among so many of them."""
     names = everyone.fitted.options.names
-    sample, moves, chosen = _chosen(everyone, most, max_changes)
-    if not chosen:
-        taken = _there(everyone)
-        return Plan((), taken, everyone.rows, names=names)
-    reached = np.zeros((len(everyone), len(chosen)), bool)
-    far = np.full((len(everyone), len(chosen)), np.inf)
+    few = len(everyone) <= among
+    sample = _opened(everyone if few else _needy(everyone).spaced(among))
+    if sample is None:
+        return Plan((), np.full(len(everyone), -2), everyone.rows, names=names)
+    trials = Trials(sample, common_moves(sample.space))
+    chosen = chosen_actions(trials, most, max_changes)
+    tally = trials.tally(chosen) if few else _counted(everyone, trials.moves, chosen)
+    return Plan(
+        _actions(sample, trials.moves, chosen, tally), tally.taken(), everyone.rows, names=names
+    )
+
+
+def _opened(asked: Crowd) -> Population | None:
+    return opened(asked) if len(asked) else None
+
+
+def _needy(everyone: Crowd) -> Crowd:
+    """The rows that do not reach the goal as they are."""
     there = np.zeros(len(everyone), bool)
-    for places, part in everyone.blocks(len(moves)):
+    for places, part in everyone.blocks(1):
+        there[places] = part.there
+    return everyone.take(np.flatnonzero(~there))
+
+
+def _counted(everyone: Crowd, moves: Moves, chosen: list[Entries]) -> Tally:
+    """What the chosen actions do for all rows, block by block."""
+    tallies = []
+    for _, part in everyone.blocks(len(moves)):
         trials = Trials(part, moves)
         trials.score(chosen)
-        there[places] = part.there
-        reached[places] = np.stack(trials.reached, axis=1)
-        far[places] = np.stack(trials.distance, axis=1)
-    found = _actions(sample.space, moves, chosen, reached, far)
-    taken = np.where(reached, far, np.inf).argmin(axis=1)
-    taken = np.where(there, -2, np.where(reached.any(axis=1), taken, -1))
-    return Plan(found, taken, everyone.rows, names=names)
-
-
-def _chosen(everyone: Crowd, most: int, max_changes: int) -> tuple[Any, Moves, list[Entries]]:
-    """The actions, chosen on rows that do not reach the goal as they are."""
-    if not len(everyone):
-        return None, Moves(np.zeros(0, int), np.zeros(0), np.zeros(0)), []
-    needy = np.flatnonzero(_there(everyone) == -1)
-    if not len(needy):
-        return None, Moves(np.zeros(0, int), np.zeros(0), np.zeros(0)), []
-    spaced = np.unique(np.linspace(0, len(needy) - 1, min(SAMPLE, len(needy))).astype(int))
-    sample = opened(everyone.take(needy[spaced]))
-    moves = common_moves(sample.space)
-    return sample, moves, chosen_actions(Trials(sample, moves), most, max_changes)
-
-
-def _there(everyone: Crowd) -> Array:
-    """-2 for rows that reach the goal as they are, -1 for others."""
-    taken = np.full(len(everyone), -1)
-    for places, part in everyone.blocks(1):
-        taken[places[part.there]] = -2
-    return taken
+        tallies.append(trials.tally(chosen))
+    return Tally(*(np.concatenate(parts) for parts in zip(*tallies, strict=True)))
 
 
 def _actions(
-    space: Any, moves: Moves, chosen: Sequence[Entries], reached: Array, far: Array
+    sample: Population, moves: Moves, chosen: Sequence[Entries], tally: Tally
 ) -> tuple[PlannedAction, ...]:
-    covered = np.zeros(len(reached), bool)
+    covered = np.zeros(len(tally.there), bool)
     found = []
     for turn, entries in enumerate(chosen):
-        hit = reached[:, turn]
-        parts = tuple(moves.named(space, entry) for entry in entries)
-        cost = float(far[hit, turn].mean()) if hit.any() else float("nan")
+        hit = tally.reached[:, turn]
+        parts = tuple(moves.named(sample.space, entry) for entry in entries)
+        cost = float(tally.far[hit, turn].mean()) if hit.any() else float("nan")
         found.append(PlannedAction(parts, int(hit.sum()), int((hit & ~covered).sum()), cost))
         covered |= hit
     return tuple(found)
-
-
-def action_text(action: PlannedAction, speech: Speech) -> str:
-    """An action in words.
-
-    >>> moves = (Move("hours", by=5), Move("job", to="full-time"))
-    >>> action_text(PlannedAction(moves, 7, 3, 1.0), Speech())
-    'hours + 5, job → full-time'
-    """
-    return ", ".join(move_text(move, speech) for move in action.moves)
-
-
-def move_text(move: Move, speech: Speech) -> str:
-    """A move in words.
-
-    >>> from datetime import timedelta
-    >>> move_text(Move("since", by=timedelta(days=-30)), Speech())
-    'since - 30 days'
-    """
-    if move.by is None:
-        return f"{speech.name(move.column)} → {speech.value(move.column, move.to)}"
-    up = move.by > move.by * 0
-    size = _days(abs(move.by)) if hasattr(move.by, "days") else speech.plain(abs(move.by))
-    return f"{speech.name(move.column)} {'+' if up else '-'} {size}"
-
-
-def _days(span: Any) -> str:
-    return f"{span.days} days" if span.days else str(span)

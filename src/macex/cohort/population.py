@@ -6,8 +6,9 @@ the number of model calls grows with the cells of the table and not with the num
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from macex.ask.answers import Answers
 from macex.ask.compiling import build_space
 from macex.ask.goals import compile_goals
 from macex.ask.space import Space
-from macex.errors import OptionError
+from macex.errors import ConstraintError, ModelError, OptionError
 from macex.explainer.measuring import measure_of
 from macex.models.asking import CHUNK_ROWS, Asker
 from macex.models.judge import Judge
@@ -34,24 +35,52 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 16_000_000  # numbers that a block's table of rows by actions may hold
 UNLIMITED = np.iinfo(np.int64).max // 2
+MARGIN = 1e-6  # by how much a wanted class must lead, as in `explain`
 
 
 @dataclass(frozen=True)
 class Crowd:
     """Rows and what is asked of them, not yet put to the model."""
 
-    fitted: Fitted
+    explainer: Explainer
     rows: Rows
     goals: Sequence[Goal]
-    constraints: Constraints
+    constraints: Sequence[Constraints]
+    places: Array  # where the rows stand in the caller's call
+    margin: float = MARGIN
 
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def fitted(self) -> Fitted:
+        """What the explainer has learnt."""
+        return self.explainer._fitted  # noqa: SLF001 - a question to the explainer itself
+
     def take(self, places: Array) -> Crowd:
         """Some of the rows."""
-        goals = [self.goals[place] for place in places]
-        return Crowd(self.fitted, self.rows.take(places), goals, self.constraints)
+        return replace(
+            self,
+            rows=self.rows.take(places),
+            goals=[self.goals[place] for place in places],
+            constraints=[self.constraints[place] for place in places],
+            places=self.places[places],
+        )
+
+    def under(self, change: Callable[[Constraints], Constraints]) -> Crowd:
+        """The same rows under other constraints."""
+        changed = {id(one): change(one) for one in self.distinct_constraints()}
+        return replace(self, constraints=[changed[id(one)] for one in self.constraints])
+
+    def distinct_constraints(self) -> list[Constraints]:
+        """The constraints, each once: most often all rows share one."""
+        return list({id(one): one for one in self.constraints}.values())
+
+    def spaced(self, most: int) -> Crowd:
+        """At most so many rows, evenly spaced."""
+        if len(self) <= most:
+            return self
+        return self.take(np.unique(np.linspace(0, len(self) - 1, most).astype(int)))
 
     def blocks(self, actions: int) -> Iterator[tuple[Array, Population]]:
         """The rows in blocks whose tables with so many actions fit into memory."""
@@ -82,11 +111,11 @@ class Population:
 
 
 def crowd(explainer: Explainer, rows: Any, want: Any, constraints: Any) -> Crowd:
-    """A caller's rows, with one set of constraints for all of them."""
+    """A caller's rows, goals and constraints, read as `explain` reads them."""
     read = explainer.schema.read(rows)
-    wished = explainer._merged(constraints)  # noqa: SLF001 - the same reading as explain()
+    wished = explainer._wished(constraints, len(read))  # noqa: SLF001 - the same reading
     goals = explainer._goals(want, len(read))  # noqa: SLF001 - the same
-    return Crowd(explainer._fitted, read, goals, wished)  # noqa: SLF001 - the same
+    return Crowd(explainer, read, goals, wished, np.arange(len(read)))
 
 
 def check_count(option: str, given: Any) -> None:
@@ -95,17 +124,41 @@ def check_count(option: str, given: Any) -> None:
         raise OptionError(f"{option} must be a whole number of 1 or more, not {given!r}")
 
 
+@contextmanager
+def advising() -> Iterator[None]:
+    """What a row that the model cannot answer means for a question about all of them."""
+    try:
+        yield
+    except ModelError as error:
+        error.advice = (
+            "leave rows out that the model cannot answer, or keep what it cannot take out "
+        )
+        error.advice += "of reach by constraints such as ranges="
+        raise
+
+
 def opened(asked: Crowd) -> Population:
     """Ask the model about the rows themselves."""
     fitted, rows, at = asked.fitted, asked.rows, np.arange(len(asked))
-    asker = Asker(fitted.oracle, fitted.ground.schema, rows)
-    space = build_space(fitted.ground, rows, [asked.constraints] * len(rows))
+    _refuse_other_shapes(asked.distinct_constraints())
+    asker = Asker(fitted.oracle, fitted.ground.schema, rows, places=asked.places)
+    space = build_space(fitted.ground, rows, asked.constraints)
     own, _ = asker(rows.codes, at)
-    goals = compile_goals(asked.goals, own, fitted.outlook, 1e-6)
+    goals = compile_goals(asked.goals, own, fitted.outlook, asked.margin)
     judge = Judge(asker, goals, space, np.full(len(rows), UNLIMITED))
     verdict = goals.judge(own, at)
     there = verdict.reached & space.holds(space.own, at)
     return Population(fitted, space, judge, own, there, verdict.progress)
+
+
+def _refuse_other_shapes(constraints: Sequence[Constraints]) -> None:
+    """An action means the same for all rows only if the same columns move together in all."""
+    first = constraints[0]
+    if any((c.groups, c.derived) != (first.groups, first.derived) for c in constraints):
+        raise ConstraintError(
+            "common actions need the same groups and derived columns for every row: give them to "
+            "the explainer, or make a plan for each kind of row"
+        )
 
 
 def slabs(count: int) -> Iterator[Array]:

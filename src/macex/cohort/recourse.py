@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from macex.cohort.groups import group_names, members
-from macex.cohort.population import Crowd, crowd
-from macex.render.sheets import Finding, Grid, Sheet, percent
-from macex.schema import Array
+from macex.cohort.explaining import explained
+from macex.cohort.groups import groups_of
+from macex.cohort.population import advising, check_count, crowd
+from macex.render.sheets import Finding, Grid, Sheet, percent, several
 from macex.stages.candidates import Domain
 
 if TYPE_CHECKING:
     from macex.explainer.explainer import Explainer
-    from macex.explainer.options import Options
     from macex.explanation import Explanation
 
 Standing = Literal["there", "answer", "none", "undecided"]
@@ -57,14 +54,17 @@ class Recourse(Finding):
         """The counts by group and by constraint."""
         counts, asked = self.counts, len(self.standing) - self.counts["there"]
         title = (
-            f"{counts['answer']} of {asked} rows have an answer, {counts['none']} provably none, "
-            f"{counts['undecided']} are undecided"
+            f"{counts['answer']} of {several(asked, 'row')} {'have' if asked > 1 else 'has'} an "
+            f"answer, {counts['none']} provably none, {counts['undecided']} undecided"
             if asked
             else "No row needs an answer"
         )
-        said = [f"{counts['there']} rows reach the goal as they are."] if counts["there"] else []
+        said = []
+        if counts["there"]:
+            said.append(f"Already at the goal as they are: {several(counts['there'], 'row')}.")
         if self.stuck:
-            said.append(f"For {self.stuck} rows no single constraint, if dropped, gives an answer.")
+            who = several(self.stuck, "row")
+            said.append(f"For {who} no single constraint, if dropped, gives an answer.")
         grids = (self._groups(), self._blocked(counts["none"] + counts["undecided"]))
         return Sheet(title, (), tuple(g for g in grids if g.lines), tuple(said))
 
@@ -89,6 +89,7 @@ class Recourse(Finding):
         )
 
 
+@advising()
 def recourse(
     explainer: Explainer,
     rows: Any,
@@ -100,52 +101,30 @@ def recourse(
     max_rows: int | None = None,
 ) -> Recourse:
     """Who has an answer under the constraints; see `Explainer.recourse`."""
+    if max_rows is not None:
+        check_count("max_rows", max_rows)
     everyone = crowd(explainer, rows, want, constraints)
-    names = ["all rows"] * len(everyone) if by is None else group_names(everyone.rows, by)
+    groups = groups_of(everyone.rows, by)
     options = everyone.fitted.options
-    plain = _variant(explainer, everyone, replace(options, fallback=False))
-    found = list(_explained(plain, everyone, np.arange(len(everyone)), max_rows))
-    exact = _variant(explainer, everyone, replace(options, candidates=Domain(), fallback=False))
-    for asked in (exact, _variant(explainer, everyone, options)):
+    plain = replace(options, fallback=False)
+    found = explained(everyone, plain, max_rows=max_rows)
+    for asked in (replace(plain, candidates=Domain()), options):
         open_ = np.flatnonzero([_standing(item) == "undecided" for item in found])
-        for place, item in zip(open_, _explained(asked, everyone, open_, max_rows), strict=True):
+        again = explained(everyone.take(open_), asked, max_rows=max_rows)
+        for place, item in zip(open_, again, strict=True):
             found[place] = item
-    lacking = np.flatnonzero([not item.counterfactuals for item in found])
-    relief = _explained(plain, everyone, lacking, max_rows, diagnose=True) if diagnose else ()
+    lacking = everyone.take(np.flatnonzero([not item.counterfactuals for item in found]))
+    relief = explained(lacking, plain, max_rows=max_rows, diagnose=True) if diagnose else []
+    bound = any(True for one in lacking.constraints for _ in one.parts())
     blocked = Counter(text for item in relief for text in item.diagnosis)
     standing = tuple(_standing(item) for item in found)
     return Recourse(
         standing,
-        {n: Counter(standing[at] for at in places) for n, places in members(names).items()},
+        {name: Counter(standing[at] for at in places) for name, places in groups.items()},
         tuple(blocked.most_common()),
-        sum(not item.diagnosis for item in relief),
+        sum(not item.diagnosis for item in relief) if bound else 0,
         tuple(found),
     )
-
-
-def _variant(explainer: Explainer, everyone: Crowd, options: Options) -> Explainer:
-    """The same explainer with other options, and without an audit."""
-    other = copy.copy(explainer)
-    fitted = copy.copy(everyone.fitted)
-    fitted.options = options
-    other._fitted, other._recorder = fitted, None  # noqa: SLF001 - these answer nobody
-    other.constraints = everyone.constraints
-    return other
-
-
-def _explained(
-    explainer: Explainer,
-    everyone: Crowd,
-    places: Array,
-    max_rows: int | None,
-    *,
-    diagnose: bool = False,
-) -> Sequence[Explanation]:
-    if not len(places):
-        return ()
-    rows = everyone.rows.frame(places, everyone.rows.codes[places])
-    goals = [everyone.goals[place] for place in places]
-    return explainer.explain(rows, want=goals, max_rows=max_rows, diagnose=diagnose)
 
 
 def _standing(item: Explanation) -> Standing:

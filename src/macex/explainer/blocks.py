@@ -37,10 +37,11 @@ def blocks(asked: Asked, columns: int, singles: int = 0) -> Iterator[tuple[Array
             continue
         for start in range(0, len(places), size):
             part = places[start : start + size]
-            yield part, _part(asked, part)
+            yield part, part_of(asked, part)
 
 
-def _part(asked: Asked, places: Array) -> Asked:
+def part_of(asked: Asked, places: Array) -> Asked:
+    """Some of the rows of a call, which know where they stand in it."""
     return replace(
         asked,
         rows=asked.rows.take(places),

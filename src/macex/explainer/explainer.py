@@ -19,7 +19,7 @@ from macex.ask.goals import AboveRow, Band, Goal, compile_goals, resolve
 from macex.audit import Audit
 from macex.errors import ConstraintError, GoalError, ModelError, OptionError
 from macex.explainer.assemble import assemble
-from macex.explainer.blocks import blocks
+from macex.explainer.blocks import blocks, part_of
 from macex.explainer.fitted import Fitted, fit
 from macex.explainer.options import read_options
 from macex.explainer.pipeline import Asked, Outcome, answer
@@ -57,6 +57,7 @@ class Explainer(Populations):
         a unit or a format for the values, `{"income": Name("income", format="{:,.0f} €")}`.
     audit : a file to which every explanation is recorded, or an `Audit` that names the files of
         model and data, too; see `replay`.
+    sample : the most training rows to keep; labels and categories that are rare are kept.
     random_state : the seed; the same seed, row and question give the same answer, always.
 
     Examples
@@ -86,6 +87,7 @@ class Explainer(Populations):
         classes: Sequence[object] | None = None,
         names: Mapping[str, str | Name] | None = None,
         audit: Audit | str | Path | None = None,
+        sample: int | None = None,
         random_state: int = 0,
     ) -> None:
         options = read_options(
@@ -98,6 +100,7 @@ class Explainer(Populations):
             fallback=fallback,
             random_state=random_state,
             names=names,
+            sample=sample,
         )
         check_classes(classes)
         self.schema = Schema.infer(data, schema)
@@ -120,6 +123,11 @@ class Explainer(Populations):
     def method(self) -> str:
         """The name of the search."""
         return self._fitted.options.method_name
+
+    @property
+    def neighbors_recall(self) -> float | None:
+        """The measured share of nearest rows that an index finds; None where all are compared."""
+        return getattr(self._fitted.approximate, "recall", None)
 
     def explain(
         self,
@@ -214,13 +222,7 @@ class Explainer(Populations):
                 tests.setdefault((turn, text), {})[place] = without
         for (_, text), relaxed in tests.items():
             places = np.array(list(relaxed))
-            trial = replace(
-                asked,
-                rows=asked.rows.take(places),
-                goals=[asked.goals[place] for place in places],
-                constraints=list(relaxed.values()),
-                count=1,
-            )
+            trial = replace(part_of(asked, places), constraints=list(relaxed.values()), count=1)
             for place, item in zip(
                 places.tolist(), self._explained(trial, lambda _: None), strict=True
             ):
@@ -247,7 +249,7 @@ class Explainer(Populations):
             "seed": options.random_state,
             "n": asked.count,
         }
-        return Explanations(items, names=options.names, meta=meta, rows=asked.rows)
+        return Explanations(items, options.names, meta, asked.rows, self._planner(asked))
 
     def _wished(self, given: Any, count: int) -> list[Constraints]:
         """The constraints of every row: the explainer's and the call's."""
@@ -313,7 +315,8 @@ class Explainer(Populations):
     def __repr__(self) -> str:
         what = "a score" if self.classes is None else f"classes {', '.join(map(str, self.classes))}"
         rows = f"{len(self.columns)} columns, {len(self._fitted.ground.codes)} training rows"
-        return f"Explainer({rows}, {what}, method={self.method!r})"
+        near = f", {self._fitted.approximate.text}" if self._fitted.approximate else ""
+        return f"Explainer({rows}, {what}, method={self.method!r}{near})"
 
     def _repr_html_(self) -> str:
         from macex.render.html import facts_fragment
@@ -325,6 +328,7 @@ class Explainer(Populations):
             "columns": ", ".join(self.columns),
             "constraints": "; ".join(text for text, _ in self.constraints.parts()) or "none",
             "search": options.method_name,
+            "neighbours": getattr(self._fitted.approximate, "text", "all rows compared"),
             "prefers": options.prefer,
         }
         return facts_fragment("Explainer", facts)

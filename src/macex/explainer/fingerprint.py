@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from macex.explainer.saving import written_options
+from macex.explainer.sturdy import ASKED, sturdiness
 
 if TYPE_CHECKING:
     from macex.explainer.explainer import Explainer
@@ -32,6 +33,15 @@ def fingerprint(explainer: Explainer) -> str:
     made.update(np.ascontiguousarray(fitted.ground.codes).tobytes())
     made.update(np.round(fitted.answers.scores, 6).tobytes())
     return made.hexdigest()
+
+
+def others_marked(explainer: Explainer, also: Any) -> list[str]:
+    """What tells the models of `also=` apart: a SHA-256 of the answers of each."""
+    fitted: Fitted = explainer._fitted  # noqa: SLF001 - the other half of the class
+    frame = fitted.ground.schema.frame(codes := fitted.ground.codes[:ASKED])
+    others = sturdiness(fitted, None, also).others
+    scores = [np.round(other(frame, len(codes)).scores, 6) for other in others]
+    return [sha256(answers.tobytes()).hexdigest() for answers in scores]
 
 
 def _called(value: Any) -> str:

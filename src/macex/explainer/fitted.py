@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +13,18 @@ from macex.ask.answers import Answers, Outlook
 from macex.ask.ground import Ground, unit_codes
 from macex.explainer.consulting import consulted
 from macex.explainer.options import most_rows
+from macex.explainer.sampling import covering
 from macex.explainer.tree_cells import grid_of
 from macex.models.oracle import Oracle
 from macex.schema import Array, row_keys
+from macex.stages.approximate import Approximate, approximate
 from macex.stages.candidates import Domain, Near, Neighbors
 from macex.stages.distance import KINDS, Scales, learn_scales
 from macex.stages.neighbors import Bins, NeighborIndex, Side, learn_bins
-from macex.stages.plausibility import SAMPLE, SMALL_SAMPLE, Reference, reference
+from macex.stages.plausibility import SAMPLE, SMALL_SAMPLE, Reference, reference, thinned
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from macex.ask.goals import Goals
     from macex.ask.space import Space
@@ -43,16 +45,18 @@ class Fitted:
     answers: Answers
     options: Options
     grid: Grid | None = None
+    kept: InitVar[Mapping[str, Array] | None] = None  # of the approximate index, once made
     scales: Scales = field(init=False)
     bins: Bins = field(init=False)
     binned: Array = field(init=False)  # (T, d)
     index: NeighborIndex = field(init=False)
+    approximate: Approximate | None = field(init=False)  # for very many rows
     _meeting: OrderedDict[bytes, Array] = field(default_factory=OrderedDict)
     _reference: OrderedDict[bytes, Reference] = field(default_factory=OrderedDict)
-    _sides: OrderedDict[bytes, Side] = field(default_factory=OrderedDict)
+    _sides: OrderedDict[bytes, Any] = field(default_factory=OrderedDict)
     _lines: OrderedDict[bytes, Array] = field(default_factory=OrderedDict)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, kept: Mapping[str, Array] | None) -> None:
         schema, codes = self.ground.schema, self.ground.codes
         kind = self.options.distance
         self.scales = learn_scales(schema, codes, kind if kind in KINDS else "median")
@@ -60,6 +64,10 @@ class Fitted:
         self.binned = self.bins(codes)
         discrete = np.array([c.discrete for c in schema.columns], dtype=bool)
         self.index = NeighborIndex(self.binned, discrete, self.answers.decision)
+        near = self.options.neighbors
+        self.approximate = approximate(
+            self.index, near.index, self.options.random_state, near.k, kept
+        )
 
     @property
     def outlook(self) -> Outlook:
@@ -88,8 +96,8 @@ class Fitted:
         """What counterfactuals of a query are compared with for plausibility."""
         key = goals.signature(query)
         if key not in self._reference:
-            rows = self.meeting(goals, query)[: 0 if self.ground.private else None]
             most = SAMPLE if goals.by_class[query] else SMALL_SAMPLE
+            rows = thinned(self.meeting(goals, query), most)[: 0 if self.ground.private else None]
             _keep(self._reference, key, reference(self.scales, self.ground.codes[rows], most))
         return self._reference[key]
 
@@ -101,10 +109,13 @@ class Fitted:
         real = np.zeros((len(space), choice.k), bool)
         match = self._match(space, choice)
         wanted = np.asarray(wanted)
-        for queries in same_goal(goals, np.flatnonzero(wanted & goals.by_class), match):
+        shared = wanted & (goals.by_class | (self.approximate is not None))
+        for queries in same_goal(goals, np.flatnonzero(shared), match):
             side = self._side(goals, int(queries[0]), match[queries[0]])
-            rows[queries], real[queries] = self.index.nearest(binned[queries], side, choice.k)
-        others = np.flatnonzero(wanted & ~goals.by_class)
+            rows[queries], real[queries] = (self.approximate or self.index).nearest(
+                binned[queries], side, choice.k
+            )
+        others = np.flatnonzero(wanted & ~shared)
         for queries in _groups(others, match[others]):
             side = self._every(match[queries[0]])
             meets = goals.met_by(self.answers, queries)
@@ -120,13 +131,13 @@ class Fitted:
             _keep(self._sides, key, self.index.side(np.arange(len(self.binned)), match), most=4)
         return self._sides[key]
 
-    def _side(self, goals: Goals, query: int, match: Array) -> Side:
+    def _side(self, goals: Goals, query: int, match: Array) -> Any:
         """The training rows that meet a goal, ready to be compared."""
         key = goals.signature(query) + match.tobytes()
         if key not in self._sides:
             rows = self.meeting(goals, query)
-            rows = np.intersect1d(rows, self.index.distinct, assume_unique=True)
-            _keep(self._sides, key, self.index.side(rows, match), most=4)
+            rows = rows[np.isin(rows, self.index.distinct, assume_unique=True)]
+            _keep(self._sides, key, (self.approximate or self.index).side(rows, match), most=4)
         return self._sides[key]
 
     def support(self, goals: Goals, at: Array, binned: Array, changed: Array) -> Array:
@@ -195,8 +206,13 @@ def fit(
     model: Any, rows: Rows, schema: Schema, classes: Sequence[object] | None, options: Options
 ) -> Fitted:
     """Ask the model about the training rows and learn what every call needs."""
-    ground = Ground(schema, rows.codes)
     oracle, answers = consulted(model, rows, schema, classes)
+    codes, most = rows.codes, options.sample
+    del rows  # the caller's own values are no longer needed
+    if most is not None and most < len(codes):
+        kept = covering(schema, codes, answers.decision, most, options.random_state)
+        codes, answers = codes[kept], answers.take(kept)
+    ground = Ground(schema, codes)
     return Fitted(
         oracle, ground, answers, options, grid_of(model, oracle, ground, answers, options)
     )

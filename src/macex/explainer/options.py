@@ -48,6 +48,7 @@ class Options:
     fallback: bool
     random_state: int
     names: dict[str, str | Name] = field(default_factory=dict)
+    sample: int | None = None
 
     @property
     def method_name(self) -> str:
@@ -88,6 +89,7 @@ def read_options(
     fallback: Any,
     random_state: Any,
     names: Any,
+    sample: Any = None,
 ) -> Options:
     """Options from what a caller gave; a wrong one is an error that names the right ones."""
     check_common(prefer, fallback, random_state)
@@ -114,7 +116,16 @@ def read_options(
         fallback=fallback,
         random_state=int(random_state),
         names=read_names(names),
+        sample=_sample(sample),
     )
+
+
+def _sample(given: Any) -> int | None:
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, Integral) or int(given) < 1:
+        raise OptionError(f"sample must be a whole number of rows, 1 or more, not {given!r}")
+    return int(given)
 
 
 def check_common(prefer: Any, fallback: Any, random_state: Any) -> None:

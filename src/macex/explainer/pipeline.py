@@ -20,7 +20,7 @@ from macex.ask.goals import Goal, Goals, Verdict, compile_goals
 from macex.explainer.checking import Checked, check
 from macex.explainer.measuring import measure_of
 from macex.explainer.options import most_rows
-from macex.explainer.refining import refine
+from macex.explainer.refining import looked_at, refine
 from macex.explainer.searching import search
 from macex.explainer.sturdy import Sturdiness
 from macex.models.asking import Asker
@@ -91,6 +91,7 @@ def answer(fitted: Fitted, asked: Asked) -> Outcome:
     found, method = search(fitted, task, goals)
     ranked = refine(fitted, task, goals, found)
     checked = check(fitted.options.selection, task, judge, ranked, asked.sturdy)
+    checked = looked_at(fitted, task, goals, checked)
     return Outcome(
         asked, task, judge, goals, opened.own, opened.verdict, opened.there, found, method, checked
     )

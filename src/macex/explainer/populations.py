@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -12,6 +13,14 @@ if TYPE_CHECKING:
     from macex.cohort.plans import Plan
     from macex.cohort.recourse import Recourse
     from macex.explainer.explainer import Explainer
+    from macex.explainer.pipeline import Asked
+    from macex.explanation.batch import Planner
+
+
+def _common_actions(explainer: Explainer, asked: Asked, places: Sequence[int]) -> Plan | None:
+    from macex.cohort.common_actions import common_actions
+
+    return common_actions(explainer, asked, places)
 
 
 class Populations:
@@ -60,6 +69,15 @@ class Populations:
             by=by,
             constraints=constraints,
         )
+
+    def _planner(self, asked: Asked) -> Planner | None:
+        """What makes the plan of a call's summary; None where the call has bounds a plan has not.
+
+        Those are a limit of rows or time, and answers that must be sturdy.
+        """
+        if asked.max_rows is not None or asked.deadline is not None or asked.sturdy:
+            return None
+        return partial(_common_actions, cast("Explainer", self), asked)
 
     def bias(
         self,
@@ -130,6 +148,7 @@ class Populations:
         constraints: Any = None,
         parts: int = 6,
         max_changes: int = 1,
+        explained: int = 2000,
         shap: Any = None,
     ) -> Picture:
         """What the answers of many rows change, and for which rows which action helps.
@@ -139,6 +158,7 @@ class Populations:
         rows, want, constraints : as for `explain`.
         parts : into how many parts a small tree may divide the rows; each gets one rule.
         max_changes : the most columns that the action of a rule may change.
+        explained : at most so many rows, evenly spaced, are looked at.
         shap : mean |SHAP| by column, or SHAP values of shape (rows, columns), to set beside.
         """
         from macex.cohort.picture import picture
@@ -150,5 +170,6 @@ class Populations:
             constraints=constraints,
             parts=parts,
             max_changes=max_changes,
+            explained=explained,
             shap=shap,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macex.explainer.checking import Ranked, pick
+from macex.explainer.checking import Checked, Ranked, pick
 from macex.explainer.fitted import same_goal
 from macex.schema import Array
 from macex.stages.arrays import distinct
@@ -107,11 +107,24 @@ def rank(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
     settled = np.zeros(len(task.queries), bool)
     for wave in (*(WAVES if task.count == 1 else ()), len(pool) + 1):
         look = np.flatnonzero((turn < wave) & np.isnan(usual) & ~settled[pool.at])
+        if not len(look):
+            continue
         usual[look] = _usual(fitted, goals, pool.at[look], full[look])
         settled[pool.at[look[~(usual[look] < PLAUSIBLE)]]] = True
     if (usual < PLAUSIBLE).any():
         order = ranking(task, pool, usual)
     return Ranked(pool, usual, order)
+
+
+def looked_at(fitted: Fitted, task: Task, goals: Goals, checked: Checked) -> Checked:
+    """The answers with the plausibility of those that came up only in the check."""
+    blank = np.flatnonzero(np.isnan(checked.plausibility))
+    if not len(blank) or task.judge.late:
+        return checked
+    at, codes = checked.pool.at[blank], checked.pool.codes[blank]
+    usual = checked.plausibility.copy()
+    usual[blank] = _usual(fitted, goals, at, task.space.columns(codes, at))
+    return checked._replace(plausibility=usual)
 
 
 def _usual(fitted: Fitted, goals: Goals, at: Array, full: Array) -> Array:

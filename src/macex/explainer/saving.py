@@ -30,6 +30,7 @@ from macex.models.oracle import Oracle, consult
 from macex.render.files import write_whole
 from macex.render.names import Name
 from macex.schema import Array, Schema
+from macex.stages.approximate import arrays_of
 from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.finetune.descent import GradientlessDescent
 from macex.stages.finetune.section import Section
@@ -59,6 +60,7 @@ STAGES: dict[str, Callable[..., Any]] = {
     )
 }
 ARRAYS = ("codes", "scores", "decision")
+NEIGHBORS = "neighbors."  # what the arrays of an approximate index are called first
 
 
 def save(explainer: Explainer, path: Any, *, private: bool = False) -> None:
@@ -80,11 +82,14 @@ def save(explainer: Explainer, path: Any, *, private: bool = False) -> None:
         "private": private or fitted.ground.private,
     }
     codes, answers = scattered(explainer) if private else (fitted.ground.codes, fitted.answers)
-    arrays = (codes, answers.scores, answers.decision)
+    arrays = dict(zip(ARRAYS, (codes, answers.scores, answers.decision), strict=True))
+    if fitted.approximate is not None and not private:
+        made = arrays_of(fitted.approximate)
+        arrays |= {f"{NEIGHBORS}{part}": array for part, array in made.items()}
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as box:
         box.writestr("explainer.json", json.dumps(document))
-        for part, array in zip(ARRAYS, arrays, strict=True):
+        for part, array in arrays.items():
             with box.open(f"{part}.npy", "w", force_zip64=True) as file:
                 np.save(file, array, allow_pickle=False)
     write_whole(Path(path), packed.getvalue())
@@ -142,7 +147,11 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
     _agree(now[1], answers.take(sample), path)
     oracle = replace(now[0], outlook=outlook)
     grid = grid_of(model, oracle, ground, answers, options)
-    explainer._fitted = Fitted(oracle, ground, answers, options, grid)
+    kept = {part.removeprefix(NEIGHBORS): a for part, a in arrays.items() if part not in ARRAYS}
+    try:
+        explainer._fitted = Fitted(oracle, ground, answers, options, grid, kept)
+    except (KeyError, ValueError, RuntimeError) as error:
+        raise SavedError(f"{path} is not a whole explainer: {error}") from error
     if audit is not None and not isinstance(audit, Audit):
         audit = Audit(audit, explainer=path)
     explainer._recorder = None if audit is None else Recorder(audit, explainer)
@@ -187,9 +196,10 @@ def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         with zipfile.ZipFile(path) as box:
             document = json.loads(box.read("explainer.json"))
+            known = [*ARRAYS, *(n[:-4] for n in box.namelist() if n.startswith(NEIGHBORS))]
             arrays = {
                 part: np.load(io.BytesIO(box.read(f"{part}.npy")), allow_pickle=False)
-                for part in ARRAYS
+                for part in known
             }
     except FileNotFoundError:
         raise
@@ -206,7 +216,7 @@ def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def written_options(options: Options) -> dict[str, Any]:
     """The options as JSON, each stage with its name."""
-    plain = {"prefer", "distance", "fallback", "random_state"}
+    plain = {"prefer", "distance", "fallback", "random_state", "sample"}
     names = {c: asdict(n) if isinstance(n, Name) else n for c, n in options.names.items()}
     return {
         name: value if name in plain else _stage(value)

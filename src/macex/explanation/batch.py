@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any, overload
 
@@ -19,16 +20,18 @@ from macex.render.text import batch_text
 
 SHOWN = 20
 PRINTED = 500
+Planner = Callable[[Sequence[int]], Finding | None]
 
 
 class Explanations(Sequence[Explanation]):
     """One explanation for each row that was asked about; a slice is again a batch.
 
     `names` is how columns are called in front of people, `meta` what made the answers: version,
-    seed, method and the like.
+    seed, method and the like. `planner` makes the plan of a summary, for rows by their places in
+    the call. It holds the explainer, so it is not stored with a pickled batch.
     """
 
-    __slots__ = ("_items", "_rows", "meta", "names")
+    __slots__ = ("_items", "_places", "_planner", "_rows", "meta", "names")
 
     def __init__(
         self,
@@ -36,9 +39,12 @@ class Explanations(Sequence[Explanation]):
         names: Names | None = None,
         meta: Mapping[str, Any] | None = None,
         rows: Any = None,
+        planner: Planner | None = None,
     ) -> None:
         self._items = tuple(items)
         self._rows = rows
+        self._planner = planner
+        self._places = range(len(self._items))
         self.names = dict(names or {})
         self.meta = dict(meta or {})
 
@@ -51,8 +57,13 @@ class Explanations(Sequence[Explanation]):
     def __getitem__(self, at: slice) -> Explanations: ...
     def __getitem__(self, at: int | slice) -> Explanation | Explanations:
         if isinstance(at, slice):
-            return Explanations(self._items[at], self.names, self.meta, self._rows)
+            part = Explanations(self._items[at], self.names, self.meta, self._rows, self._planner)
+            part._places = self._places[at]
+            return part
         return self._items[at]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Explanations, (self._items, self.names, self.meta, self._rows)
 
     def to_frame(self) -> Any:
         """One line per counterfactual, in the caller's library and dtypes.
@@ -109,13 +120,24 @@ class Explanations(Sequence[Explanation]):
         """
         return quality(self._items, self.meta.get("n"), self.meta.get("method"))
 
-    def summary(self, shap: Any = None, plan: Finding | None = None) -> Summary:
-        """What the answers have in common: which columns change, and how.
+    def summary(self, shap: Any = None, plan: Finding | bool = True) -> Summary:
+        """What the answers have in common: which columns change, how, and what flips the most rows.
 
         `shap` is set beside it: mean |SHAP| by column, or SHAP values of shape (rows, columns).
-        `plan`, what `Explainer.plan` made of the same rows, is shown below it.
+        The plan, at most three common actions, is made now and asks the model: at most five calls
+        for up to 512 rows. `plan=False` leaves it out, and what `Explainer.plan` made of the same
+        rows takes its place. There is none for a batch that was loaded, for a call with `max_rows`,
+        `timeout_s`, `robust` or `also`, and where the model fails.
         """
-        return summarise(self._items, self.names, shap, plan)
+        return summarise(self._items, self.names, shap, self._plan(plan))
+
+    def _plan(self, given: Finding | bool) -> Finding | None:
+        if not isinstance(given, bool):
+            return given
+        if not given or self._planner is None:
+            return None
+        told = zip(self._places, self._items, strict=True)
+        return self._planner([place for place, item in told if isfinite(item.score)])
 
     def plot(self) -> Any:
         """A bar for each column, as long as the number of times it changes: matplotlib axes."""
@@ -131,23 +153,26 @@ class Explanations(Sequence[Explanation]):
         language: str | Path = "en",
         most: int = PRINTED,
         shap: Any = None,
+        plan: Finding | bool = True,
         findings: Sequence[Finding] = (),
     ) -> str:
         """A report in one file that needs nothing else; also written to `path` if given.
 
-        It begins with the summary of all rows, then come `findings` about them (a plan, say), and
-        the first `most` rows.
+        It begins with the summary of all rows and its plan, as in `summary`; then come `findings`
+        about them (what `Explainer.bias` found, say), and the first `most` rows.
         """
         from macex.render.html import report
 
+        summary = self.summary(shap, plan)
+        shown = [*([] if summary.plan is None else [summary.plan]), *findings]
         page = report(
             self._items[:most],
-            self.summary(shap),
+            summary,
             self.meta,
             total=len(self),
             title=title,
             language=language,
-            sheets=[finding.sheet() for finding in findings],
+            sheets=[finding.sheet_in(language) for finding in shown],
         )
         if path is not None:
             write_whole(Path(path), page.encode())
@@ -161,11 +186,12 @@ class Explanations(Sequence[Explanation]):
         language: str | Path = "en",
         most: int = PRINTED,
         shap: Any = None,
+        plan: Finding | bool = True,
     ) -> None:
         """The report of `to_html` on paper. Needs Chromium or Chrome on this machine."""
         from macex.render.pdf import pdf_bytes
 
-        page = self.to_html(title=title, language=language, most=most, shap=shap)
+        page = self.to_html(title=title, language=language, most=most, shap=shap, plan=plan)
         write_whole(Path(path), pdf_bytes(page))
 
     def __repr__(self) -> str:

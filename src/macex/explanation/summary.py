@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from macex.render.sheets import Finding
 from macex.render.text import summary_text
 
 TYPICAL = 10
+MISS = re.compile(r" The nearest miss scores \S+(?= |$)")
 FREE = Cost(0, 0, 0.0)
 
 
@@ -64,7 +66,7 @@ def summarise(
     """The summary of a batch."""
     changes = [change for item in items for cf in item.counterfactuals for change in cf.changes]
     plain = [change._replace(interval=None) for change in changes]
-    reasons = Counter(item.reason or item.status for item in items if item.status != "found")
+    reasons = Counter(_why(item) for item in items if item.status != "found")
     columns = Counter(change.column for change in changes)
     return Summary(
         rows=len(items),
@@ -80,6 +82,11 @@ def summarise(
         names=names,
         plan=plan,
     )
+
+
+def _why(item: Explanation) -> str:
+    """Why a row has no answer, without the score of its own nearest miss."""
+    return MISS.sub("", item.reason or item.status)
 
 
 def _typical(

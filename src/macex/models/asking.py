@@ -165,9 +165,9 @@ class Asker:
         query, codes = int(work.at[work.first[row]]), work.full[work.first[row]]
         place = query if self.places is None else int(self.places[query])
         raise ModelError(
-            f"{said}, asked about {self.cells(query, codes)} (made from row {place} of the call); "
-            'on_error="keep" gives such rows a reason instead of an error',
+            f"{said}, asked about {self.cells(query, codes)} (made from row {place} of the call)",
             row=self.row(query, codes),
+            advice='on_error="keep" gives such rows a reason instead of an error',
         ) from fault
 
     def cells(self, query: int, codes: Array) -> dict[str, object]:

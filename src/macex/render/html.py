@@ -50,7 +50,7 @@ def counterfactual_fragment(found: Any, language: str | Path = ENGLISH) -> str:
 def summary_fragment(summary: Any, language: str | Path = ENGLISH) -> str:
     """A summary for a notebook."""
     speech = Speech(summary.names, language)
-    sheets = [] if summary.plan is None else [summary.plan.sheet()]
+    sheets = [] if summary.plan is None else [summary.plan.sheet_in(language)]
     values = {"overview": overview(summary, speech), "sheets": sheets}
     return _rendered("summary.html.j2", speech, values)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from macex.render.text import aligned, width, wrapped
+from macex.render.text import GLUE, aligned, width, wrapped
 
 BAR = 20  # characters of a full bar in a terminal
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -31,19 +32,23 @@ class Grid:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A finding: a title, figures (text, what of), tables, and what there is to say."""
+    """A finding: a title, figures (text, what of), tables, and what there is to say.
+
+    `strip` divides a whole, drawn as one bar on a page: parts and their shares, what is left last.
+    """
 
     title: str
     figures: tuple[tuple[str, str], ...] = ()
     grids: tuple[Grid, ...] = ()
     remarks: tuple[str, ...] = ()
+    strip: tuple[tuple[str, float], ...] = ()
 
     def __str__(self) -> str:
         """The sheet for a terminal."""
         lines = [self.title]
         room = width() - 2
         for remark in self.remarks:
-            lines += [f"  {line}" for line in wrapped(remark, room)]
+            lines += [f"  {line}" for line in wrapped(remark.replace(" %", f"{GLUE}%"), room)]
         for grid in self.grids:
             lines += ["", grid.title] if grid.title else [""]
             if grid.lines:
@@ -59,6 +64,11 @@ class Finding(ABC):
     @abstractmethod
     def sheet(self) -> Sheet:
         """The finding as figures, tables and remarks."""
+
+    def sheet_in(self, language: str | Path) -> Sheet:
+        """The same in another language, by findings that speak it."""
+        del language
+        return self.sheet()
 
     def to_html(self) -> str:
         """The finding as a fragment of a page."""
@@ -97,6 +107,15 @@ def bar_text(share: float, length: int = BAR) -> str:
     parts = round(8 * length * min(max(share, 0.0), 1.0))
     parts = max(parts, 1) if share > 0 else 0
     return "█" * (parts // 8) + (EIGHTHS[parts % 8] if parts % 8 else "")
+
+
+def several(count: int, what: str) -> str:
+    """So many of something.
+
+    >>> several(1, "row"), several(0, "row")
+    ('1 row', '0 rows')
+    """
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def percent(share: float) -> str:

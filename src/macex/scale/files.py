@@ -22,7 +22,7 @@ from macex.ask.stated import goal_stated
 from macex.audit import file_hash
 from macex.errors import DataError, GoalError, OptionError, SchemaError, closest
 from macex.explainer import Explainer
-from macex.explainer.fingerprint import fingerprint
+from macex.explainer.fingerprint import fingerprint, others_marked
 from macex.explanation import Explanations
 from macex.explanation.json import plain
 from macex.scale.parts import Parts
@@ -30,6 +30,7 @@ from macex.scale.reading import Origin, count_rows, named, read_chunks, require
 from macex.scale.writing import Form, form_named
 
 CHUNK = 4096
+SAME = ("n", "max_rows", "margin", "diagnose", "on_error", "robust")  # for a run to go on
 MOST_ON_A_PAGE = 2000
 Progress = Callable[[int, int | None], Any]
 
@@ -97,6 +98,8 @@ def explain_file(
     margin: float = 1e-6,
     diagnose: bool = False,
     on_error: str = "keep",
+    robust: float | None = None,
+    also: Sequence[Any] = (),
     drop: Sequence[str] = (),
     index: str | None = None,
     form: str | None = None,
@@ -112,8 +115,9 @@ def explain_file(
     ----------
     source : a CSV, Parquet, Arrow or JSON lines file, or a stream of one.
     out : a path that ends in `.csv`, `.json`, `.jsonl`, `.parquet` or `.html`, or a stream.
-    n, want, constraints, max_rows, margin, diagnose, on_error : as in `Explainer.explain`, the same
-        for all rows; a row the model fails on gets a reason unless `on_error="raise"`.
+    n, want, constraints, max_rows, margin, diagnose, on_error, robust, also : as in
+        `Explainer.explain`, the same for all rows; a row the model fails on gets a reason unless
+        `on_error="raise"`.
     drop : columns of the file that are no features.
     index : a column that names the rows: written with the answers, not shown to the model.
     form : `"csv"`, `"json"`, `"jsonl"` or `"parquet"` where the ending of `out` does not say it.
@@ -126,6 +130,7 @@ def explain_file(
     began = time.perf_counter()
     call = {"n": n, "want": want, "constraints": constraints, "max_rows": max_rows}
     call |= {"margin": margin, "diagnose": diagnose, "on_error": on_error}
+    call |= {"robust": robust, "also": also}
     path = Path(out) if isinstance(out, str | Path) else None
     name = form or ("" if path is None else path.suffix.removeprefix("."))
     written = None if name == "html" else form_named(name)(changes, index)
@@ -248,5 +253,6 @@ def _job(run: _Run, source: Origin, chunk: int, layout: Any) -> dict[str, Any]:
         "constraints": plain(constraints),
         "chunk": chunk,
         "layout": plain(layout),
-        **{name: run.call[name] for name in ("n", "max_rows", "margin", "diagnose", "on_error")},
+        "also": others_marked(run.explainer, run.call["also"]),
+        **{name: run.call[name] for name in SAME},
     }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -23,7 +24,16 @@ class Decoders:
     def __init__(self, columns: Sequence[Column]) -> None:
         self.columns = columns
         self.decoders = [_decoder(column) for column in columns]
+        self.texts = _texts(columns)
         self.uniform = _uniform(columns)
+
+    def arrays(self, codes: Floats, patches: Mapping[int, Patch]) -> dict[int, Any]:
+        """All columns decoded, in their order."""
+        found = {} if self.texts is None or patches else self.texts(codes)
+        return {
+            at: found[at] if at in found else self.array(at, codes[:, at], patches.get(at))
+            for at in range(len(self.columns))
+        }
 
     def array(self, at: int, codes: Floats, patch: Patch | None = None) -> Any:
         """One column decoded; a patch (mask, values) goes over it."""
@@ -38,6 +48,42 @@ class Decoders:
         if isinstance(dtype, pd.CategoricalDtype):
             return None
         return _typed(values, dtype)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Several columns of text of one dtype, decoded by one lookup: it is the lookup that costs."""
+
+    places: Array  # (c,) which columns
+    starts: Array  # (c,) where the table of each begins
+    blanks: Array  # (c,) where each has its missing value
+    table: Any  # the values of all, one column after the other
+
+    def __call__(self, codes: Floats) -> dict[int, Any]:
+        """The columns by their place."""
+        mine = codes[:, self.places].T
+        chosen = np.where(mine < 0, self.blanks[:, None], mine).astype(np.intp)
+        held = self.table.take((chosen + self.starts[:, None]).reshape(-1))
+        count = len(codes)
+        return {
+            int(place): held[turn * count : (turn + 1) * count]
+            for turn, place in enumerate(self.places)
+        }
+
+
+def _texts(columns: Sequence[Column]) -> Texts | None:
+    """The columns of text that share the dtype of the first one, if they are several."""
+    held = [(at, c) for at, c in enumerate(columns) if isinstance(c.dtype, pd.StringDtype)]
+    held = [(at, column) for at, column in held if column.dtype == held[0][1].dtype]
+    if len(held) < 2:
+        return None
+    tables = [_table(column) for _, column in held]
+    return Texts(
+        places=np.array([at for at, _ in held]),
+        starts=np.cumsum([0, *map(len, tables[:-1])]),
+        blanks=np.array([_blank(column) for _, column in held]),
+        table=_typed([value for table in tables for value in table], held[0][1].dtype),
+    )
 
 
 def _typed(values: list[object], dtype: Any) -> Any:
@@ -74,8 +120,7 @@ def objects(values: list[object]) -> Array:
 def _decoder(column: Column) -> Any:
     dtype: Any = column.dtype
     if column.discrete:
-        blank = len(column.table) if column.storage.nullable else 0
-        return partial(_chosen, table=_table(column), blank=blank)
+        return partial(_chosen, table=_table(column), blank=_blank(column))
     if column.kind == "datetime":
         return partial(_moments, column=column)
     if column.storage.objects:
@@ -89,6 +134,11 @@ def _table(column: Column) -> Any:
     """The native values of the codes, the missing one last."""
     blank = [BLANKS[column.storage.blank or "None"]] if column.storage.nullable else []
     return _typed([*column.table, *blank], column.dtype)
+
+
+def _blank(column: Column) -> int:
+    """Where the table of a column has its missing value."""
+    return len(column.table) if column.storage.nullable else 0
 
 
 def _chosen(codes: Floats, table: Any, blank: int) -> Any:

@@ -58,7 +58,7 @@ class Library(Protocol):
     def cell(self, data: Any, row: int, position: int) -> object:
         """One cell as it stands."""
 
-    def index(self, data: Any) -> list[object] | None:
+    def index(self, data: Any) -> Sequence[object] | None:
         """The labels of the rows, if the library has any."""
 
     def builder(self, columns: Sequence[Column]) -> Builder:

@@ -11,6 +11,8 @@ import numpy as np
 
 from macex.schema.cells import Array
 
+BLOCK = 65_536  # rows whose cells are hashed at once
+
 
 def cell_keys(codes: Array, columns: Array) -> Array:
     """The key of each cell: `columns` says which column it is in."""
@@ -26,8 +28,12 @@ def row_keys(codes: Array) -> Array:
     >>> len(np.unique(row_keys(grid))) == len(grid)
     True
     """
-    keys = cell_keys(codes, np.arange(codes.shape[-1]))
-    return np.asarray(keys.sum(axis=-1, dtype=np.uint64))
+    columns = np.arange(codes.shape[-1])
+    keys = np.empty(codes.shape[:-1], np.uint64)
+    for start in range(0, len(codes), BLOCK):
+        part = slice(start, start + BLOCK)
+        keys[part] = cell_keys(codes[part], columns).sum(axis=-1, dtype=np.uint64)
+    return keys
 
 
 def _mixed(bits: Array) -> Array:

@@ -37,9 +37,12 @@ class Pandas:
         """One cell as it stands."""
         return data.iloc[row, position]
 
-    def index(self, data: pd.DataFrame) -> list[object] | None:
+    def index(self, data: pd.DataFrame) -> Sequence[object] | None:
         """The labels of the rows."""
-        return data.index.tolist()
+        labels = data.index
+        if isinstance(labels, pd.RangeIndex):
+            return range(labels.start, labels.stop, labels.step)
+        return labels.tolist()
 
     def builder(self, columns: Sequence[Column]) -> PandasBuilder:
         """What builds frames for a model trained on these columns."""
@@ -157,10 +160,8 @@ class PandasBuilder(Decoders):
             block = plain_numbers(codes, self.uniform)
             return pd.DataFrame(block, columns=self.labels, copy=False)
         index = pd.RangeIndex(len(codes))
-        arrays = {
-            at: _boxed(self.array(at, codes[:, at], patches.get(at)), index)
-            for at in range(len(self.columns))
-        }
+        decoded = self.arrays(codes, patches)
+        arrays = {at: _boxed(array, index) for at, array in decoded.items()}
         frame = pd.DataFrame(arrays, index=index, copy=False)
         frame.columns = self.labels
         return frame

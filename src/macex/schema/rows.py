@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ class Rows:
     native: Any
     frame_codes: Floats
     frame_odd: npt.NDArray[np.bool_]
-    index: list[object] | None
+    index: Sequence[object] | None
     library: LibraryName
     positions: tuple[int, ...]
     originals: dict[int, Any]

@@ -13,9 +13,17 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from macex.ask.ground import Unit
-from macex.errors import OptionError, require_counts
+from macex.errors import OptionError, closest, require_counts
 from macex.schema import MISSING, Array, special
 from macex.stages.shapes import Candidates
+from macex.stages.spread import (
+    admitted,
+    concatenate,
+    domains,
+    entries,
+    spread,
+    without_repeats,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
     from macex.ask.space import Space
 
 
+INDEXES = ("auto", "exact", "ivf", "hnsw")
 MOST_REMAINING = 2000  # values that a query's first level is completed with
 
 
@@ -33,6 +42,8 @@ class Neighbors:
     `k` neighbours, the `columns` in which most of them differ from the query (the paper's s), in
     each the `values` most of them have (m); numbers are compared by `bins` quantile bins. With
     `match="changeable"` neighbours are sought on the columns that may change, with `"all"` on all.
+    `index` says how: `"exact"` by comparing all rows, `"ivf"` or `"hnsw"` by an index of faiss,
+    `"auto"` by comparing up to 200,000 rows that meet a goal and by `"ivf"` beyond.
     """
 
     k: int = 30
@@ -40,11 +51,14 @@ class Neighbors:
     values: int = 3
     bins: int = 10
     match: Literal["changeable", "all"] = "changeable"
+    index: Literal["auto", "exact", "ivf", "hnsw"] = "auto"
 
     def __post_init__(self) -> None:
         require_counts(self, "k", "columns", "values", "bins")
         if self.match not in ("changeable", "all"):
             raise OptionError(f"Neighbors(match=) is 'changeable' or 'all', not {self.match!r}")
+        if self.index not in INDEXES:
+            raise OptionError(f"Neighbors(index={self.index!r}){closest(self.index, INDEXES)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +68,12 @@ class Domain:
     categories: int | None = None
     quantiles: int | None = None
     rows: int | None = None  # about how many single changes to offer a query at most
+    beside: int = 0  # seen numbers on either side of the query's own: the next, 2nd, 4th, 8th...
+
+    @property
+    def whole(self) -> bool:
+        """Whether every value is on offer."""
+        return self == Domain()
 
     def per_unit(self, unit: Unit, units: Array) -> Array | None:
         """How many values of a unit each query is offered, of `units` (Q,); None for all."""
@@ -65,7 +85,7 @@ class Domain:
 
     def within(self, units: Sequence[Unit], most: int) -> Domain:
         """The same; evenly thinned if it is every value and those are more than `most`."""
-        if self != Domain() or sum(len(unit.seen) for unit in units) <= most:
+        if not self.whole or sum(len(unit.seen) for unit in units) <= most:
             return self
         return Domain(categories=most, quantiles=most, rows=most)
 
@@ -78,7 +98,7 @@ class Both:
     """
 
     neighbors: Neighbors = Neighbors()
-    domain: Domain = Domain(categories=32, quantiles=24, rows=400)
+    domain: Domain = Domain(categories=32, quantiles=40, rows=500, beside=5)
     few: Domain = Domain(categories=2, quantiles=4)
 
     @property
@@ -111,18 +131,18 @@ def offer(
     A query to which the neighbours offer nothing gets the domain's values instead.
     """
     if isinstance(choice, Domain):
-        return _spread(choice.within(space.units, most), space, np.ones(len(space), bool))
+        return spread(choice.within(space.units, most), space, np.ones(len(space), bool))
     if near is None:
         raise TypeError("neighbours are needed")
     if isinstance(choice, Both):
         popular = _popular_values(choice.neighbors, space, near)
-        spread = _spread(choice.domain, space, np.ones(len(space), bool))
-        return _without_repeats(spread, popular)
+        every = spread(choice.domain, space, np.ones(len(space), bool))
+        return without_repeats(every, popular)
     popular = _popular_values(choice, space, near)
     lost = np.asarray(~(popular.real & popular.allowed).any(axis=1))
     if not lost.any():
         return popular
-    return popular.join(_spread(Both().domain, space, lost))
+    return popular.join(spread(Both().domain, space, lost))
 
 
 def remaining(
@@ -136,16 +156,16 @@ def remaining(
     parts: list[Candidates] = []
     complete = np.ones(len(space), bool)
     for place, unit in enumerate(space.units):
-        for values, whose in _domains(space, unit):
+        for values, whose in domains(space, unit):
             if _many(space, unit, values, whose, limit) and not given.exact:
                 complete &= ~(space.changeable[:, place] & whose)
                 continue
             taken = _taken(given, place, values)
             wide = np.broadcast_to(values, taken.shape)
             wanted = open_ & whose & space.changeable[:, place]
-            new = ~taken & wanted[:, None] & _admitted(space, place, wide)
-            parts.append(_entries(place, wide, new, new))
-    rest = _concatenate(parts, len(space), exact=given.exact)
+            new = ~taken & wanted[:, None] & admitted(space, place, wide)
+            parts.append(entries(place, wide, new, new))
+    rest = concatenate(parts, len(space), exact=given.exact)
     if given.exact:
         return rest, complete
     affordable = rest.real.sum(axis=1) <= MOST_REMAINING
@@ -235,126 +255,18 @@ def popular(
 
 def _usable(space: Space, values: Array) -> Array:
     """Which neighbour values may be offered, (Q, U, K): as changes, or at least as reasons."""
+    if space.plain:
+        other = values != space.queries[:, :, None]
+        return other & np.where(
+            space.changeable[:, :, None],
+            values != MISSING,
+            space.reason[:, :, None] & ~special(values),
+        )
     ok = np.empty(values.shape, bool)
     for place in range(space.width):
-        fits = _admitted(space, place, values[:, place])
+        fits = admitted(space, place, values[:, place])
         plain = (values[:, place] != space.queries[:, place, None]) & ~special(values[:, place])
         ok[:, place] = np.where(
             space.changeable[:, place, None], fits, plain & space.reason[:, place, None]
         )
     return ok
-
-
-def _spread(choice: Domain, space: Space, wanted: Array) -> Candidates:
-    units = space.changeable.sum(axis=1)
-    parts = []
-    for place, unit in enumerate(space.units):
-        open_ = space.changeable[:, place] & wanted
-        if not open_.any():
-            continue
-        for values, whose in _domains(space, unit):
-            ladder, new = _ladder(space, unit, values, choice.per_unit(unit, units))
-            fits = new & _admitted(space, place, ladder) & (open_ & whose)[:, None]
-            parts.append(_entries(place, ladder, fits, fits))
-        ends = _ends(space, place, unit)
-        if ends is not None:
-            inside = open_[:, None] & _admitted(space, place, ends) & ~np.isin(ends, unit.seen)
-            parts.append(_entries(place, ends, inside, inside))
-    return _concatenate(parts, len(space), exact=choice == Domain())
-
-
-def _domains(space: Space, unit: Unit) -> list[tuple[Array, Array]]:
-    """The values of a unit, and whose they are: those seen, or those that `allowed` leaves."""
-    every = np.ones(len(space), bool)
-    if unit.joint:
-        return [(unit.seen, every)]
-    column, found = unit.members[0], [(unit.seen, every)]
-    if column in space.bounds.menus:
-        menu = space.bounds.menus[column]
-        found = [(unit.seen, ~menu.bound), (menu.values, menu.bound)]
-    blank = space.bounds.blank[:, column]
-    return [*found, (np.array([MISSING]), blank)] if blank.any() else found
-
-
-def _ladder(space: Space, unit: Unit, values: Array, most: Array | None) -> tuple[Array, Array]:
-    """Values of a unit spread over what each query may set, (Q, v), and which are no repeats."""
-    if most is None or values is not unit.seen:
-        wide = np.broadcast_to(values, (len(space), len(values)))
-        return wide, np.ones(wide.shape, bool)
-    width = int(most.max(initial=0))
-    if unit.discrete and not unit.ordered:
-        frequent = np.lexsort((unit.seen, -unit.counts))[:width]
-        wide = np.broadcast_to(unit.seen[frequent], (len(space), len(frequent)))
-        return wide, np.arange(len(frequent)) < most[:, None]
-    return _quantiles(space, unit, most, width)
-
-
-def _quantiles(space: Space, unit: Unit, most: Array, width: int) -> tuple[Array, Array]:
-    """Evenly spread seen values between each query's floor and ceiling, (Q, width)."""
-    column = unit.members[0]
-    first = np.searchsorted(unit.seen, space.bounds.floor[:, column], side="left")
-    last = np.searchsorted(unit.seen, space.bounds.ceiling[:, column], side="right")
-    below = np.concatenate([[0], np.cumsum(unit.counts)])
-    low, high = below[first][:, None], below[last][:, None]
-    step = np.arange(width)[None, :]
-    share = np.minimum(step / np.maximum(most - 1, 1)[:, None], 1.0)
-    index = np.searchsorted(below, low + share * (high - low - 1), side="right") - 1
-    few = (last - first <= most)[:, None]
-    index = np.where(few, first[:, None] + step, index)
-    index = np.minimum(index, np.maximum(last - 1, first)[:, None])
-    values = unit.seen[np.clip(index, 0, len(unit.seen) - 1)]
-    new = np.ones(values.shape, bool)
-    new[:, 1:] = values[:, 1:] != values[:, :-1]
-    return values, new
-
-
-def _ends(space: Space, place: int, unit: Unit) -> Array | None:
-    """The ends of each query's own range, (Q, 2), on the grid: worth trying though never seen."""
-    if unit.discrete:
-        return None
-    column = unit.members[0]
-    low, high = space.bounds.floor[:, column], space.bounds.ceiling[:, column]
-    inside = np.stack([low, high], axis=1)
-    inside = (inside >= unit.low) & (inside <= unit.high)
-    if not inside.any():
-        return None
-    floor = space.snap(place, np.where(inside[:, 0], low, unit.low))
-    floor = np.where(floor < low, space.snap(place, floor + unit.step), floor)
-    ceiling = space.snap(place, np.where(inside[:, 1], high, unit.high))
-    ceiling = np.where(ceiling > high, space.snap(place, ceiling - unit.step), ceiling)
-    ends = np.stack([floor, ceiling], axis=1)
-    return np.where(inside, ends, space.queries[:, place, None])
-
-
-def _admitted(space: Space, place: int, values: Array) -> Array:
-    at = np.broadcast_to(np.arange(len(space))[:, None], values.shape)
-    return space.admits_one(at, place, values)
-
-
-def _entries(place: int, values: Array, real: Array, allowed: Array) -> Candidates:
-    return Candidates(np.full(values.shape[1], place), values, real, allowed)
-
-
-def _concatenate(parts: list[Candidates], queries: int, *, exact: bool) -> Candidates:
-    if not parts:
-        nothing = np.zeros((queries, 0), bool)
-        return Candidates(np.zeros(0, int), np.zeros((queries, 0)), nothing, nothing, exact)
-    return Candidates(
-        np.concatenate([p.unit for p in parts]),
-        np.concatenate([p.value for p in parts], axis=1),
-        np.concatenate([p.real for p in parts], axis=1),
-        np.concatenate([p.allowed for p in parts], axis=1),
-        exact,
-    )
-
-
-def _without_repeats(spread: Candidates, popular_: Candidates) -> Candidates:
-    """Both lists, a value of the second that is in the first left out."""
-    repeated = np.zeros(popular_.real.shape, bool)
-    for place in np.unique(popular_.unit):
-        mine = np.flatnonzero(popular_.unit == place)
-        theirs = np.flatnonzero(spread.unit == place)
-        same = popular_.value[:, mine, None] == spread.value[:, None, theirs]
-        repeated[:, mine] = (same & spread.real[:, None, theirs]).any(axis=2)
-    fresh = Candidates(popular_.unit, popular_.value, popular_.real & ~repeated, popular_.allowed)
-    return spread.join(fresh)

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from macex.schema import MISSING, UNKNOWN, Array, row_keys
+from macex.schema import MISSING, UNKNOWN, Array, cell_keys, row_keys
 from macex.stages.arrays import first_of_each
 
 if TYPE_CHECKING:
@@ -28,10 +29,11 @@ class Bins:
     """Codes as small integers: categories as they are, numbers by quantile bin."""
 
     edges: tuple[Array | None, ...]  # inner edges per column of numbers, None for categories
+    dtype: npt.DTypeLike = np.int32  # the smallest that holds them all
 
     def __call__(self, codes: Array) -> Array:
         """Bin numbers (n, d); -1 for missing, -2 for unknown."""
-        found = np.empty(codes.shape, np.int32)
+        found = np.empty(codes.shape, self.dtype)
         for place, edges in enumerate(self.edges):
             column = codes[:, place]
             odd = (column == MISSING) | (column == UNKNOWN)
@@ -44,13 +46,16 @@ class Bins:
 def learn_bins(schema: Schema, codes: Array, bins: int) -> Bins:
     """Quantile bins of the training rows (T, d)."""
     edges: list[Array | None] = []
+    largest = 0
     for place, column in enumerate(schema.columns):
         if column.discrete:
             edges.append(None)
+            largest = max(largest, len(column.table))
             continue
         known = codes[:, place][codes[:, place] != MISSING]
-        edges.append(_edges(column.seen, known, bins))
-    return Bins(tuple(edges))
+        edges.append(inner := _edges(column.seen, known, bins))
+        largest = max(largest, len(inner))
+    return Bins(tuple(edges), np.result_type(np.int8, np.min_scalar_type(-1 - largest)))
 
 
 class Side(NamedTuple):
@@ -82,7 +87,7 @@ class NeighborIndex:
     `group` numbers the rows' predicted labels; within a group rows with equal bins are held once.
     """
 
-    binned: Array  # (T, d) int32
+    binned: Array  # (T, d) int
     discrete: Array  # (d,) bool
     group: Array  # (T,) int
     top: Array = field(init=False)  # (d,) the highest bin of each column
@@ -93,8 +98,8 @@ class NeighborIndex:
         """Find the rows that differ from all before them."""
         self.top = self.binned.max(axis=0, initial=-1)
         self.narrow = ~self.discrete | (self.top < WIDE)
-        keyed = np.column_stack([self.binned, self.group])
-        _, first = np.unique(row_keys(keyed), return_index=True)
+        keys = row_keys(self.binned) + cell_keys(self.group, np.array([self.binned.shape[1]]))
+        _, first = np.unique(keys, return_index=True)
         self.distinct = np.sort(first)
 
     def side(self, rows: Array, match: Array) -> Side:

@@ -66,8 +66,8 @@ class Reference:
 
 def reference(scales: Scales, codes: Array, most: int = SAMPLE) -> Reference:
     """The reference made of the distinct goal rows of (G, d), thinned evenly to a sample."""
-    codes = _thinned(codes, 40 * most)
-    codes = _thinned(codes[distinct(np.zeros(len(codes), np.intp), codes)], most)
+    codes = thinned(codes, most)
+    codes = _evenly(codes[distinct(np.zeros(len(codes), np.intp), codes)], most)
     discrete = _columns(scales, discrete=True)
     levels = tuple(np.unique(codes[:, column]) for column in discrete)
     hot = np.ascontiguousarray(_one_hot(codes[:, discrete], levels).T)
@@ -79,10 +79,15 @@ def reference(scales: Scales, codes: Array, most: int = SAMPLE) -> Reference:
     return replace(made, usual=np.sort(_nearest_mean(gaps)))
 
 
-def _thinned(codes: Array, most: int) -> Array:
-    if len(codes) <= most:
-        return codes
-    return codes[np.round(np.linspace(0, len(codes) - 1, most)).astype(int)]
+def thinned(rows: Array, most: int) -> Array:
+    """As many goal rows, evenly spaced, as are looked at to make a reference of `most`."""
+    return _evenly(rows, 40 * most)
+
+
+def _evenly(rows: Array, most: int) -> Array:
+    if len(rows) <= most:
+        return rows
+    return rows[np.round(np.linspace(0, len(rows) - 1, most)).astype(int)]
 
 
 def _columns(scales: Scales, *, discrete: bool) -> Array:

@@ -165,3 +165,14 @@ def test_the_rows_before_and_after_follow_the_filter(client):
     text = client.get("/projects/many-classes/rows/5?decision=a&sort=-hours").text
     assert "/projects/many-classes/rows/6?" in text
     assert "/projects/many-classes/rows/4?" in text
+
+
+def test_views_that_were_saved_over_http_are_listed_and_lead_nowhere_else(client):
+    saved = [{"where": "hours > 40"}, {"address": "https://elsewhere.example/"}, {"x": [1]}]
+    for number, state in enumerate(saved):
+        body = {"name": f"View {number}", "state": state}
+        assert client.post("/api/v1/projects/fixed/views", json=body).status_code == 201
+    text = client.get("/projects/fixed").text
+    assert '<a href="/projects/fixed?where=hours+%3E+40">View 0</a>' in text
+    assert '<a href="/">View 1</a>' in text
+    assert "elsewhere" not in text

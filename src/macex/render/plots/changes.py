@@ -29,7 +29,7 @@ class ChangesDisplay:
         cls, explanations: Any, *, shap: Any = None, ax: Any = None
     ) -> ChangesDisplay:
         """Count over a batch, and draw."""
-        summary = explanations.summary(shap)
+        summary = explanations.summary(shap, plan=False)
         times: Mapping[str, int] = dict(summary.columns)
         columns = list(dict.fromkeys([*times, *summary.shap]))
         names = [called(column, summary.names) for column in columns]

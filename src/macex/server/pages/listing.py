@@ -16,6 +16,7 @@ from macex.server.api.needs import Reader
 from macex.server.pages.address import ASKING, PERMITTING, Address
 from macex.server.pages.cases import cases_page
 from macex.server.pages.guard import PageRoute
+from macex.server.pages.keeping import kept_views
 from macex.server.pages.shell import address_of, attached, page, page_number, parts_asked, pieces
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
@@ -46,7 +47,7 @@ def rows_page(request: Request, name: str, _caller: Reader) -> HTMLResponse:
     project = server.projects[name].open()
     if isinstance(project, SeriesProject):
         return cases_page(request, project)
-    values = {**listed(project, address), "views": server.views.of(project.name)}
+    values = {**listed(project, address), "views": kept_views(server, project.name)}
     if parts_asked(request, ("rows",)):
         return pieces(request, ["rows"], values, project=project)
     return page(request, "listing", values, project=project)

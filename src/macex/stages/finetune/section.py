@@ -36,7 +36,7 @@ class Section:
     """
 
     points: int = 24
-    rounds: int = 2
+    rounds: int = 3
 
     def __post_init__(self) -> None:
         require_counts(self, "points", "rounds")

@@ -1,0 +1,50 @@
+"""`macex picture`: what the answers of many rows change, and which action helps whom."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from macex.cli import options
+from macex.cli.populations import Files, Showing, asked, records
+
+
+def picture(
+    *,
+    model: options.Model,
+    data: options.Data,
+    rows: options.Rows,
+    label: options.Label = None,
+    drop: options.Drop = None,
+    want: options.Want = None,
+    constraints: options.Rules = None,
+    parts: Annotated[int, typer.Option(help="Into how many parts the rows may fall.")] = 6,
+    max_changes: Annotated[int, typer.Option(help="The most columns an action changes.")] = 1,
+    explained: Annotated[int, typer.Option(help="At most so many rows are looked at.")] = 2000,
+    schema: options.SchemaFile = None,
+    classes: options.Classes = None,
+    out: options.Sheet = None,
+    force: options.Force = False,
+    allow_pickle: options.AllowPickle = False,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """What the answers of many rows change, and for which rows which action helps.
+
+    macex picture --model model.onnx --data train.csv --label income --rows rejected.csv --want ">50K" --out picture.html
+    """  # noqa: E501 - a command is one line
+    show = Showing(out, force, quiet, as_json)
+    files = Files(model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle)
+    crowd = asked(files)
+    found = crowd.explainer.picture(
+        crowd.rows,
+        want=crowd.want,
+        constraints=crowd.constraints,
+        parts=parts,
+        max_changes=max_changes,
+        explained=explained,
+    )
+    columns = [{"column": name, "changed": times} for name, times in found.summary.columns]
+    rules = records(found.to_frame())
+    show(found, {"rows": found.rows, "columns": columns, "rules": rules})

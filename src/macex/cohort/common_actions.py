@@ -1,0 +1,46 @@
+"""The common actions that a summary of explanations shows.
+
+They cost at most five model calls for up to 512 rows: the rows as they are, all single moves, and
+the promising pairs once for each action. More rows cost three calls more, and full chunks of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from macex.cohort.plans import Plan, planned
+from macex.cohort.population import Crowd
+from macex.errors import ConstraintError, ModelError
+
+if TYPE_CHECKING:
+    from macex.explainer.explainer import Explainer
+    from macex.explainer.pipeline import Asked
+
+ACTIONS, CHANGES = 3, 2
+AMONG = 512  # rows on which they are chosen; what they do is counted over all
+FEWEST = 2  # rows that can have an action in common
+
+
+def common_actions(explainer: Explainer, asked: Asked, places: Sequence[int]) -> Plan | None:
+    """The plan for the rows at these places of a call, under its goals and constraints.
+
+    None for fewer than two rows in need, and where no action can be asked for: the model fails on
+    it, or other columns move together in each row.
+    """
+    everyone = Crowd(
+        explainer,
+        asked.rows,
+        asked.goals,
+        asked.constraints,
+        np.arange(len(asked.rows)),
+        asked.margin,
+    )
+    mine = everyone.take(np.array(places, dtype=int))
+    try:
+        plan = planned(mine, ACTIONS, CHANGES, among=AMONG)
+    except (ConstraintError, ModelError):
+        return None
+    return plan if plan.asked >= FEWEST else None

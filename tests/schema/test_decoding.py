@@ -1,0 +1,35 @@
+"""Codes into frames: columns of text are looked up together and come back one by one."""
+
+import pandas as pd
+import pytest
+
+from macex.schema import Schema
+
+DATA = pd.DataFrame(
+    {
+        "town": ["Bonn", "Kiel", None, "Ulm"],
+        "age": [30, 41, 52, 63],
+        "job": ["nurse", "cook", "cook", "nurse"],
+        "kind": pd.array(["a", None, "b", "c"], dtype="string"),
+        "pet": ["cat", "dog", "eel", None],
+    }
+)
+
+
+def test_several_columns_of_text_come_back_as_they_were() -> None:
+    schema = Schema.infer(DATA)
+    pd.testing.assert_frame_equal(schema.frame(schema.read(DATA).codes), DATA)
+
+
+@pytest.mark.parametrize("rows", [[0], [2, 1], []])
+def test_any_rows_of_them_come_back(rows: list[int]) -> None:
+    schema = Schema.infer(DATA)
+    part = DATA.iloc[rows].reset_index(drop=True)
+    pd.testing.assert_frame_equal(schema.frame(schema.read(DATA).codes[rows]), part)
+
+
+def test_a_text_never_seen_stays_the_callers_own_beside_the_others() -> None:
+    schema = Schema.infer(DATA)
+    query = DATA.assign(town=["Rom", "Kiel", None, "Ulm"])
+    rows = schema.read(query)
+    pd.testing.assert_frame_equal(schema.frame(rows.codes, own=rows), query)
