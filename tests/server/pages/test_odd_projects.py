@@ -47,7 +47,12 @@ def nasty(rows):
     return np.where(rows["flag"], 0.9, 0.1)
 
 
+def both(rows):
+    return 0.45 * (rows["hours"] > 100) + 0.45 * (rows["job"] == "nurse")
+
+
 PROJECTS = {
+    "both": Parts(both, DATA, DATA, classes=("no", "yes")),
     "score": Parts(lambda rows: rows["hours"] / 10, DATA, DATA),
     "many-classes": Parts(thirds, DATA, DATA, classes=("a", "b", "c")),
     "raising": Parts(raising, DATA.head(100), DATA.head(100), classes=("no", "yes")),
@@ -176,3 +181,12 @@ def test_views_that_were_saved_over_http_are_listed_and_lead_nowhere_else(client
     assert '<a href="/projects/fixed?where=hours+%3E+40">View 0</a>' in text
     assert '<a href="/">View 1</a>' in text
     assert "elsewhere" not in text
+
+
+def test_the_way_to_an_answer_of_two_changes_is_walked(client):
+    text = client.get("/projects/both/rows/0?want=yes").text
+    way = text[text.index("The way there") : text.index("</ol>")]
+    assert way.count("<li>") == 2
+    assert "0.45" in way
+    assert "0.90" in way
+    assert "The way there" not in client.get("/projects/both/rows/1?want=yes").text

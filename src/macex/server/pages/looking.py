@@ -21,6 +21,7 @@ from macex.server.pages.asking import explained
 from macex.server.pages.fields import fields, found_values
 from macex.server.pages.guard import PageRoute
 from macex.server.pages.listing import view_of
+from macex.server.pages.paths import steps
 from macex.server.pages.permits import WAYS, constraints, permits
 from macex.server.pages.questions import asked_of, question, wanted
 from macex.server.pages.shell import address_of, attached, page, parts_asked, pieces
@@ -163,7 +164,7 @@ class Look:
         try:
             explanation = self.found[0]
         except MacexError as error:
-            return {"refused": str(error), "card": None, "applied": ()}
+            return {"refused": str(error), "card": None, "applied": (), "paths": ()}
         shown = explanation.counterfactuals or (
             () if explanation.miss is None else (explanation.miss,)
         )
@@ -174,5 +175,6 @@ class Look:
             "refused": "",
             "card": card(explanation, self.speech),
             "applied": applied,
+            "paths": [steps(self.explainer, explanation, one, self.speech) for one in shown],
             "asking": self.address.only(*ASKING, *PERMITTING),
         }
