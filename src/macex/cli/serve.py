@@ -110,7 +110,7 @@ def _app(settings: Any) -> tuple[Any, Any]:
     except ImportError as error:
         raise _missing(error) from error
     app = create_app(settings)
-    log_to_stderr()
+    log_to_stderr(values=settings.log_values)
     return uvicorn, app
 
 

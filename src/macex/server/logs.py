@@ -10,6 +10,7 @@ import json
 import logging
 import secrets
 import time
+import traceback
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -23,10 +24,17 @@ STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "
 class JsonLines(logging.Formatter):
     """A log record as one line of JSON.
 
+    Of an error the kind and the places are written; its message, which may quote a cell, only with
+    `values`.
+
     >>> record = logging.makeLogRecord({"levelname": "INFO", "msg": "ready", "port": 8000})
     >>> json.loads(JsonLines().format(record))["port"]
     8000
     """
+
+    def __init__(self, *, values: bool = False) -> None:
+        super().__init__()
+        self.values = values
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
@@ -38,14 +46,20 @@ class JsonLines(logging.Formatter):
         }
         line |= {key: value for key, value in vars(record).items() if key not in STANDARD}
         if record.exc_info and record.exc_info[0] is not None:
-            line["error"] = self.formatException(record.exc_info)
+            line["error"] = self._told(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)
 
+    def _told(self, fault: Any) -> Any:
+        if self.values:
+            return self.formatException(fault)
+        places = [f"{one.filename}:{one.lineno}" for one in traceback.extract_tb(fault[2])]
+        return {"kind": fault[0].__name__, "places": places}
 
-def log_to_stderr() -> None:
+
+def log_to_stderr(*, values: bool) -> None:
     """Send what macex and uvicorn log to the standard error, as lines of JSON."""
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonLines(values=values))
     for name in ("macex", "uvicorn"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False

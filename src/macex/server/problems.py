@@ -111,14 +111,10 @@ def add_problems(app: FastAPI) -> None:
         known = error if isinstance(error, HTTPException) else HTTPException(500)
         return problem_response(known.status_code, str(known.detail), headers=known.headers)
 
-    def failed(_request: Request, _error: Exception) -> Response:
-        return problem_response(500, "The fault is the server's; its log says more.")
-
     app.add_exception_handler(ProblemError, problem)
     app.add_exception_handler(MacexError, wrong)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http)
-    app.add_exception_handler(Exception, failed)
 
 
 def _place(fault: Any) -> str:

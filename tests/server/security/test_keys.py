@@ -134,3 +134,12 @@ def test_who_asks_too_often_is_told_to_wait(loan_project, tmp_path, start):
         said = [client.get("/api/v1/projects", headers=bearer("k")) for _ in range(4)]
     assert [one.status_code for one in said] == [200, 200, 200, 429]
     assert int(said[-1].headers["retry-after"]) > 0
+
+
+def test_who_tries_one_key_after_the_other_is_told_to_wait(tmp_path, start):
+    settings = Settings(state=tmp_path, admin_key="right")
+    with start(settings) as served, httpx.Client(base_url=served.url) as client:
+        said = [client.post("/api/v1/session", json={"key": f"k{at}"}) for at in range(40)]
+        assert [one.status_code for one in said][:30] == [401] * 30
+        assert said[-1].status_code == 429
+        assert client.get("/api/v1/projects", headers=bearer("right")).status_code == 200

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 REMEMBERED_S = 2.0
+TRIES_PER_SECOND, TRIES_AT_ONCE = 1.0, 30
 ADMIN = "admin"
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
@@ -56,6 +57,7 @@ class Gate:
         """Refuse to serve the world without keys."""
         self._settings, self._keys, self.sessions = settings, keys, sessions
         self._rates = Rates(settings.requests_per_second, settings.requests_at_once)
+        self._tries = Rates(TRIES_PER_SECOND, TRIES_AT_ONCE)
         self._known: dict[str, tuple[float, Key | None]] = {}
         self._any: tuple[float, bool] = (0.0, False)
         if not settings.local and settings.admin_key is None and not keys.all():
@@ -79,12 +81,22 @@ class Gate:
             return EVERYBODY
         kind, _, given = request.headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
-            key = self.key(given.strip())
+            key = self.shown(given.strip(), request)
             return None if key is None else Caller(key.name, key.scopes, key.id)
         return self._of_session(request.cookies.get(COOKIE, ""))
 
+    def shown(self, given: str, request: Request) -> Key | None:
+        """The key that was shown; who shows one wrong key after the other is told to wait."""
+        key = self.key(given)
+        place = "" if request.client is None else request.client.host
+        if key is None and (wait := self._tries.wait(place)):
+            raise ProblemError(
+                429, "too many wrong keys", headers={"Retry-After": str(math.ceil(wait))}
+            )
+        return key
+
     def key(self, given: str) -> Key | None:
-        """The key that was shown, remembered for a moment."""
+        """The key with this text, remembered for a moment."""
         digest = digest_of(given)
         until, key = self._known.get(digest, (0.0, None))
         if time.monotonic() > until:
@@ -115,7 +127,7 @@ class Gate:
 
     def sign_in(self, request: Request, response: Response, given: str) -> Caller:
         """Begin a session for whoever shows a key; the cookie goes with the response."""
-        key = self.key(given)
+        key = self.shown(given, request)
         if key is None:
             raise ProblemError(401, "this is no key of this server")
         cookie = self.sessions.cookie(key.id)

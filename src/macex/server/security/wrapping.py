@@ -6,6 +6,7 @@ browsers to load nothing from elsewhere.
 
 from __future__ import annotations
 
+import logging
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -15,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from macex.server.problems import problem_response
 from macex.server.settings import Settings
 
+LOG = logging.getLogger("macex.server")
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' data:; connect-src 'self'; font-src 'self'; manifest-src 'self'; "
@@ -77,13 +79,20 @@ class Wrapping:
             started = started or message["type"] == "http.response.start"
             await send(message)
 
+        failed = False
         try:
             await self.app(scope, counting, sending)
         except Exception:
-            if not exceeded:
+            failed = not exceeded
+            if failed:
+                LOG.exception("request failed", extra={"method": scope["method"]})
+            if failed and started:
                 raise
         if exceeded and not started:
             await _too_much(most)(scope, receive, send)
+        elif failed:
+            said = "The fault is the server's; its log says more."
+            await problem_response(500, said)(scope, receive, send)
 
     def _most(self, headers: Headers) -> int:
         upload = headers.get("content-type", "").startswith("multipart/form-data")
