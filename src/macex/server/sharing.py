@@ -20,7 +20,7 @@ from macex.server.projects.project import Project
 MOST_ROWS = 512
 MOST_WAITS = 10
 Waiting = tuple[Ask, "asyncio.Future[Explanations]"]
-Outcome = Explanations | MacexError
+Outcome = Explanations | Exception
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Sharing:
             try:
                 outcomes = await loop.run_in_executor(self._pool, _outcomes, queue.project, asks)
             except Exception as fault:  # noqa: BLE001 - whoever waits is told
-                outcomes = [fault] * len(batch)  # type: ignore[list-item]
+                outcomes = [fault] * len(batch)
             for (_, future), outcome in zip(batch, outcomes, strict=True):
                 _settle(future, outcome)
             self._report(len(asks), sum(map(len, asks)))
@@ -112,10 +112,10 @@ def _outcomes(project: Project, asks: list[Ask]) -> list[Outcome]:
     return [outcome for ask in asks for outcome in _outcomes(project, [ask])]
 
 
-def _settle(future: asyncio.Future[Explanations], outcome: object) -> None:
+def _settle(future: asyncio.Future[Explanations], outcome: Outcome) -> None:
     if future.done():
         return
-    if isinstance(outcome, BaseException):
+    if isinstance(outcome, Exception):
         future.set_exception(outcome)
-    elif isinstance(outcome, Explanations):
+    else:
         future.set_result(outcome)

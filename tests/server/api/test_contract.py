@@ -31,7 +31,7 @@ def contract(served):
 
 def held(case):
     """Most questions are about a project that there is."""
-    if "name" in (case.path_parameters or {}) and hash(str(case.body)) % 4:
+    if "name" in (case.path_parameters or {}) and len(str(case.body)) % 4:
         case.path_parameters["name"] = "loans"
     case.call_and_validate(checks=HELD, timeout=120)
 

@@ -147,7 +147,8 @@ def _rows(asked: ExplainRequest, project: Project) -> list[Mapping[str, Any]]:
         raise ProblemError(422, "give rows, or places of rows of the table, and not both")
     if asked.rows is not None:
         return list(asked.rows)
-    return [project.table.line(place).cells for place in asked.places or ()]
+    table = project.table
+    return [table.cells(table.checked(place)) for place in asked.places or ()]
 
 
 def _one_row(asked: WhatIfRequest, project: Project) -> Any:

@@ -123,7 +123,7 @@ def _format(project: Project) -> dict[str, Any]:
     schema = explainer.schema.to_dict()
     for column in (*schema["columns"], *schema["blocks"]):
         column["seen"], column["counts"] = [], []
-    names = {column: plain(vars_of(name)) for column, name in project.parts.names.items()}
+    names = {column: plain(_name_parts(name)) for column, name in project.parts.names.items()}
     return {
         "schema": plain(schema),
         "outlook": plain(asdict(outlook_of(explainer))),
@@ -131,8 +131,7 @@ def _format(project: Project) -> dict[str, Any]:
     }
 
 
-def vars_of(name: Any) -> Any:
-    """A name by its parts, or the text that it is."""
+def _name_parts(name: Any) -> Any:
     return name if isinstance(name, str) else asdict(name)
 
 
