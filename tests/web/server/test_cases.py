@@ -10,6 +10,8 @@ from web.looking import FAINT, OVERFLOW, looks, photographed
 from web.server.accessible import faults
 from web.server.conftest import served, visiting
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def motors(tmp_path_factory):

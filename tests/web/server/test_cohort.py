@@ -9,6 +9,8 @@ from web.looking import FAINT, OVERFLOW, looks, photographed
 from web.server.accessible import faults
 from web.server.conftest import served, visiting
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_filtered_set_is_explained_and_summed_up(visit, site, tmp_path):
     visit.goto(f"{site}/projects/loans?decision=refused&where=age+%3E+60")

@@ -9,6 +9,8 @@ from web.looking import FAINT, OVERFLOW, looks, photographed
 from web.server.accessible import faults
 from web.server.conftest import served, visiting
 
+pytestmark = pytest.mark.slow
+
 KEY = "a-long-secret-key"
 
 

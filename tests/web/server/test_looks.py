@@ -9,6 +9,8 @@ from web.looking import FAINT, OVERFLOW, looks, photographed
 from web.server.accessible import faults, tabbed
 from web.server.conftest import visiting
 
+pytestmark = pytest.mark.slow
+
 ASKED = "want=granted&n=2&may.job=keep&low.hours=10&max=2&rules=pay+%3C%3D+50"
 VARIANTS = "a.hours=66&a.pay=x&b.job=doctor&b.since=2021-01-01"
 PAGES = {
@@ -51,9 +53,27 @@ def test_the_keyboard_reaches_everything_in_reading_order(visit, site):
 
 def test_the_skip_link_leads_to_the_content(visit, site):
     visit.goto(f"{site}/projects/loans")
+    visit.wait_for_load_state("networkidle")
     visit.keyboard.press("Tab")
     visit.keyboard.press("Enter")
     expect(visit.locator("#main")).to_be_focused()
+
+
+def test_the_focus_stays_where_it_is_when_a_part_is_replaced(visit, site):
+    visit.goto(f"{site}/projects/loans")
+    visit.wait_for_load_state("networkidle")
+    visit.get_by_role("link", name="Next ›").focus()
+    visit.keyboard.press("Enter")
+    expect(visit.locator("#rows [role=status]")).to_contain_text("26–50")
+    expect(visit.get_by_role("link", name="Next ›")).to_be_focused()
+    visit.keyboard.press("Enter")
+    expect(visit.locator("#rows [role=status]")).to_contain_text("51–75")
+    visit.goto(f"{site}/projects/loans/rows/0?a.hours=44")
+    visit.wait_for_load_state("networkidle")
+    visit.get_by_role("link", name="Reset").focus()
+    visit.keyboard.press("Enter")
+    expect(visit.locator(".mx-edited")).to_have_count(0)
+    expect(visit.get_by_role("link", name="Reset")).to_be_focused()
 
 
 def test_everything_can_be_looked_at_without_javascript(browser, site):

@@ -9,6 +9,8 @@ from playwright.sync_api import expect
 
 from web.server.conftest import granted, people, visiting
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def training(tmp_path):

@@ -86,6 +86,11 @@ def test_two_variants_stand_side_by_side(visit, site):
     expect(page.get_by_label("hours per week, A", exact=True)).to_have_value("5")
     page.get_by_role("link", name="Drop B").click()
     expect(tile(page, 2)).to_have_count(0)
+    page.get_by_role("link", name="Compare two").click()
+    expect(tile(page, 2)).to_contain_text("refused")
+    page.get_by_role("link", name="Apply: ").first.click()
+    expect(tile(page, 1)).to_contain_text("granted")
+    expect(tile(page, 2)).to_contain_text("refused")
 
 
 def test_a_column_that_stays_never_changes(visit, site):

@@ -11,6 +11,8 @@ const TYPING = 160; // ms without a key before the model is asked
 let waiting = 0;
 
 const form = () => document.getElementById("state");
+const here = () => location.pathname + location.search;
+let shown = here();
 
 // A new address: the state of the form, or one that was clicked. `kept` tells Back from Undo.
 function goTo(url, parts, { replace = false, edit = false } = {}) {
@@ -88,7 +90,10 @@ document.addEventListener("click", (event) => {
   }
 });
 
-window.addEventListener("popstate", () => show(location.href).then(ready));
+// Back and forward; a step within the page, to an anchor, shows nothing new.
+window.addEventListener("popstate", () => {
+  if (shown !== here()) show(location.href).then(ready);
+});
 
 // One run of keys in one cell is one edit: the first of them makes a new entry of the history.
 let typedIn = null;
@@ -123,6 +128,7 @@ async function offer(field) {
 
 // What only a page with this module can do is shown by it.
 function ready() {
+  shown = here();
   for (const slider of document.querySelectorAll(".mx-slider[hidden]")) slider.hidden = false;
   const undo = document.querySelector("[data-undo]");
   if (undo) {

@@ -25,7 +25,7 @@ export async function show(href) {
   const answer = await fetch(href);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   document.title = page.title;
-  document.querySelector("main").replaceWith(page.querySelector("main"));
+  keepingFocus(() => document.querySelector("main").replaceWith(page.querySelector("main")));
 }
 
 export function say(text) {
@@ -38,7 +38,7 @@ function put(page, fine) {
     const made = page.getElementById(part);
     const place = document.getElementById(part);
     place?.removeAttribute("aria-busy");
-    if (made && place) fill(place, made);
+    if (made && place) keepingFocus(() => fill(place, made));
   }
   wanted.clear();
   if (!fine) say("The server could not answer that.");
@@ -48,4 +48,19 @@ function put(page, fine) {
 function fill(place, made) {
   if (place.getAttribute("aria-live")) place.replaceChildren(...made.childNodes);
   else place.replaceWith(made);
+}
+
+// Whoever uses the keyboard stays where they are: on the same thing of the new part.
+function keepingFocus(replace) {
+  const held = document.activeElement;
+  replace();
+  if (held.isConnected) return;
+  (twin(held) ?? document.getElementById("main")).focus({ preventScroll: true });
+}
+
+function twin(held) {
+  if (held.id) return document.getElementById(held.id);
+  const named = (node) => node.getAttribute("aria-label") ?? node.textContent.trim();
+  const alike = [...document.querySelectorAll(held.tagName)];
+  return alike.find((node) => named(node) === named(held) && !node.disabled);
 }

@@ -16,7 +16,7 @@ export function stateOf(form) {
 export function withVariant(form, href, letter) {
   const given = new URL(href).searchParams;
   const query = new URL(stateOf(form)).searchParams;
-  const own = (key) => key.startsWith(`${letter}.`) || key === "two";
+  const own = (key) => key.startsWith(`${letter}.`) || (letter === "b" && key === "two");
   for (const key of [...query.keys()]) if (own(key)) query.delete(key);
   for (const [key, value] of given) if (own(key)) query.append(key, value);
   return address(query);
