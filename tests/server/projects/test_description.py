@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from functools import partial
+
 import pytest
 
 from macex.errors import DataError, MacexError
@@ -67,10 +70,23 @@ def test_names_are_looked_up_and_never_paths(loan_project, tmp_path):
 
 
 def test_two_projects_of_one_title_have_two_names():
-    assert slug("A & B", {}) == "a-b"
-    assert slug("A & B", {"a-b": None}) == "a-b-2"
-    assert slug("../../x", {}) == "x"
-    assert slug("日本", {}) == "project"
+    assert slug("A & B") == "a-b"
+    assert slug("A & B", {"a-b"}) == "a-b-2"
+    assert slug("../../x") == "x"
+    assert slug("日本") == "project"
+
+
+def test_a_broken_project_keeps_no_other_from_being_served(loan_project, tmp_path):
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / FILE).write_text("title = ", encoding="utf-8")
+    shutil.copytree(loan_project, tmp_path / "whole")
+    assert [project.name for project in catalogue(tmp_path)] == ["whole"]
+
+
+def test_a_folder_left_by_a_crash_is_in_nobody_s_way(loan_project, tmp_path):
+    (tmp_path / "loans").mkdir()
+    fill = partial(shutil.copytree, loan_project, dirs_exist_ok=True)
+    assert catalogue(tmp_path).add("Loans", fill).name == "loans-2"
 
 
 def test_a_project_is_opened_when_asked_and_once(loan_project, tmp_path):

@@ -5,8 +5,9 @@ A name that comes with a request is looked up here and never becomes a path.
 
 from __future__ import annotations
 
+import logging
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path
 from threading import RLock
@@ -19,6 +20,7 @@ from macex.server.projects.parts import Parts, read_parts
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 
+LOG = logging.getLogger("macex.server")
 AuditFor = Callable[[str], Callable[[Parts], Audit] | None]
 
 
@@ -37,9 +39,12 @@ class Catalogue:
         self._projects: dict[str, Project] = {}
         self._places: dict[str, Path] = {}
         for place in _folders(folder):
-            self._list(place.name, place)
+            try:
+                self._list(place.name, place)
+            except DataError as error:
+                LOG.warning("project left out", extra={"project": place.name, "why": str(error)})
         if single is not None:
-            self._list(slug(read_description(single).title, self._projects), single)
+            self._list(slug(read_description(single).title, set(self._projects)), single)
         self._demo = Project(NAME, TITLE, demo_parts, audit(NAME))
 
     def __iter__(self) -> Iterator[Project]:
@@ -55,9 +60,11 @@ class Catalogue:
     def add(self, title: str, fill: Callable[[Path], None]) -> Project:
         """A new project of the folder; `fill` puts its files there, or raises and leaves none."""
         with self._lock:
-            name = slug(title, self._projects)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            there = {place.name for place in self.folder.iterdir()}
+            name = slug(title, {*self._projects, *there})
             place = self.folder / name
-            place.mkdir(parents=True)
+            place.mkdir()
         try:
             fill(place)
             read_description(place)
@@ -88,10 +95,10 @@ class Catalogue:
         return project
 
 
-def slug(title: str, taken: dict[str, Project]) -> str:
+def slug(title: str, taken: Collection[str] = ()) -> str:
     """A name for addresses: small letters, digits and hyphens, not taken yet.
 
-    >>> slug("Crédit 2024 / EU", {})
+    >>> slug("Crédit 2024 / EU")
     'cr-dit-2024-eu'
     """
     kept = "".join(c if c.isascii() and c.isalnum() else " " for c in title.lower())

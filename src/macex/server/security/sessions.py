@@ -59,7 +59,7 @@ def kept_secret(folder: Path) -> bytes:
     """The secret of a server, made once and readable by its user only."""
     path = folder / "secret"
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(path, secrets.token_bytes(32))
         path.chmod(0o600)
     return path.read_bytes()

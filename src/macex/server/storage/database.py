@@ -37,7 +37,7 @@ def open_database(url: str) -> Engine:
 
 def _sqlite(url: str, path: str | None) -> Engine:
     if path and path != ":memory:":
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     engine = create_engine(url, connect_args={"timeout": BUSY_S, "check_same_thread": False})
     event.listen(engine, "connect", _configure)
     return engine
