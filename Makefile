@@ -15,7 +15,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/cache/bytecode
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-all check docs bench bench-gpu bench-scale peers format clean
+.PHONY: help demo test test-slow test-all check docs bench bench-gpu bench-scale bench-server peers format clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -46,6 +46,9 @@ bench-gpu: $(VENV)/.installed-torch  ## print how many queries a second torch an
 
 bench-scale: $(VENV)/.installed-bench  ## rows by the million, on a quiet machine; ROWS=1000000 is the largest run
 	$(BIN)/python -m macex.bench --tables scale --datasets adult $(if $(ROWS),--rows $(ROWS)) $(if $(QUERIES),--queries $(QUERIES)) --out bench-scale-results --resume
+
+bench-server: $(VENV)/.installed-bench $(VENV)/.installed-server  ## fifty clients ask a server for a minute, with shared calls and one by one
+	$(BIN)/python -m macex.bench.serving --clients 50 --seconds 60
 
 peers: $(PEERS)/.installed  ## make .venv-peers with dice-ml and aeon, which need versions of their own
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from macex.ask.constraints import Constraints
 from macex.ask.goals import above, above_row, any_of, at_least, at_most, below, between, rise_by
 from macex.audit import Audit
+from macex.client import Client
 from macex.cohort.bias import Bias
 from macex.cohort.picture import Picture
 from macex.cohort.plans import Plan
@@ -29,6 +30,7 @@ from macex.errors import (
     RunError,
     SavedError,
     SchemaError,
+    ServerError,
 )
 from macex.explainer import Explainer
 from macex.explainer.saving import load
@@ -79,6 +81,7 @@ __all__ = [
     "Categorical",
     "Change",
     "ChangesDisplay",
+    "Client",
     "ConstraintError",
     "Constraints",
     "Continuous",
@@ -132,6 +135,7 @@ __all__ = [
     "SeriesExplainer",
     "SeriesExplanation",
     "SeriesExplanations",
+    "ServerError",
     "Thresholds",
     "above",
     "above_row",

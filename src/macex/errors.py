@@ -11,7 +11,8 @@
     ├── DataError           a dataset that cannot be found or is not what it should be
     ├── SavedError          a saved explainer that cannot be read
     ├── RunError            a run over many rows that stopped: no room, or a worker that died
-    └── RenderError         a page or file that cannot be made
+    ├── RenderError         a page or file that cannot be made
+    └── ServerError         a server that cannot be reached, or refuses
 
 Errors are for wrong *calls*. A question without an answer is not an error but an answer: an
 explanation whose status says why.
@@ -88,6 +89,14 @@ class RunError(MacexError, RuntimeError):
 
 class RenderError(MacexError, RuntimeError):
     """A page or a file cannot be made: the message says what is missing."""
+
+
+class ServerError(MacexError, RuntimeError):
+    """A server cannot be reached, or refuses; `status` is that of HTTP, 0 without an answer."""
+
+    def __init__(self, message: str, *, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 def closest(name: object, known: Iterable[object]) -> str:

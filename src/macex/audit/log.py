@@ -50,6 +50,10 @@ class Audit:
             for name, path in given.items()
         }
 
+    def write(self, records: Sequence[dict[str, Any]]) -> None:
+        """Record explanations."""
+        append(self.path, records)
+
 
 def file_hash(path: str | Path) -> str:
     """The SHA-256 of a file."""

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
+from macex.ask.typed import goal_typed
 from macex.audit import Audit
 from macex.cli import options
-from macex.cli.goals import goal_typed
 from macex.cli.inputs import Training, classes_named, label_hint, model_for, training
 from macex.cli.toml import read_constraints
 from macex.explainer import Explainer

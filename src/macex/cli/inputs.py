@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,12 +95,3 @@ def label_hint(data: Path, label: str | None) -> Iterator[None]:
 def classes_named(text: str | None) -> list[str] | None:
     """The names in a list such as `no,yes`."""
     return None if text is None else [name.strip() for name in text.split(",")]
-
-
-def typed_label(text: str, classes: Iterable[object] | None) -> object:
-    """A label as the model knows it, from what was typed.
-
-    >>> typed_label("1", (0, 1)), typed_label("yes", None)
-    (1, 'yes')
-    """
-    return next((known for known in classes or () if str(known) == text), text)

@@ -16,11 +16,14 @@ from macex.cli import (
     demo,
     doctor,
     explain,
+    keys,
     picture,
     plan,
+    project,
     recourse,
     replay,
     schema,
+    serve,
     whatif,
 )
 from macex.errors import MacexError
@@ -47,6 +50,9 @@ app.command("bias")(bias.bias)
 app.command("recourse")(recourse.recourse)
 app.command("picture")(picture.picture)
 app.command("replay")(replay.replay)
+app.command("serve")(serve.serve)
+app.add_typer(project.app, name="project")
+app.add_typer(keys.app, name="key")
 app.command("doctor")(doctor.doctor)
 app.command(
     "bench",

@@ -18,7 +18,8 @@ from macex.models.oracle import Oracle
 from macex.render.text import aligned
 from macex.render.values import score_text, shown
 from macex.scale.reading import read_table
-from macex.schema import Column, Rows, Schema
+from macex.schema import Rows, Schema
+from macex.schema.typed import typed
 
 SAMPLE = 1000  # training rows by which a model is known
 
@@ -57,24 +58,6 @@ class Row:
             for at, (column, code) in enumerate(zip(self.schema.columns, self.codes, strict=True))
         ]
         return [(name, own[name], now) for name, now in zip(self.schema.names, after, strict=True)]
-
-
-def typed(column: Column, text: str) -> float:
-    """The code of a value that was typed."""
-    if text == "":
-        return column.code(None)
-    if column.discrete:
-        value = next((known for known in column.table if str(known) == text), text)
-        return column.code(value)
-    if column.kind == "datetime":
-        return column.code(np.datetime64(text).astype("M8[us]").item())
-    try:
-        number: float = int(text) if column.integer else float(text)
-    except ValueError:
-        raise SchemaError(
-            f"column {column.name!r} takes {'whole ' * column.integer}numbers, not {text!r}"
-        ) from None
-    return column.code(number)
 
 
 def whatif(

@@ -7,12 +7,12 @@ import uuid
 from collections.abc import Callable
 from copy import copy
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from macex.ask.stated import goal_stated
-from macex.audit import Audit, append
+from macex.audit import Audit
 from macex.errors import OptionError
 from macex.explainer.fingerprint import fingerprint
 from macex.explainer.saving import written_options
@@ -34,7 +34,7 @@ class Recorder:
         """Hash the files, once, and write down what all explanations share."""
         self._audit = audit if isinstance(audit, Audit) else Audit(audit)
         self.path = self._audit.path
-        self._write: Callable[[list[dict[str, Any]]], None] = partial(append, self.path)
+        self._write: Callable[[list[dict[str, Any]]], None] = self._audit.write
         options = explainer._fitted.options  # noqa: SLF001 - the other half of the class
         if callable(options.distance):
             raise OptionError("an explainer with a distance function of its own cannot be audited")

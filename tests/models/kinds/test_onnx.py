@@ -94,3 +94,23 @@ def test_an_explainer_of_a_session_can_be_sent():
     assert sent.explain(rows).to_json(canonical=True) == explainer.explain(rows).to_json(
         canonical=True
     )
+
+
+def test_a_model_of_whole_cases_is_fed_with_cases(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    make, number = onnx.helper, onnx.TensorProto.FLOAT
+    graph = make.make_graph(
+        [make.make_node("ReduceMean", ["cases", "axes"], ["scores"], keepdims=0)],
+        "means",
+        [make.make_tensor_value_info("cases", number, [None, 2, 5])],
+        [make.make_tensor_value_info("scores", number, [None, 2])],
+        [onnx.numpy_helper.from_array(np.array([2]), "axes")],
+    )
+    model = make.make_model(graph, opset_imports=[make.make_opsetid("", 18)])
+    model.ir_version = 9
+    path = tmp_path / "means.onnx"
+    path.write_bytes(model.SerializeToString())
+    level = np.arange(20.0)[:, None, None] * np.array([1, -1])[:, None] + np.zeros((20, 2, 5))
+    explainer = mx.SeriesExplainer(mx.load_model(path), level, classes=("up", "down"))
+    cases = np.array([[[1.0] * 5, [2.0] * 5], [[3.0] * 5, [2.0] * 5]])
+    assert [found.label for found in explainer.explain(cases)] == ["down", "up"]

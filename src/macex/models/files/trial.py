@@ -37,7 +37,7 @@ def try_open(
             capture_output=True,
             timeout=timeout_s,
             check=False,
-            env=_surroundings(),
+            env=surroundings(),
         )
     except subprocess.TimeoutExpired:
         raise ModelFileError(
@@ -47,7 +47,7 @@ def try_open(
         raise ModelFileError(_reason(form, done.returncode, done.stderr.decode(errors="replace")))
 
 
-def _surroundings() -> dict[str, str]:
+def surroundings() -> dict[str, str]:
     """The child sees the same packages and starts no crowd of threads."""
     paths = os.pathsep.join(path for path in sys.path if path)
     return {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -62,7 +62,7 @@ def _reason(form: Format, code: int, said: str) -> str:
     return f"the {form} file cannot be opened: {last[0][:300]}"
 
 
-def _limit(memory_mb: int) -> None:
+def bound_memory(memory_mb: int) -> None:
     """Bound what the process may take from now on; elsewhere than on Linux only time is bounded."""
     if sys.platform != "linux":
         return
@@ -80,7 +80,7 @@ def main(order: dict[str, Any]) -> int:
     form: Format = order["form"]
     needed(*LIBRARIES[form])
     content = sys.stdin.buffer.read()
-    _limit(order["memory_mb"])
+    bound_memory(order["memory_mb"])
     try:
         tried(opened(content, form, order["trusted"]))
     except ModelFileError as error:

@@ -27,13 +27,17 @@ TEXT = "tensor(string)"
 
 @dataclass(frozen=True)
 class Feed:
-    """What a session takes: one input per column, or a single matrix."""
+    """What a session takes: one input per column, a single matrix, or cases of more axes."""
 
     kinds: Mapping[str, str]  # name of the input: its type
     matrix: Matrix | None = None
+    cases: bool = False
 
     def __call__(self, frame: Any) -> dict[str, Any]:
         """The inputs of a session for a frame or an array."""
+        if self.cases:
+            ((name, kind),) = self.kinds.items()
+            return {name: np.asarray(frame).astype(NUMBERS[kind])}
         if self.matrix is not None:
             ((name, kind),) = self.kinds.items()
             return {name: self.matrix(frame).astype(NUMBERS[kind])}
@@ -130,7 +134,10 @@ def feed_of(session: Any) -> Feed:
     for name, kind in kinds.items():
         if kind not in NUMBERS and kind != TEXT:
             raise ModelError(f"the ONNX model's input {name!r} is a {kind}, which no column can be")
-    wide = inputs[0].shape[-1] if inputs[0].shape else None
+    shape = inputs[0].shape or []
+    if len(inputs) == 1 and len(shape) > 2 and kinds[inputs[0].name] in NUMBERS:
+        return Feed(kinds, cases=True)
+    wide = shape[-1] if shape else None
     if len(inputs) == 1 and wide != 1 and kinds[inputs[0].name] in NUMBERS:
         return Feed(kinds, Matrix(width=wide if isinstance(wide, int) else None))
     return Feed(kinds)

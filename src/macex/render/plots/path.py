@@ -35,7 +35,7 @@ class PathDisplay:
     ) -> PathDisplay:
         """Ask the explainer's model about every row on the way, and draw."""
         found = chosen(explanation, rank)
-        order, scores = _walked(explainer, explanation, found)
+        order, scores = walked(explainer, explanation, found)
         speech = Speech(explanation.names)
         steps = ["now"]
         for change in (found.changes[at] for at in order):
@@ -63,7 +63,7 @@ class PathDisplay:
         return self
 
 
-def _walked(explainer: Any, explanation: Any, found: Any) -> tuple[list[int], list[float]]:
+def walked(explainer: Any, explanation: Any, found: Any) -> tuple[list[int], list[float]]:
     """The changes in the order in which they help most, and the score after each.
 
     Cells that only follow from the changes are written with the last one.

@@ -1,13 +1,12 @@
-"""What `--want` means: a label, or a goal written as in the library."""
+"""Goals as people type them: a label, or a goal written as in the library."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from macex.ask.goals import above, any_of, at_least, at_most, below, between, rise_by
-from macex.cli.inputs import typed_label
 from macex.errors import GoalError, closest
 
 CALL = re.compile(r"\s*(\w+)\s*\((.*)\)\s*")
@@ -19,6 +18,15 @@ BOUNDS: dict[str, tuple[Callable[..., Any], int]] = {
     "between": (between, 2),
     "rise_by": (rise_by, 1),
 }
+
+
+def typed_label(text: str, classes: Iterable[object] | None) -> object:
+    """A label as the model knows it, from what was typed.
+
+    >>> typed_label("1", (0, 1)), typed_label("yes", None)
+    (1, 'yes')
+    """
+    return next((known for known in classes or () if str(known) == text), text)
 
 
 def goal_typed(text: str | None, classes: Sequence[object] | None) -> Any:
@@ -36,7 +44,7 @@ def goal_typed(text: str | None, classes: Sequence[object] | None) -> Any:
     if name == "any_of":
         return any_of(*(typed_label(part, classes) for part in inside))
     if name not in BOUNDS:
-        raise GoalError(f"--want has no goal {name!r}{closest(name, [*BOUNDS, 'any_of'])}")
+        raise GoalError(f"want has no goal {name!r}{closest(name, [*BOUNDS, 'any_of'])}")
     return _bound(name, inside, classes)
 
 
@@ -50,5 +58,5 @@ def _bound(name: str, inside: list[str], classes: Sequence[object] | None) -> An
         bounds = []
     if len(bounds) != count or len(labels) > 1:
         shape = ", ".join(["NUMBER"] * count)
-        raise GoalError(f"--want takes {name}({shape}) or {name}({shape}, label=LABEL)")
+        raise GoalError(f"want takes {name}({shape}) or {name}({shape}, label=LABEL)")
     return make(*bounds, label=typed_label(labels[0], classes) if labels else None)

@@ -1,0 +1,187 @@
+"""Load on a real server: many clients ask for single rows, with shared calls and one by one.
+
+    python -m macex.bench.serving --clients 50 --seconds 60
+
+A server process is started on a free port, with Adult and XGBoost as its project. The clients speak
+HTTP over kept connections and send their next row when they have the answer to the last one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+import typer
+
+from macex.datasets import load
+
+ROUTE = "/api/v1/projects/adult/explain"
+READY_S = 120
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a run saw: answers, errors, how long each took, and the server's CPU time."""
+
+    seconds: float
+    took: Sequence[float]
+    errors: int
+    busy_s: float = float("nan")
+
+    @property
+    def throughput(self) -> float:
+        """Answers a second."""
+        return len(self.took) / self.seconds
+
+    def line(self, name: str) -> str:
+        """The run in a line of the table."""
+        middle, late = (1000 * np.quantile(self.took, share) for share in (0.5, 0.95))
+        return (
+            f"{name:<14} {len(self.took):>8,} {self.errors:>7} {self.throughput:>10.1f} "
+            f"{middle:>9.0f} {late:>9.0f} {1000 * self.busy_s / len(self.took):>7.1f}"
+        )
+
+
+def make_project(folder: Path) -> Path:
+    """Adult as a project: an XGBoost model on categories as whole numbers."""
+    from xgboost import XGBClassifier
+
+    adult = load("adult")
+    frame = adult.frame.copy()
+    for column in adult.categorical:
+        frame[column] = pd.factorize(frame[column], sort=True)[0]
+    train, test = adult.split()
+    model = XGBClassifier(n_estimators=100, max_depth=6, random_state=0, n_jobs=1)
+    model.fit(frame.iloc[train], adult.label[train])
+    model.get_booster().save_model(folder / "model.ubj")
+    frame.iloc[train].to_csv(folder / "train.csv", index=False)
+    frame.iloc[test].to_csv(folder / "rows.csv", index=False)
+    kinds = [f'[{column}]\nkind = "categorical"\n' for column in adult.categorical]
+    (folder / "schema.toml").write_text("\n".join(kinds), encoding="utf-8")
+    command = ["project", "new", "adult", "--model", "model.ubj", "--data", "train.csv"]
+    command += ["--rows", "rows.csv", "--schema", "schema.toml", "--classes", "<=50K,>50K", "-q"]
+    subprocess.run([sys.executable, "-m", "macex.cli", *command], cwd=folder, check=True)  # noqa: S603
+    return folder / "adult"
+
+
+@contextmanager
+def serving(project: Path, state: Path, *, share: bool) -> Iterator[tuple[int, int]]:
+    """A server in a process of its own; its port and its process."""
+    command = [sys.executable, "-m", "macex.cli", "serve", "--port", "0"]
+    command += ["--project", str(project), "--state", str(state)]
+    surroundings = {**os.environ, "MACEX_SHARE": str(share).lower(), "OMP_NUM_THREADS": "1"}
+    with (state.parent / f"server-{share}.log").open("w+") as log:
+        server = subprocess.Popen(command, stderr=log, env=surroundings)  # noqa: S603
+        try:
+            yield _port(Path(log.name), server), server.pid
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait(60)
+
+
+def _port(log: Path, server: subprocess.Popen[bytes]) -> int:
+    until = time.monotonic() + READY_S
+    while time.monotonic() < until and server.poll() is None:
+        for line in log.read_text(encoding="utf-8").splitlines():
+            if line.startswith("macex listens on"):
+                return int(line.rpartition(":")[2])
+        time.sleep(0.1)
+    raise TimeoutError(f"the server did not start:\n{log.read_text(encoding='utf-8')[-2000:]}")
+
+
+def _cpu_s(process: int) -> float:
+    """The CPU seconds of a process so far; not known elsewhere than on Linux."""
+    try:
+        said = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    except OSError:
+        return float("nan")
+    return (int(said[11]) + int(said[12])) / os.sysconf("SC_CLK_TCK")
+
+
+async def put_under_load(port: int, process: int, clients: int, seconds: float, rows: int) -> Load:
+    """So many clients, each asking for one row after the other."""
+    await _asked(port, [_request(port, 0)])  # the first one opens the project
+    before = _cpu_s(process)
+    until = time.monotonic() + seconds
+    began = time.perf_counter()
+    tasks = [_client(port, client, rows, until) for client in range(clients)]
+    found = await asyncio.gather(*tasks)
+    took = [one for times, _ in found for one in times]
+    errors = sum(wrong for _, wrong in found)
+    return Load(time.perf_counter() - began, took, errors, _cpu_s(process) - before)
+
+
+async def _client(port: int, client: int, rows: int, until: float) -> tuple[list[float], int]:
+    took: list[float] = []
+    errors, place = 0, client * 197
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    while time.monotonic() < until:
+        place = (place + 1) % rows
+        began = time.perf_counter()
+        status, body = await _exchange(reader, writer, _request(port, place))
+        whole = status == 200 and len(json.loads(body)["explanations"]) == 1
+        errors += not whole
+        took += [time.perf_counter() - began] if whole else []
+    writer.close()
+    return took, errors
+
+
+async def _asked(port: int, requests: Sequence[bytes]) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    for request in requests:
+        status, body = await _exchange(reader, writer, request)
+        if status != 200:
+            raise RuntimeError(f"the server answered {status}: {body.decode()[:500]}")
+    writer.close()
+
+
+async def _exchange(reader: Any, writer: Any, request: bytes) -> tuple[int, bytes]:
+    writer.write(request)
+    head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+    length = int(head.partition("content-length:")[2].partition("\r\n")[0])
+    return int(head.split(" ", 2)[1]), await reader.readexactly(length)
+
+
+def _request(port: int, place: int) -> bytes:
+    body = json.dumps({"places": [place]}).encode()
+    head = f"POST {ROUTE} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def main(
+    clients: Annotated[int, typer.Option(help="Clients at the same time.")] = 50,
+    seconds: Annotated[float, typer.Option(help="How long each of the two runs takes.")] = 60,
+) -> None:
+    """Throughput and waiting times, with shared calls and one by one."""
+    rows = len(load("adult").split()[1])
+    print(f"{clients} clients, single rows of Adult / XGBoost, {seconds:g} s each\n")
+    print(
+        f"{'':<14} {'answers':>8} {'errors':>7} {'per second':>10} {'median ms':>9} {'p95 ms':>9}"
+    )
+    found: dict[bool, Load] = {}
+    with tempfile.TemporaryDirectory() as name:
+        project = make_project(Path(name))
+        for share in (False, True):
+            with serving(project, Path(name) / f"state-{share}", share=share) as (port, process):
+                run = put_under_load(port, process, clients, seconds, rows)
+                found[share] = asyncio.run(run)
+            print(found[share].line("shared" if share else "one at a time"))
+    times = found[True].throughput / found[False].throughput
+    print(f"\nShared calls answer {times:.1f} times as many.")
+
+
+if __name__ == "__main__":
+    typer.run(main)

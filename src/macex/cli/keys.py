@@ -1,0 +1,55 @@
+"""`macex key`: who may use a server that others than this machine can reach."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from macex.cli.serve import settings_from
+
+app = typer.Typer(help="Keys of a server.", no_args_is_help=True)
+State = Annotated[Path | None, typer.Option("--state", metavar="DIR", help="As for `macex serve`.")]
+Database = Annotated[
+    str | None, typer.Option("--database", metavar="URL", help="As for `macex serve`.")
+]
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(help="Whose key it is.")],
+    scope: Annotated[
+        str, typer.Option(help="read; explain, which holds read; or admin, which holds both.")
+    ] = "explain",
+    state: State = None,
+    database: Database = None,
+) -> None:
+    """Make a key and print it. It is kept as a digest and cannot be shown again."""
+    print(_keys(state, database).make(name, (scope,)))
+
+
+@app.command("list")
+def listed(state: State = None, database: Database = None) -> None:
+    """The names of all keys and what they may do."""
+    for key in _keys(state, database).all():
+        print(f"{key.name}  {', '.join(key.scopes)}  made {key.created[:10]}")
+
+
+@app.command()
+def revoke(
+    name: Annotated[str, typer.Argument(help="Whose key it is.")],
+    state: State = None,
+    database: Database = None,
+) -> None:
+    """Make a key worthless, within seconds on servers that run."""
+    _keys(state, database).revoke(name)
+
+
+def _keys(state: Path | None, database: str | None) -> Any:
+    given = {"state": state, "database": database}
+    settings = settings_from({name: value for name, value in given.items() if value is not None})
+    from macex.server.storage.database import open_database
+    from macex.server.storage.keys import Keys
+
+    return Keys(open_database(settings.database_url))

@@ -1,0 +1,90 @@
+"""`macex project new`: a folder that `macex serve` opens."""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from macex.cli import options
+from macex.cli.inputs import classes_named, label_hint, model_for, training
+from macex.cli.toml import read_constraints
+from macex.errors import OptionError
+from macex.explainer import Explainer
+
+app = typer.Typer(help="Folders that `macex serve` opens.", no_args_is_help=True)
+
+
+@app.callback()
+def group() -> None:
+    """Folders that `macex serve` opens."""
+
+
+@app.command()
+def new(
+    *,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to be made.")],
+    model: options.Model,
+    data: options.Data,
+    rows: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The rows to look at; default: the training rows."),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="What the page calls it.")] = None,
+    label: options.Label = None,
+    drop: options.Drop = None,
+    schema: options.SchemaFile = None,
+    constraints: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What may change, as TOML.")
+    ] = None,
+    classes: options.Classes = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Put a model, its training rows and what is said of them into a folder.
+
+        macex project new loans --model model.ubj --data train.csv --label granted --rows new.csv
+
+        macex serve --project loans
+
+    The files are copied. `project.toml` in the folder can be edited: names of columns, schema,
+    constraints. The model must be in a safe format: ONNX, XGBoost, LightGBM, CatBoost or skops.
+    """
+    if folder.exists():
+        raise OptionError(f"{folder} exists: name a new folder")
+    learnt = training(data, label, drop, schema)
+    opened = model_for(model, data, learnt.rows, allow_pickle=False)
+    named = classes_named(classes)
+    with label_hint(data, label):
+        explainer = Explainer(opened, learnt.rows, schema=learnt.kinds, classes=named)
+    said: dict[str, Any] = {"title": title or folder.name, "drop": list(drop or ())}
+    if constraints is not None:
+        read_constraints(constraints, learnt.ground(explainer.schema))
+        said["constraints"] = tomllib.loads(constraints.read_text(encoding="utf-8"))
+    if schema is not None:
+        said["schema"] = tomllib.loads(schema.read_text(encoding="utf-8"))
+    said |= {"label": label} if label else {}
+    said |= {"classes": named} if named else {}
+    _write(folder, {"model": model, "data": data, "rows": rows}, said)
+    if not quiet:
+        print(f"{folder} is made: macex serve --project {folder}")
+
+
+def _write(folder: Path, files: dict[str, Path | None], said: dict[str, Any]) -> None:
+    from macex.server.projects.description import described
+    from macex.server.projects.parts import read_parts
+
+    names = {part: f"{part}{path.suffix}" for part, path in files.items() if path is not None}
+    description = described({**{k: v for k, v in said.items() if v}, **names})
+    folder.mkdir(parents=True)
+    try:
+        for part, path in files.items():
+            if path is not None:
+                shutil.copyfile(path, folder / names[part])
+        description.write(folder)
+        read_parts(folder)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise

@@ -1,0 +1,118 @@
+"""`macex serve`: the page and the HTTP API."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from macex.errors import OptionError
+
+SWITCH_S = 0.0005  # requests are read while an explanation is computed, not after it
+
+
+def serve(
+    *,
+    project: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A project: see `macex project new`.")
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Where to listen; 127.0.0.1 if nothing is said.")
+    ] = None,
+    port: Annotated[int | None, typer.Option(help="0 for any free one; default: 8000.")] = None,
+    state: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Uploads and the database.")
+    ] = None,
+    database: Annotated[
+        str | None, typer.Option(metavar="URL", help="An SQLAlchemy URL instead of SQLite.")
+    ] = None,
+) -> None:
+    """Look at decisions on a page, and ask over HTTP.
+
+    The demo, on http://127.0.0.1:8000:
+
+        macex serve
+
+    A project of your own:
+
+        macex project new loans --model model.ubj --data train.csv --label granted
+
+        macex serve --project loans
+
+    For others than this machine a key is needed:
+
+        macex key new alice --scope explain
+
+        macex serve --host 0.0.0.0
+
+    Every setting is an environment variable, too: MACEX_HOST, MACEX_PORT, MACEX_DATABASE and so on.
+    """
+    given = {"project": project, "host": host, "port": port, "state": state, "database": database}
+    settings = settings_from({name: value for name, value in given.items() if value is not None})
+    uvicorn, app = _app(settings)
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=30,
+    )
+    sys.setswitchinterval(SWITCH_S)
+    _Announced(uvicorn.Server(config), settings.host).run()
+
+
+class _Announced:
+    """A server that says where it listens once it does."""
+
+    def __init__(self, server: Any, host: str) -> None:
+        self.server, self.host = server, host
+
+    def run(self) -> None:
+        """Serve until it is interrupted."""
+        begin = self.server.startup
+
+        async def startup(sockets: Any = None) -> None:
+            await begin(sockets=sockets)
+            for one in self.server.servers:
+                port = one.sockets[0].getsockname()[1]
+                print(f"macex listens on http://{self.host}:{port}", file=sys.stderr, flush=True)
+
+        self.server.startup = startup
+        self.server.run()
+
+
+def settings_from(given: dict[str, Any]) -> Any:
+    """Settings from options and environment; what is wrong with one is said in a line."""
+    try:
+        from pydantic import ValidationError
+
+        from macex.server.settings import Settings
+    except ImportError as error:
+        raise _missing(error) from error
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "_".join(map(str, first["loc"]))
+        raise OptionError(f"{name} (MACEX_{name.upper()}): {first['msg']}") from error
+
+
+def _app(settings: Any) -> tuple[Any, Any]:
+    try:
+        import uvicorn
+
+        from macex.server.app import create_app
+        from macex.server.logs import log_to_stderr
+    except ImportError as error:
+        raise _missing(error) from error
+    app = create_app(settings)
+    log_to_stderr(values=settings.log_values)
+    return uvicorn, app
+
+
+def _missing(error: ImportError) -> OptionError:
+    return OptionError(f"{error.name} is not installed: pip install macex[server]")

@@ -1,0 +1,359 @@
+"""A client of `macex serve`: the same questions as to an `Explainer`, the same answers.
+
+    client = mx.Client("http://127.0.0.1:8000", project="adult")
+    found = client.explain(rows, n=3)
+
+The answers are the `Explanations` that the library itself returns, with the caller's own rows,
+dtypes and index in them. Many rows become a job on the server, which is waited for.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, Self
+
+from macex import errors
+from macex.ask.answers import Outlook
+from macex.ask.constraints import Constraints
+from macex.ask.goals import AboveRow, AnyOf, Goal, resolve
+from macex.ask.stated import goal_stated
+from macex.errors import ConstraintError, OptionError, ServerError, closest
+from macex.explainer.progress import reporter
+from macex.explanation import Explanations
+from macex.explanation.json import plain
+from macex.explanation.reading import explanations_read
+from macex.render.names import read_names
+from macex.schema import Rows, Schema
+
+API = "/api/v1"
+FULL = 0.8  # how much of the largest body a request uses
+ERROR = "urn:macex:error:"
+Method = Literal["exhaustive", "reinforce", "gradientless"]
+Prefer = Literal["fewest", "nearest", "surest"]
+
+
+class Client:
+    """Asks a server about a project's model.
+
+    Parameters
+    ----------
+    url : where the server is, `"http://127.0.0.1:8000"`.
+    key : an API key, where the server wants one.
+    project : which project; not needed where the server has only one.
+    timeout_s : how long to wait for one answer over the network.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        project: str | None = None,
+        *,
+        timeout_s: float = 120.0,
+    ) -> None:
+        try:
+            import httpx
+        except ImportError as error:
+            raise ImportError("httpx is not installed: pip install macex[client]") from error
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        self._http = httpx.Client(base_url=url, headers=headers, timeout=timeout_s)
+        self._failure = httpx.TransportError
+        self._url, self._project = url, project
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._http.close()
+
+    def projects(self) -> list[str]:
+        """The names of the server's projects."""
+        return [one["name"] for one in self._json("GET", "/projects")["projects"]]
+
+    @cached_property
+    def project(self) -> str:
+        """The name of the project that is asked."""
+        names = self.projects()
+        if self._project is None and len(names) == 1:
+            return names[0]
+        if self._project not in names:
+            said = f"project={self._project!r}: the server has no such project"
+            raise OptionError(said + closest(self._project, names))
+        return str(self._project)
+
+    @cached_property
+    def info(self) -> Mapping[str, Any]:
+        """What the server says of the project: columns, classes, constraints."""
+        found: dict[str, Any] = self._json("GET", f"/projects/{self.project}")
+        return found
+
+    @cached_property
+    def health(self) -> Mapping[str, Any]:
+        """The version of the server, and how much one request may ask for."""
+        found: dict[str, Any] = self._json("GET", "/health")
+        return found
+
+    @property
+    def limits(self) -> Mapping[str, Any]:
+        """How much one request may ask for."""
+        limits: Mapping[str, Any] = self.health["limits"]
+        return limits
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The columns that rows need."""
+        return Schema.from_dict(self.info["format"]["schema"])
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns that rows need."""
+        return list(self.schema.frame_names)
+
+    @property
+    def classes(self) -> tuple[object, ...] | None:
+        """The labels the model decides between; None for a bare score."""
+        known = self.info["classes"]
+        return None if known is None else tuple(known)
+
+    def predict(self, rows: Any) -> list[Mapping[str, Any]]:
+        """What the model says of each row: its label, its score, and the score of every class."""
+        body = {"rows": _cells(self.schema.read(rows))}
+        said: list[Mapping[str, Any]] = self._post("predict", body)["predictions"]
+        return said
+
+    def what_if(self, row: Any, *variants: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """What the model says of one row, and of it with other values in some columns."""
+        read = self.schema.read(row)
+        if len(read) != 1:
+            raise OptionError(f"what_if takes one row, not {len(read)}")
+        said = self._post("whatif", {"row": _cells(read)[0], "variants": plain(list(variants))})
+        return [said["own"], *said["variants"]]
+
+    def explain(
+        self,
+        rows: Any,
+        *,
+        n: int = 1,
+        want: Any = None,
+        constraints: Any = None,
+        method: Method = "exhaustive",
+        prefer: Prefer = "fewest",
+        max_rows: int | None = None,
+        timeout_s: float | None = None,
+        margin: float = 1e-6,
+        diagnose: bool = False,
+        progress: Any = None,
+    ) -> Explanations:
+        """Counterfactuals for every row, as from `Explainer.explain`.
+
+        A row the model fails on gets a reason. More rows than the server answers at once become
+        jobs, which are waited for, and cancelled if the waiting is interrupted.
+
+        Parameters
+        ----------
+        rows : a frame or array of rows to explain, or one row as a mapping or Series.
+        n, want, constraints, max_rows, margin, diagnose : as in `Explainer.explain`.
+        method, prefer : as for `Explainer`.
+        timeout_s : the most seconds the call may take; for as many rows as are answered at once.
+        progress : True for a progress bar, or a function of (done, total).
+        """
+        read = self.schema.read(rows)
+        options: dict[str, Any] = {"n": n, "method": method, "prefer": prefer}
+        options |= {"max_rows": max_rows, "margin": margin, "diagnose": diagnose}
+        options["timeout_s"] = timeout_s
+        ask = _Ask(options, self._wants(want, len(read)), _wishes(constraints, len(read)))
+        cells = _cells(read)
+        documents: list[Mapping[str, Any]] = []
+        with reporter(progress, len(read)) as report:
+            if len(cells) <= self.limits["sync_rows"]:
+                documents += self._answered(ask, cells)
+                report(len(cells))
+            else:
+                for job in self._jobs(ask, cells):
+                    documents += job.documents(report, len(documents))
+        return self._explanations(documents, read, options)
+
+    def submit(
+        self,
+        rows: Any,
+        *,
+        n: int = 1,
+        want: Any = None,
+        constraints: Any = None,
+        method: Method = "exhaustive",
+        prefer: Prefer = "fewest",
+    ) -> Job:
+        """A job on the server; `job.result()` waits for its answers."""
+        read = self.schema.read(rows)
+        options = {"n": n, "method": method, "prefer": prefer}
+        ask = _Ask(options, self._wants(want, len(read)), _wishes(constraints, len(read)))
+        said = self._post("jobs", ask.body(_cells(read), 0))
+        return Job(self, said["id"], len(read), read, options)
+
+    def _answered(self, ask: _Ask, cells: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
+        if not cells:
+            return []
+        found: list[Mapping[str, Any]] = self._post("explain", ask.body(cells, 0))["explanations"]
+        return found
+
+    def _jobs(self, ask: _Ask, cells: list[dict[str, Any]]) -> Iterator[Job]:
+        """Jobs one after the other, each as large as a body may be."""
+        length = len(json.dumps(ask.body(cells, 0)))
+        share = FULL * self.limits["body_bytes"] / length
+        size = min(max(1, int(share * len(cells))), len(cells), self.limits["job_rows"])
+        for start in range(0, len(cells), size):
+            part = cells[start : start + size]
+            yield Job(self, self._post("jobs", ask.body(part, start))["id"], len(part))
+
+    def _wants(self, want: Any, count: int) -> Any:
+        stated = [self._stated(goal) for goal in resolve(want, count)]
+        return stated[0] if stated and all(one == stated[0] for one in stated) else stated
+
+    def _stated(self, goal: Goal) -> Any:
+        if isinstance(goal, AboveRow):
+            row = self.schema.read(goal.row)
+            return {"kind": "above_row", "row": _cells(row)[0], "label": plain(goal.label)}
+        any_other = isinstance(goal, AnyOf) and goal.labels is None
+        return None if any_other else plain(goal_stated(goal))
+
+    def _explanations(
+        self, documents: Sequence[Mapping[str, Any]], rows: Rows, options: Mapping[str, Any]
+    ) -> Explanations:
+        told = self.info["format"]
+        outlook = {**told["outlook"], "classes": self.classes}
+        chosen = {part: options[part] for part in ("method", "prefer")}
+        meta = {"version": self.health["version"], **chosen, "seed": 0, "n": options["n"]}
+        margin = options.get("margin", 1e-6)
+        names = read_names(told["names"])
+        known = Outlook(**outlook)
+        return explanations_read(documents, rows, names, meta, outlook=known, margin=margin)
+
+    def _post(self, what: str, body: Any) -> Any:
+        return self._json("POST", f"/projects/{self.project}/{what}", body)
+
+    def _json(self, method: str, path: str, body: Any = None) -> Any:
+        return self._answer(method, path, body).json()
+
+    def _answer(self, method: str, path: str, body: Any = None) -> Any:
+        """A response, if all is well; otherwise the error that the server names."""
+        try:
+            response = self._http.request(method, f"{API}{path}", json=body)
+        except self._failure as error:
+            raise ServerError(f"{self._url} cannot be reached: {error}", status=0) from error
+        if response.status_code >= 400:
+            raise _error(response)
+        return response
+
+
+@dataclass(frozen=True)
+class _Ask:
+    """What is asked of rows; `want` and `constraints` may be lists of one each."""
+
+    options: Mapping[str, Any]
+    want: Any
+    constraints: Any
+
+    def body(self, cells: list[dict[str, Any]], start: int) -> dict[str, Any]:
+        """A request about some of the rows."""
+        parts = {"want": self.want, "constraints": self.constraints}
+        stop = start + len(cells)
+        cut = {k: v[start:stop] if isinstance(v, list) else v for k, v in parts.items()}
+        said = {k: v for k, v in self.options.items() if v is not None}
+        return {**said, **cut, "rows": cells}
+
+
+class Job:
+    """A job on a server."""
+
+    def __init__(
+        self,
+        client: Client,
+        identity: str,
+        total: int,
+        rows: Rows | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._client, self.id, self.total = client, identity, total
+        self._rows, self._options = rows, options or {}
+
+    def status(self) -> Mapping[str, Any]:
+        """How far it is."""
+        said: Mapping[str, Any] = self._client._json("GET", f"/jobs/{self.id}")  # noqa: SLF001
+        return said
+
+    def cancel(self) -> None:
+        """End it; what is finished stays on the server."""
+        self._client._json("POST", f"/jobs/{self.id}/cancel")  # noqa: SLF001
+
+    def result(self, progress: Any = None) -> Explanations:
+        """Wait for the end; the answers."""
+        if self._rows is None:
+            raise OptionError("only a job that was submitted as such has a result of its own")
+        with reporter(progress, self.total) as report:
+            documents = self.documents(report, 0)
+        return self._client._explanations(documents, self._rows, self._options)  # noqa: SLF001
+
+    def documents(self, report: Any, before: int) -> list[Mapping[str, Any]]:
+        """Wait for the end; the answers as documents. Interrupted, the job is cancelled."""
+        pause = 0.05
+        try:
+            while (said := self.status())["status"] in ("queued", "running"):
+                report(before + said["done"])
+                time.sleep(pause)
+                pause = min(1.0, 1.5 * pause)
+        except BaseException:
+            self.cancel()
+            raise
+        if said["status"] != "done":
+            raise ServerError(said["error"] or f"the job was {said['status']}", status=409)
+        report(before + said["done"])
+        lines = self._client._answer("GET", f"/jobs/{self.id}/result").text.splitlines()  # noqa: SLF001
+        return [json.loads(line) for line in lines]
+
+
+def _cells(rows: Rows) -> list[dict[str, Any]]:
+    """Rows as JSON has them, by column of the frame."""
+    names = rows.schema.frame_names
+    columns = [[plain(cell) for cell in rows.owned(at)] for at in range(len(names))]
+    return [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
+
+
+def _wishes(given: Any, count: int) -> Any:
+    """Constraints as JSON: one for all rows, or a list of one each."""
+    if given is None:
+        return None
+    if isinstance(given, Constraints):
+        return plain(given.to_dict())
+    if isinstance(given, Mapping):
+        return plain(Constraints.from_dict(given).to_dict())
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ConstraintError(f"constraints= takes Constraints or one per row, not {given!r}")
+    wishes = [_wishes(one, 1) for one in given]
+    if len(wishes) != count:
+        raise ConstraintError(
+            f"constraints= has {len(wishes)} entries for {count} rows: give one per row"
+        )
+    return wishes
+
+
+def _error(response: Any) -> errors.MacexError:
+    """The error that a response speaks of."""
+    try:
+        said = response.json()
+        kind, detail = str(said["type"]), str(said["detail"])
+    except (ValueError, KeyError, TypeError):
+        kind, detail = "", response.text[:500]
+    known = getattr(errors, kind.removeprefix(ERROR), None) if kind.startswith(ERROR) else None
+    if isinstance(known, type) and issubclass(known, errors.MacexError):
+        return known(detail)
+    return ServerError(
+        f"the server answered {response.status_code}: {detail}", status=response.status_code
+    )

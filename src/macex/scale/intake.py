@@ -1,0 +1,101 @@
+"""A stranger's table, read in a child process that may run out of memory or time in our stead.
+
+What the child could read it writes as Parquet, typed, and only that is opened here.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from macex.errors import DataError, MacexError
+from macex.models.files.trial import bound_memory, surroundings
+from macex.scale.reading import GZIP, MAGIC, read_table
+
+REFUSED = 3
+FIRST_LINE = 2**20
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much reading a table may take, and how large a table may be."""
+
+    memory_mb: int = 2048
+    seconds: float = 120
+    columns: int = 5_000
+    cells: int = 100_000_000
+
+
+def take_in(source: Path, target: Path, name: str, bounds: Bounds, dates: list[str]) -> None:
+    """Read a table of any form and write it as Parquet; `name` is what messages call it."""
+    order = {"source": str(source), "target": str(target), "bounds": asdict(bounds)}
+    try:
+        done = subprocess.run(  # noqa: S603 - our own module
+            [sys.executable, "-m", "macex.scale.intake", json.dumps({**order, "dates": dates})],
+            capture_output=True,
+            timeout=bounds.seconds,
+            check=False,
+            env=surroundings(),
+        )
+    except subprocess.TimeoutExpired:
+        raise DataError(f"{name}: reading it took more than {bounds.seconds:g} s") from None
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [""]
+        known = done.returncode == REFUSED
+        fault = said[0].replace(str(source), name)
+        raise DataError(fault if known else f"{name} cannot be read as a table")
+
+
+def main(order: dict[str, Any]) -> int:
+    """Read and write, within bounds."""
+    bounds, source = Bounds(**order["bounds"]), Path(order["source"])
+    bound_memory(bounds.memory_mb)
+    try:
+        _table(source, bounds, order["dates"]).to_parquet(order["target"], index=False)
+    except MacexError as error:
+        return _refused(str(error))
+    except MemoryError:
+        return _refused(f"{source}: reading it takes more than {bounds.memory_mb:,} MB")
+    except Exception as error:  # noqa: BLE001 - whatever a library says of a bad file
+        return _refused(f"{source} cannot be read as a table: {error}")
+    return 0
+
+
+def _table(source: Path, bounds: Bounds, dates: list[str]) -> pd.DataFrame:
+    _refuse_wide(source, bounds)
+    table = read_table(source, dates=dates)
+    if table.shape[1] > bounds.columns or table.size > bounds.cells:
+        rows, columns = table.shape
+        raise DataError(f"{source} has {rows:,} rows and {columns:,} columns: too many")
+    return table
+
+
+def _refuse_wide(source: Path, bounds: Bounds) -> None:
+    """A line without end, or with cells without number, is refused before it is taken apart."""
+    with source.open("rb") as file:
+        head = file.read(4)
+    if head in MAGIC:
+        return
+    opened = gzip.open if head.startswith(GZIP) else open
+    with opened(source, "rb") as text:
+        line = text.readline(FIRST_LINE)
+    if len(line) == FIRST_LINE and not line.endswith(b"\n"):
+        raise DataError(f"{source}: the first line has no end within {FIRST_LINE:,} bytes")
+    if max(line.count(mark) for mark in (b",", b";", b"\t")) >= bounds.columns:
+        raise DataError(f"{source} has more than {bounds.columns:,} columns")
+
+
+def _refused(message: str) -> int:
+    sys.stderr.write("\n" + " ".join(message.split())[:500])
+    return REFUSED
+
+
+if __name__ == "__main__":
+    sys.exit(main(json.loads(sys.argv[1])))

@@ -1,0 +1,162 @@
+"""What the model says, what would have to be different, and what if."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from anyio import to_thread
+from fastapi import APIRouter
+from starlette.responses import JSONResponse, Response
+
+from macex.ask.constraints import Constraints
+from macex.errors import SchemaError
+from macex.explainer.predicting import Predictions as Predicted
+from macex.explainer.predicting import checked, predicted, tried
+from macex.explanation.json import BATCH_FORMAT, plain
+from macex.server.api.jobs import job_said, submitted
+from macex.server.api.needs import Asker, Chosen, Running
+from macex.server.api.shapes import (
+    ChangeSaid,
+    ConstraintParts,
+    ConstraintsRequest,
+    ExplainRequest,
+    JobRequest,
+    JobSaid,
+    Prediction,
+    Predictions,
+    PredictRequest,
+    Question,
+    Variant,
+    WhatIf,
+    WhatIfRequest,
+)
+from macex.server.asking import Ask, frame_of, read_ask
+from macex.server.problems import ProblemError, documented
+from macex.server.projects.project import Project
+from macex.server.settings import Settings
+
+router = APIRouter(tags=["explain"], responses=documented())
+ANSWER: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The answers, in the form `macex.explanations/1`.",
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["format", "explanations"],
+                    "properties": {
+                        "format": {"const": BATCH_FORMAT},
+                        "explanations": {"type": "array", "items": {"type": "object"}},
+                    },
+                }
+            }
+        },
+    },
+    202: {"description": "There are many rows: a job was made.", "model": JobSaid},
+}
+
+
+@router.post("/projects/{name}/predict")
+def predict(asked: PredictRequest, project: Chosen, server: Running, _caller: Asker) -> Predictions:
+    """The model's decisions and scores."""
+    if len(asked.rows) > server.settings.job_rows:
+        raise ProblemError(413, f"a request may have {server.settings.job_rows:,} rows")
+    explainer = project.explainer()
+    said = predicted(explainer, frame_of(explainer, asked.rows))
+    return Predictions(predictions=[prediction(said, row) for row in range(len(said))])
+
+
+@router.post("/projects/{name}/explain", responses=ANSWER, response_model=None)
+async def explain(
+    asked: ExplainRequest, project: Chosen, server: Running, caller: Asker
+) -> Response:
+    """The least that would have to be different, for each row.
+
+    A few rows are answered at once. For more than `limits.sync_rows` a job is made instead: the
+    answer is then 202 and says where to look for it.
+    """
+    count = len(asked.places or asked.rows or ())
+    if count > server.settings.sync_rows:
+        whole = JobRequest(**asked.model_dump())
+        job = await to_thread.run_sync(submitted, server, project, caller, whole)
+        where = {"Location": f"/api/v1/jobs/{job.id}"}
+        return JSONResponse(job_said(server, job).model_dump(), 202, headers=where)
+    check_question(asked, server.settings)
+    if not project.ready(asked.method, asked.prefer):
+        await to_thread.run_sync(project.explainer, asked.method, asked.prefer)
+    ask = _ask(asked, project, server.settings)
+    found = await server.sharing.explain(project, ask)
+    return Response(found.to_json(), media_type="application/json")
+
+
+@router.post("/projects/{name}/whatif")
+def whatif(asked: WhatIfRequest, project: Chosen, _caller: Asker) -> WhatIf:
+    """What the model says of a row, and of the row with other values in some columns."""
+    explainer = project.explainer()
+    rows = explainer.schema.read(_one_row(asked, project))
+    said, changes = tried(explainer, rows, asked.variants)
+    variants = [
+        Variant(
+            **prediction(said, at).model_dump(),
+            changes=[
+                ChangeSaid(column=column, before=plain(before), after=plain(after))
+                for column, before, after in changed
+            ],
+        )
+        for at, changed in enumerate(changes, 1)
+    ]
+    return WhatIf(own=prediction(said, 0), variants=variants)
+
+
+@router.post("/projects/{name}/constraints")
+def constraints(asked: ConstraintsRequest, project: Chosen, _caller: Asker) -> ConstraintParts:
+    """Whether constraints are right for a project, and what they say part by part."""
+    given = Constraints.from_dict(asked.constraints)
+    merged = checked(project.explainer(), given)
+    parts = [text for text, _ in given.parts()]
+    return ConstraintParts(constraints=plain(merged.to_dict()), parts=parts)
+
+
+def prediction(said: Predicted, row: int) -> Prediction:
+    """What the model says of one row."""
+    names = said.classes or tuple(range(said.scores.shape[1]))
+    scores = said.scores[row].tolist()
+    return Prediction(
+        label=plain(said.label(row)),
+        score=float(said.shown[row]),
+        scores=dict(zip(map(str, names), scores, strict=True)),
+    )
+
+
+def check_question(asked: Question, settings: Settings) -> None:
+    """Raise for a question that asks for too much."""
+    if asked.n > settings.answers:
+        raise ProblemError(
+            422, f"n: at most {settings.answers} answers for each row, not {asked.n}"
+        )
+
+
+def _ask(asked: ExplainRequest, project: Project, settings: Settings) -> Ask:
+    options = asked.options(settings.explain_seconds, settings.model_rows)
+    return read_ask(project, options, _rows(asked, project), asked.wanted(), asked.constraints)
+
+
+def _rows(asked: ExplainRequest, project: Project) -> list[Mapping[str, Any]]:
+    if (asked.rows is None) == (asked.places is None):
+        raise ProblemError(422, "give rows, or places of rows of the table, and not both")
+    if asked.rows is not None:
+        return list(asked.rows)
+    table = project.table
+    return [table.cells(table.checked(place)) for place in asked.places or ()]
+
+
+def _one_row(asked: WhatIfRequest, project: Project) -> Any:
+    if (asked.row is None) == (asked.place is None):
+        raise ProblemError(422, "give a row, or the place of a row of the table, and not both")
+    if asked.row is not None:
+        return frame_of(project.explainer(), [asked.row])
+    place = asked.place or 0
+    if place >= len(project.table):
+        raise SchemaError(f"there is no row {place}: the table has {len(project.table)}")
+    return project.table.rows.iloc[[place]]

@@ -1,0 +1,164 @@
+"""Jobs: questions about many rows."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from fastapi import APIRouter, Query
+from starlette.responses import Response, StreamingResponse
+
+from macex.explainer import Explainer
+from macex.explainer.predicting import checked, checked_goal
+from macex.server.api.needs import Asker, Chosen, Identity, Reader, Running
+from macex.server.api.shapes import JobList, JobRequest, JobSaid
+from macex.server.asking import constraints_of, frame_of, goal_of, per_row
+from macex.server.jobs.results import FORMS, written
+from macex.server.problems import ProblemError, documented
+from macex.server.projects.project import Project
+from macex.server.projects.table import View
+from macex.server.security.gate import Caller
+from macex.server.state import Server
+from macex.server.storage.jobs import Job
+
+router = APIRouter(tags=["jobs"], responses=documented(409))
+RESULT: dict[int | str, dict[str, Any]] = {
+    200: {"content": {media: {"schema": {"type": "string"}} for media in FORMS.values()}}
+}
+
+
+@router.post("/projects/{name}/jobs", status_code=202)
+def submit(
+    asked: JobRequest, project: Chosen, server: Running, caller: Asker, response: Response
+) -> JobSaid:
+    """Explain many rows: given ones, places of the table, or what a filter leaves of it."""
+    job = submitted(server, project, caller, asked)
+    response.headers["Location"] = f"/api/v1/jobs/{job.id}"
+    return job_said(server, job)
+
+
+@router.get("/jobs")
+def jobs(
+    server: Running,
+    _caller: Reader,
+    project: Annotated[str | None, Query(max_length=100)] = None,
+) -> JobList:
+    """The newest hundred jobs, of one project or of all."""
+    return JobList(jobs=[job_said(server, job) for job in server.jobs.all(project)])
+
+
+@router.get("/jobs/{identity}")
+def job(identity: Identity, server: Running, _caller: Reader) -> JobSaid:
+    """How far a job is."""
+    return job_said(server, found(server, identity))
+
+
+@router.post("/jobs/{identity}/cancel")
+def cancel(identity: Identity, server: Running, _caller: Asker) -> JobSaid:
+    """End a job; the rows that are finished stay."""
+    job = found(server, identity)
+    server.runner.cancel(job.id)
+    return job_said(server, server.jobs.get(job.id))
+
+
+@router.delete("/jobs/{identity}", status_code=204)
+def remove(identity: Identity, server: Running, _caller: Asker) -> Response:
+    """Forget a job that is at its end, and its result."""
+    job = found(server, identity)
+    if not job.ended:
+        raise ProblemError(409, "the job is not at its end: cancel it first")
+    server.jobs.remove(job.id)
+    return Response(status_code=204)
+
+
+@router.get("/jobs/{identity}/result", response_class=Response, responses=RESULT)
+def result(
+    identity: Identity,
+    server: Running,
+    _caller: Reader,
+    form: Annotated[Literal["ndjson", "csv", "parquet", "html"], Query(alias="format")] = "ndjson",
+) -> Response:
+    """The result: one JSON line per row, a table as CSV or Parquet, or a page.
+
+    What a cancelled job has finished can be had, too.
+    """
+    job = found(server, identity)
+    if not job.ended:
+        raise ProblemError(409, f"{job.done} of {job.total} rows are finished: ask again later")
+    project = server.projects[job.project].open()
+    ending = {"ndjson": "jsonl"}.get(form, form)
+    headers = {"Content-Disposition": f'attachment; filename="{project.name}-{job.id}.{ending}"'}
+    pieces = written(server.jobs, project, job, form)
+    return StreamingResponse(pieces, media_type=FORMS[form], headers=headers)
+
+
+def found(server: Server, identity: str) -> Job:
+    """A job by its id."""
+    try:
+        return server.jobs.get(identity)
+    except KeyError:
+        raise ProblemError(404, f"there is no job {identity!r}") from None
+
+
+def job_said(server: Server, job: Job) -> JobSaid:
+    """A job as responses have it."""
+    shared = {name: getattr(job, name) for name in JobSaid.model_fields if name != "statuses"}
+    return JobSaid(**shared, statuses=server.jobs.statuses(job.id))
+
+
+def submitted(server: Server, project: Project, caller: Caller, asked: JobRequest) -> Job:
+    """A job for a request; what can be checked before it begins is checked now."""
+    if asked.n > server.settings.answers:
+        most = server.settings.answers
+        raise ProblemError(422, f"n: at most {most} answers for each row, not {asked.n}")
+    if asked.timeout_s is not None:
+        raise ProblemError(422, "timeout_s is for explain: a job takes its time, or is cancelled")
+    options = asked.options(None, server.settings.model_rows)
+    explainer = project.explainer(options.method, options.prefer)
+    source, total = _source(project, asked)
+    if not 0 < total <= server.settings.job_rows:
+        raise ProblemError(
+            422 if not total else 413,
+            f"the job has {total:,} rows: a job may have 1 to {server.settings.job_rows:,}",
+        )
+    question = {
+        "options": vars(options),
+        "want": asked.wanted(),
+        "constraints": asked.constraints,
+    }
+    _check(explainer, question, total)
+    chunk = server.settings.job_chunk
+    job = server.jobs.add(project.name, caller.name, question, source, total=total, chunk=chunk)
+    server.runner.submit(job)
+    return job
+
+
+def _check(explainer: Explainer, question: dict[str, Any], total: int) -> None:
+    """Raise for a goal or constraints that no row can be asked with."""
+    for part in ("want", "constraints"):
+        per_row(part, question[part], total)
+    wants, wishes = (_listed(question[part]) for part in ("want", "constraints"))
+    for want in wants:
+        checked_goal(explainer, goal_of(explainer, want))
+    for wish in wishes:
+        if (constraints := constraints_of(wish)) is not None:
+            checked(explainer, constraints)
+
+
+def _listed(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else [given]
+
+
+def _source(project: Project, asked: JobRequest) -> tuple[dict[str, Any], int]:
+    given = [part for part in (asked.rows, asked.places, asked.filter) if part is not None]
+    if len(given) != 1:
+        raise ProblemError(422, "give rows, or places, or a filter of the table: one of them")
+    if asked.rows is not None:
+        project.explainer().schema.read(frame_of(project.explainer(), asked.rows))
+        return {"rows": asked.rows}, len(asked.rows)
+    if asked.filter is not None:
+        view = View(**asked.filter.model_dump())
+        places = np.sort(project.table.places(view)).tolist()
+    else:
+        places = [project.table.checked(place) for place in asked.places or ()]
+    return {"places": places}, len(places)

@@ -1,0 +1,162 @@
+"""Projects, their columns and their rows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+
+from macex.errors import SchemaError
+from macex.explainer.predicting import outlook_of
+from macex.explanation.json import plain
+from macex.render.names import called
+from macex.schema import Column
+from macex.server.api.needs import Chosen, Reader, Running
+from macex.server.api.shapes import (
+    ColumnInfo,
+    ProjectInfo,
+    ProjectItem,
+    ProjectList,
+    RowLine,
+    RowPage,
+    ValueList,
+)
+from macex.server.problems import ProblemError, documented
+from macex.server.projects.project import Project
+from macex.server.projects.table import Line, View
+
+router = APIRouter(tags=["projects"], responses=documented())
+SHOWN = 100
+Start = Annotated[int, Query(ge=0, le=2**31)]
+Size = Annotated[int, Query(ge=1, le=1000)]
+Text = Annotated[str, Query(max_length=2000)]
+
+
+@router.get("/projects")
+def projects(server: Running, _caller: Reader) -> ProjectList:
+    """The projects of the server."""
+    found = [ProjectItem(name=p.name, title=p.title, opened=p.opened) for p in server.projects]
+    return ProjectList(projects=found)
+
+
+@router.get("/projects/{name}")
+def project(project: Chosen, _caller: Reader) -> ProjectInfo:
+    """One project: its columns, its classes, what may change."""
+    return project_info(project)
+
+
+@router.get("/projects/{name}/rows")
+def rows(
+    project: Chosen,
+    _caller: Reader,
+    sort: Annotated[
+        str, Query(max_length=200, description="A column, cf.row, cf.label or cf.score.")
+    ] = "cf.row",
+    *,
+    descending: bool = False,
+    decision: Annotated[str | None, Query(max_length=200)] = None,
+    search: Text = "",
+    where: Annotated[str, Query(max_length=2000, examples=["age >= 40"])] = "",
+    start: Start = 0,
+    size: Size = 50,
+) -> RowPage:
+    """Rows with the model's decision and score: sorted, filtered, searched, paged."""
+    view = View(sort, descending, decision, search, where)
+    page = project.table.page(view, start, size)
+    lines = [_line(line) for line in page.lines]
+    return RowPage(rows=lines, start=start, matching=page.matching, total=page.total)
+
+
+@router.get("/projects/{name}/rows/{row}")
+def row(project: Chosen, _caller: Reader, row: Annotated[int, Path(ge=0, le=2**31)]) -> RowLine:
+    """One row of the table."""
+    try:
+        return _line(project.table.line(row))
+    except SchemaError as error:
+        raise ProblemError(404, str(error)) from None
+
+
+@router.get("/projects/{name}/values")
+def values(
+    project: Chosen,
+    _caller: Reader,
+    column: Annotated[str, Query(max_length=200, examples=["education"])],
+    search: Annotated[str, Query(max_length=200)] = "",
+    size: Size = 50,
+) -> ValueList:
+    """Values of a column of categories that hold a text; those that begin with it come first."""
+    schema = project.explainer().schema
+    known = schema.columns[schema.position(column)]
+    found = [plain(value) for value in known.table] if known.discrete else []
+    text = search.lower()
+    found = [value for value in found if text in str(value).lower()]
+    found.sort(key=lambda value: not str(value).lower().startswith(text))
+    return ValueList(values=found[:size], matching=len(found))
+
+
+def project_info(project: Project) -> ProjectInfo:
+    """What clients and pages need to know of a project."""
+    explainer, table = project.explainer(), project.table
+    names = project.parts.names
+    classes = explainer.classes
+    return ProjectInfo(
+        name=project.name,
+        title=project.title,
+        opened=True,
+        columns=[
+            _column(column, called(column.name, names)) for column in explainer.schema.columns
+        ],
+        row_columns=explainer.columns,
+        classes=None if classes is None else [plain(label) for label in classes],
+        rows=len(table),
+        training_rows=len(project.parts.training),
+        decisions=table.counts(),
+        constraints=plain(explainer.constraints.to_dict()),
+        format=_format(project),
+    )
+
+
+def _format(project: Project) -> dict[str, Any]:
+    """The schema without the values that training rows have, and what scores mean."""
+    explainer = project.explainer()
+    schema = explainer.schema.to_dict()
+    for column in (*schema["columns"], *schema["blocks"]):
+        column["seen"], column["counts"] = [], []
+    names = {column: plain(_name_parts(name)) for column, name in project.parts.names.items()}
+    return {
+        "schema": plain(schema),
+        "outlook": plain(asdict(outlook_of(explainer))),
+        "names": names,
+    }
+
+
+def _name_parts(name: Any) -> Any:
+    return name if isinstance(name, str) else asdict(name)
+
+
+def _column(column: Column, name: str) -> ColumnInfo:
+    if column.discrete:
+        shown = [plain(value) for value in column.table[:SHOWN]]
+        return ColumnInfo(
+            name=column.name,
+            called=name,
+            kind=column.kind,
+            values=shown,
+            values_total=len(column.table),
+            missing=column.missing,
+        )
+    return ColumnInfo(
+        name=column.name,
+        called=name,
+        kind=column.kind,
+        integer=column.integer,
+        step=column.step or None,
+        low=plain(column.value(column.low)),
+        high=plain(column.value(column.high)),
+        missing=column.missing,
+    )
+
+
+def _line(line: Line) -> RowLine:
+    return RowLine(row=line.row, label=line.label, score=line.score, cells=line.cells)

@@ -1,0 +1,61 @@
+"""The server itself: is it there, what did it count, who is signed in."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from fastapi import APIRouter, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from macex.server.api.needs import Reader, Running
+from macex.server.api.shapes import Health, Limits, SessionRequest, SessionSaid
+from macex.server.problems import documented
+from macex.server.security.gate import Caller
+from macex.server.security.sessions import COOKIE
+
+router = APIRouter(tags=["service"], responses=documented())
+
+
+@router.get("/health")
+def health(server: Running) -> Health:
+    """Whether the server is there, and how much one request may ask for. Needs no key."""
+    limits = {name: getattr(server.settings, name) for name in Limits.model_fields}
+    return Health(version=version("macex"), limits=Limits(**limits))
+
+
+@router.get(
+    "/metrics",
+    response_class=PlainTextResponse,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+def metrics(server: Running, _caller: Reader) -> Response:
+    """What the server counted, for Prometheus."""
+    return PlainTextResponse(server.metrics.text())
+
+
+@router.get("/session")
+def session(caller: Reader) -> SessionSaid:
+    """Who is asking."""
+    return _said(caller)
+
+
+@router.post("/session", status_code=201, response_model=SessionSaid)
+def sign_in(asked: SessionRequest, server: Running, request: Request) -> Response:
+    """Begin a session of the page: the key is shown once and a cookie stands for it then."""
+    response = JSONResponse(None, 201)
+    said = _said(server.gate.sign_in(request, response, asked.key))
+    response.body = said.model_dump_json().encode()
+    response.headers["content-length"] = str(len(response.body))
+    return response
+
+
+@router.delete("/session", status_code=204)
+def sign_out() -> Response:
+    """End the session."""
+    response = Response(status_code=204)
+    response.delete_cookie(COOKIE)
+    return response
+
+
+def _said(caller: Caller) -> SessionSaid:
+    return SessionSaid(name=caller.name, scopes=list(caller.scopes), csrf=caller.csrf)

@@ -1,0 +1,84 @@
+"""Projects made and removed by request."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, File, Form, UploadFile
+from starlette.responses import Response
+
+from macex.server.api.looking import project_info
+from macex.server.api.needs import Admin, Name, Running
+from macex.server.api.shapes import InspectedTable, ProjectInfo
+from macex.server.problems import ProblemError, documented
+from macex.server.projects.uploads import Upload, inspected, made
+
+router = APIRouter(tags=["projects"], responses=documented())
+Json = Annotated[str, Form(max_length=1_000_000, description="An object as JSON.")]
+Listed = Annotated[list[str] | None, Form()]
+
+
+@router.post("/projects", status_code=201)
+def create(
+    *,
+    server: Running,
+    _caller: Admin,
+    title: Annotated[str, Form(min_length=1, max_length=100)],
+    model: Annotated[UploadFile, File(description="ONNX, XGBoost, LightGBM, CatBoost or skops.")],
+    data: Annotated[UploadFile, File(description="Training rows: CSV, Parquet, Arrow, JSONL.")],
+    rows: Annotated[UploadFile | None, File(description="The rows to look at.")] = None,
+    label: Annotated[str | None, Form(max_length=200)] = None,
+    drop: Listed = None,
+    classes: Listed = None,
+    columns: Annotated[
+        str, Form(alias="schema", max_length=1_000_000, description="Kinds of columns as JSON.")
+    ] = "",
+    constraints: Json = "",
+    names: Json = "",
+) -> ProjectInfo:
+    """A project from a model file, its training rows and what is said of them."""
+    upload = Upload(
+        title=title,
+        model=model.file,
+        data=data.file,
+        rows=None if rows is None or not rows.size else rows.file,
+        label=label or None,
+        drop=[column for column in drop or () if column],
+        classes=[name for name in classes or () if name] or None,
+        schema=_object("schema", columns),
+        constraints=_object("constraints", constraints),
+        names=_object("names", names),
+    )
+    return project_info(made(server.projects, upload, server.settings))
+
+
+@router.post("/inspect")
+def inspect(
+    server: Running,
+    _caller: Admin,
+    data: Annotated[UploadFile, File(description="Training rows: CSV, Parquet, Arrow, JSONL.")],
+    label: Annotated[str | None, Form(max_length=200)] = None,
+    drop: Listed = None,
+) -> InspectedTable:
+    """What the columns of a table are taken for, to be corrected before a project is made."""
+    kept = [column for column in drop or () if column]
+    count, columns = inspected(data.file, label or None, kept, server.settings)
+    return InspectedTable(rows=count, columns=json.loads(json.dumps(columns, default=str)))
+
+
+@router.delete("/projects/{name}", status_code=204)
+def remove(name: Name, server: Running, _caller: Admin) -> Response:
+    """Remove a project that was uploaded, with its files."""
+    server.projects.remove(name)
+    return Response(status_code=204)
+
+
+def _object(part: str, text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ProblemError(422, f"{part} must be an object as JSON")
+    return found

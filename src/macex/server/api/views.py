@@ -1,0 +1,72 @@
+"""Saved views, and the audit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response, StreamingResponse
+
+from macex.server.api.needs import Admin, Asker, Identity, Name, Reader, Running
+from macex.server.api.shapes import ViewList, ViewRequest, ViewSaid
+from macex.server.problems import ProblemError, documented
+from macex.server.storage.audit import records
+from macex.server.storage.views import SavedView
+
+router = APIRouter(tags=["views"], responses=documented())
+LINES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
+}
+
+
+@router.get("/projects/{name}/views")
+def views(name: Name, server: Running, _caller: Reader) -> ViewList:
+    """The saved views of a project."""
+    project = server.projects[name]
+    return ViewList(views=[_said(view) for view in server.views.of(project.name)])
+
+
+@router.post("/projects/{name}/views", status_code=201)
+def save(name: Name, asked: ViewRequest, server: Running, caller: Asker) -> ViewSaid:
+    """Keep the state of a page under a name."""
+    project = server.projects[name]
+    return _said(server.views.save(project.name, caller.name, asked.name, asked.state))
+
+
+@router.get("/projects/{name}/views/{identity}")
+def view(name: Name, identity: Identity, server: Running, _caller: Reader) -> ViewSaid:
+    """One saved view."""
+    found = server.views.get(server.projects[name].name, identity)
+    if found is None:
+        raise ProblemError(404, f"there is no view {identity!r}")
+    return _said(found)
+
+
+@router.delete("/projects/{name}/views/{identity}", status_code=204)
+def remove(name: Name, identity: Identity, server: Running, _caller: Asker) -> Response:
+    """Forget a saved view."""
+    if not server.views.remove(server.projects[name].name, identity):
+        raise ProblemError(404, f"there is no view {identity!r}")
+    return Response(status_code=204)
+
+
+@router.get("/audit", response_class=Response, responses=LINES)
+def audit(
+    server: Running,
+    _caller: Admin,
+    project: Annotated[str | None, Query(max_length=100)] = None,
+) -> Response:
+    """The audit records as lines of JSON, oldest first: a file that `macex replay` reads."""
+
+    def lines() -> Iterator[str]:
+        for record in records(server.engine, project):
+            yield json.dumps(record, ensure_ascii=False) + "\n"
+
+    return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+
+def _said(view: SavedView) -> ViewSaid:
+    shared = {name: getattr(view, name) for name in ViewSaid.model_fields}
+    return ViewSaid(**shared)

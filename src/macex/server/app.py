@@ -1,0 +1,50 @@
+"""The application: API and pages joined, and what is done to every request."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+
+from macex.server.api.routes import add_api
+from macex.server.logs import Logging
+from macex.server.pages import add_pages
+from macex.server.problems import add_problems
+from macex.server.security.wrapping import Wrapping
+from macex.server.settings import Settings
+from macex.server.state import Server, server_for
+
+ABOUT = "The least that would have to be different for a model to decide otherwise."
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """An ASGI application for these settings."""
+    server = server_for(settings or Settings())
+    app = FastAPI(
+        title="macex",
+        summary=ABOUT,
+        version=version("macex"),
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_lifespan,
+    )
+    app.state.server = server
+    add_problems(app)
+    add_api(app)
+    add_pages(app)
+    app.add_middleware(Wrapping, settings=server.settings)
+    app.add_middleware(Logging, metrics=server.metrics, values=server.settings.log_values)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    server: Server = app.state.server
+    server.runner.start()
+    try:
+        yield
+    finally:
+        server.close()

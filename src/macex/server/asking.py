@@ -1,0 +1,167 @@
+"""Questions as they come with requests, ready to be put to an explainer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from macex.ask.constraints import Constraints
+from macex.ask.goals import AnyOf, above_row
+from macex.ask.stated import goal_read
+from macex.ask.typed import goal_typed
+from macex.errors import ConstraintError, GoalError, OptionError, SchemaError, closest
+from macex.explainer import Explainer
+from macex.explanation import Explanations
+from macex.scale.text import as_trained
+from macex.server.projects.project import Project
+
+BIGGEST = 2**63
+Cells = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What requests must have in common to be answered in one call."""
+
+    n: int = 1
+    method: str = "exhaustive"
+    prefer: str = "fewest"
+    max_rows: int | None = None
+    timeout_s: float | None = None
+    margin: float = 1e-6
+    diagnose: bool = False
+
+    @property
+    def call(self) -> dict[str, Any]:
+        """The arguments of `Explainer.explain`."""
+        call = {part: value for part, value in vars(self).items() if part not in CHOSEN}
+        return {**call, "on_error": "keep"}
+
+
+CHOSEN = ("method", "prefer")
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Rows with a goal and constraints each."""
+
+    options: Options
+    rows: Sequence[Cells]
+    wants: Sequence[Any]
+    constraints: Sequence[Constraints | None]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def read_ask(
+    project: Project, options: Options, rows: Sequence[Cells], want: Any, constraints: Any
+) -> Ask:
+    """A request's question, checked as far as it can be without the model."""
+    explainer = project.explainer(options.method, options.prefer)
+    for place, row in enumerate(rows):
+        _refuse_columns(place, row, explainer.columns)
+    goals = [goal_of(explainer, one) for one in per_row("want", want, len(rows))]
+    wished = [constraints_of(one) for one in per_row("constraints", constraints, len(rows))]
+    return Ask(options, rows, goals, _same_objects(wished))
+
+
+def answered(project: Project, asks: Sequence[Ask]) -> list[Explanations]:
+    """The answers to questions with the same options, by one call."""
+    options = asks[0].options
+    explainer = project.explainer(options.method, options.prefer)
+    frame = frame_of(explainer, [row for ask in asks for row in ask.rows])
+    frame = frame.set_axis([place for ask in asks for place in range(len(ask))], axis=0)
+    with project.lock:
+        found = explainer.explain(
+            frame,
+            want=[want for ask in asks for want in ask.wants],
+            constraints=_same_objects([one for ask in asks for one in ask.constraints]),
+            **options.call,
+        )
+    ends = np.cumsum([len(ask) for ask in asks]).tolist()
+    return [found[end - len(ask) : end] for ask, end in zip(asks, ends, strict=True)]
+
+
+def frame_of(explainer: Explainer, rows: Sequence[Cells]) -> pd.DataFrame:
+    """Rows as a frame of the very values that were sent, whoever else's rows stand beside them."""
+    columns = explainer.schema.frame_columns
+    for place, row in enumerate(rows):
+        _refuse_columns(place, row, explainer.columns)
+    frame = pd.DataFrame(
+        {
+            column.name: pd.Series([_cell(row[column.name]) for row in rows], dtype=object)
+            for column in columns
+        },
+        columns=[column.name for column in columns],
+    )
+    for column in columns:
+        if column.kind == "datetime":
+            frame[column.name] = as_trained(frame[column.name], column, lambda at: f"row {at}")
+    return frame
+
+
+def goal_of(explainer: Explainer, want: Any) -> Any:
+    """A goal from JSON: nothing, a label, a goal as text, or a goal by its parts."""
+    if isinstance(want, str):
+        return goal_typed(want, explainer.classes)
+    if not isinstance(want, Mapping):
+        return want
+    if want["kind"] == "above_row":
+        _refuse_columns(0, want["row"], explainer.columns)
+        return above_row(frame_of(explainer, [want["row"]]), label=want.get("label"))
+    goal = goal_read(want)
+    if isinstance(goal, AnyOf) and goal.labels == ():
+        raise GoalError("any_of needs at least one label, or null for any other one")
+    low, high = want.get("low"), want.get("high")
+    if want["kind"] == "band" and (low is None) == (high is None) and (low is None or low > high):
+        raise GoalError("a band needs a low or a high bound, and low is not above high")
+    return goal
+
+
+def constraints_of(given: Any) -> Constraints | None:
+    """Constraints from JSON."""
+    if given is None or isinstance(given, Constraints):
+        return given
+    if not isinstance(given, Mapping):
+        raise ConstraintError(
+            f"constraints are an object such as {{'fixed': ['age']}}, not {given!r}"
+        )
+    return Constraints.from_dict(given)
+
+
+def per_row(part: str, given: Any, count: int) -> list[Any]:
+    """One entry for each row, from one for all of them or a list of one each."""
+    if not isinstance(given, list):
+        return [given] * count
+    if len(given) != count:
+        raise OptionError(
+            f"{part} has {len(given)} entries for {count} rows: give one, or one each"
+        )
+    return given
+
+
+def _same_objects(wished: Sequence[Constraints | None]) -> list[Constraints | None]:
+    """Equal constraints as one object, since they are merged and checked by object."""
+    known: dict[str, Constraints | None] = {}
+    return [known.setdefault(repr(one), one) for one in wished]
+
+
+def _refuse_columns(place: int, row: Cells, columns: Sequence[str]) -> None:
+    if row.keys() == set(columns):
+        return
+    for column in columns:
+        if column not in row:
+            raise SchemaError(f"row {place} has no column {column!r}{closest(column, row)}")
+    extra = next(column for column in row if column not in columns)
+    raise SchemaError(f"row {place} has a column {extra!r} too many{closest(extra, columns)}")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, int) and not -BIGGEST <= value < BIGGEST:
+        raise SchemaError(f"{str(value)[:20]}… is too large a number")
+    return value

@@ -1,0 +1,92 @@
+"""The result of a job in the form that is asked for."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from macex.errors import OptionError
+from macex.explainer.predicting import outlook_of
+from macex.explanation import Explanations
+from macex.explanation.exports import csv_text
+from macex.explanation.reading import explanations_read
+from macex.scale.files import MOST_ON_A_PAGE
+from macex.scale.writing import Parquet
+from macex.server.jobs.runner import Work
+from macex.server.projects.project import Project
+from macex.server.storage.jobs import Job, Jobs
+
+FORMS = {
+    "ndjson": "application/x-ndjson",
+    "csv": "text/csv",
+    "parquet": "application/vnd.apache.parquet",
+    "html": "text/html",
+}
+
+
+def explanations(jobs: Jobs, project: Project, job: Job) -> Explanations:
+    """All that a job has found so far, as the library returns it."""
+    batches = list(_batches(jobs, project, job))
+    items = [item for batch in batches for item in batch]
+    return Explanations(items, project.parts.names, batches[0].meta if batches else None)
+
+
+def written(jobs: Jobs, project: Project, job: Job, form: str) -> Iterator[bytes]:
+    """The result, piece by piece."""
+    if form == "ndjson":
+        return jobs.parts(job.id)
+    if form == "csv":
+        return _csv(jobs, project, job)
+    if form == "parquet":
+        return _parquet(jobs, project, job)
+    if job.total > MOST_ON_A_PAGE:
+        raise OptionError(
+            f"a page of more than {MOST_ON_A_PAGE:,} rows is too long to be looked at: ask for "
+            "csv, ndjson or parquet"
+        )
+    return iter([explanations(jobs, project, job).to_html(title=project.title).encode()])
+
+
+def _batches(jobs: Jobs, project: Project, job: Job) -> Iterator[Explanations]:
+    work = Work(project, job, jobs.source(job.id))
+    numbers = sorted(jobs.finished_parts(job.id))
+    for number, content in zip(numbers, jobs.parts(job.id), strict=True):
+        start = number * job.chunk
+        rows = work.explainer.schema.read(work.frame(start, min(start + job.chunk, job.total)))
+        documents = [json.loads(line) for line in content.decode().splitlines()]
+        meta = {"method": work.explainer.method, "n": work.options.n, "seed": 0}
+        yield explanations_read(
+            documents,
+            rows,
+            project.parts.names,
+            meta,
+            outlook=outlook_of(work.explainer),
+            margin=work.options.margin,
+        )
+
+
+def _csv(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
+    form, start = Parquet(index="id"), 0
+    for batch in _batches(jobs, project, job):
+        table = form.table(batch, start)
+        head = csv_text(table.head(0), formula_safe=True) if start else ""
+        yield csv_text(table, formula_safe=True).removeprefix(head).encode()
+        start += len(batch)
+
+
+def _parquet(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
+    form, start, out = Parquet(index="id"), 0, io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for number, batch in enumerate(_batches(jobs, project, job)):
+            path = Path(folder) / f"{number:06d}"
+            path.write_bytes(form.part(batch, start))
+            paths.append(path)
+            start += len(batch)
+        if not paths:
+            raise OptionError("the job has no finished rows yet")
+        form.join(paths, out)
+    yield out.getvalue()

@@ -1,0 +1,135 @@
+"""Working jobs off, in one thread, in the order in which they came.
+
+The rows of a job are cut into chunks. Each chunk is explained in one call and stored as one part. A
+server that starts goes on with every job that is not at its end; parts that are there stay.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from macex.errors import MacexError
+from macex.explainer import Explainer
+from macex.explainer.fingerprint import fingerprint
+from macex.scale.writing import Jsonl
+from macex.server.asking import Options, constraints_of, frame_of, goal_of, per_row
+from macex.server.projects.project import Project
+from macex.server.storage.jobs import Job, Jobs
+
+LOG = logging.getLogger("macex.server.jobs")
+LINES = Jsonl(index="id")
+Find = Callable[[str], Project]
+
+
+class Runner:
+    """Works jobs off until it is stopped."""
+
+    def __init__(self, jobs: Jobs, find: Find, report: Callable[[int], None]) -> None:
+        self._jobs, self._find, self._report = jobs, find, report
+        self._queue: queue.Queue[str | None] = queue.Queue()
+        self._stopping = threading.Event()
+        self._cancelled: set[str] = set()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Go on with what was left, and wait for more."""
+        for identity in self._jobs.waiting():
+            self._queue.put(identity)
+        self._thread = threading.Thread(target=self._work, name="jobs", daemon=True)
+        self._thread.start()
+
+    def stop(self, wait_s: float = 30) -> None:
+        """Finish the present chunk; the rest is for the next start."""
+        self._stopping.set()
+        self._queue.put(None)
+        if self._thread is not None:
+            self._thread.join(wait_s)
+
+    def submit(self, job: Job) -> None:
+        """Let a job wait for its turn."""
+        self._queue.put(job.id)
+
+    def cancel(self, identity: str) -> None:
+        """End a job after the present chunk; what is finished stays."""
+        self._cancelled.add(identity)
+        self._jobs.end(identity, "cancelled")
+
+    def _work(self) -> None:
+        while (identity := self._queue.get()) is not None and not self._stopping.is_set():
+            try:
+                self._run(self._jobs.get(identity))
+            except KeyError:
+                continue  # removed while it waited
+            except MacexError as error:
+                self._jobs.end(identity, "failed", str(error))
+            except Exception:
+                LOG.exception("job failed", extra={"job": identity})
+                self._jobs.end(identity, "failed", "The fault is the server's; its log says more.")
+
+    def _run(self, job: Job) -> None:
+        if job.ended:
+            return
+        project = self._find(job.project)
+        work = Work(project, job, self._jobs.source(job.id))
+        if job.fingerprint not in (None, work.fingerprint):
+            raise MacexError("the project is another one than when the job was begun")
+        if not self._jobs.begin(job.id, work.fingerprint):
+            return
+        there = self._jobs.finished_parts(job.id)
+        for number, start in enumerate(range(0, job.total, job.chunk)):
+            if number in there:
+                continue
+            if self._stopping.is_set() or job.id in self._cancelled:
+                return
+            content, statuses = work.part(start, min(start + job.chunk, job.total))
+            self._jobs.add_part(job.id, number, content, statuses)
+            self._report(sum(statuses.values()))
+        self._jobs.end(job.id, "done")
+
+
+class Work:
+    """The rows of a job and what is asked of them."""
+
+    def __init__(self, project: Project, job: Job, source: Mapping[str, Any]) -> None:
+        self.project, self.job, self.source = project, job, source
+        self.options = Options(**job.question["options"])
+        self.explainer: Explainer = project.explainer(self.options.method, self.options.prefer)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What the answers rest on."""
+        return fingerprint(self.explainer)
+
+    def frame(self, start: int, stop: int) -> pd.DataFrame:
+        """Some of the rows, named by their places."""
+        if "places" in self.source:
+            places = np.array(self.source["places"][start:stop], dtype=int)
+            return self.project.table.frame(places)
+        frame = frame_of(self.explainer, self.source["rows"][start:stop])
+        return frame.set_axis(range(start, stop), axis=0)
+
+    def part(self, start: int, stop: int) -> tuple[bytes, Mapping[str, int]]:
+        """Some rows explained: a line of JSON each, and how many have which status."""
+        wants = self._each("want", start, stop)
+        wished = self._each("constraints", start, stop)
+        frame = self.frame(start, stop)
+        with self.project.lock:
+            found = self.explainer.explain(
+                frame,
+                want=[goal_of(self.explainer, want) for want in wants],
+                constraints=[constraints_of(one) for one in wished],
+                **self.options.call,
+            )
+        return LINES.part(found, start), dict(Counter(item.status for item in found))
+
+    def _each(self, part: str, start: int, stop: int) -> Sequence[Any]:
+        return per_row(part, self.job.question[part], self.job.total)[start:stop]

@@ -1,0 +1,149 @@
+"""The pages of time series: the cases of a project, and one case with what would change it."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
+
+from macex.errors import DataError, MacexError, OptionError, SchemaError, closest
+from macex.render.speech import Speech
+from macex.schema import Array
+from macex.series.constraints import SeriesConstraints
+from macex.series.values import SeriesExplanation, SeriesExplanations
+from macex.server.api.needs import Asker
+from macex.server.pages.address import LISTING, Address
+from macex.server.pages.guard import PageRoute
+from macex.server.pages.panels import case_panels, changed_panels
+from macex.server.pages.permits import changes_at_most
+from macex.server.pages.questions import asked_of, question
+from macex.server.pages.shell import address_of, attached, page, page_number, parts_asked, pieces
+from macex.server.projects.project import Project
+from macex.server.projects.series import SeriesProject
+from macex.server.state import server_of
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+SIZE = 25
+
+
+def cases_page(request: Request, project: SeriesProject) -> HTMLResponse:
+    """The cases of a project with the model's decisions."""
+    address = address_of(request)
+    explainer, (decision, scores) = project.case_explainer(), project.said()
+    try:
+        places, fault = _places(explainer.classes, decision, scores, address), ""
+    except MacexError as error:
+        places, fault = np.zeros(0, int), str(error)
+    number = page_number(address)
+    classes = None if explainer.classes is None else [str(label) for label in explainer.classes]
+    shown = places[SIZE * (number - 1) : SIZE * number].tolist()
+    values = {
+        "lines": [(at, _label(classes, decision[at]), float(scores[at, -1])) for at in shown],
+        "fault": fault,
+        "matching": len(places),
+        "total": len(decision),
+        "number": number,
+        "last": max(1, ceil(len(places) / SIZE)),
+        "classes": classes,
+        "channels": explainer.channels,
+        "length": project.series.cases.shape[2],
+        "speech": Speech(),
+        "listing": address,
+        "sort": address.one("sort", "cf.row"),
+    }
+    if parts_asked(request, ("rows",)):
+        return pieces(request, ["case_rows"], values, project=project)
+    return page(request, "cases", values, project=project)
+
+
+@router.get("/projects/{name}/cases/{at}")
+def case_page(request: Request, name: str, at: int, _caller: Asker) -> HTMLResponse:
+    """One case."""
+    project, address = series_project(server_of(request).projects[name]), address_of(request)
+    cases, explainer, speech = project.series.cases, project.case_explainer(), Speech()
+    values: dict[str, Any] = {"at": _checked(at, len(cases)), "speech": speech}
+    values |= {"total": len(cases), "channels": explainer.channels, "refused": ""}
+    values |= {"kept": address.under("may."), "carried": address.parts(*LISTING)}
+    values |= {"always": explainer.constraints.fixed, **asked_of(address, explainer)}
+    values["panels"] = case_panels(cases[at], explainer.channels, speech)
+    try:
+        explanation = explained(project, at, address)[0]
+        values |= {"explanation": explanation, "answers": _answers(explanation, speech)}
+    except MacexError as error:
+        values |= {"explanation": None, "answers": [], "refused": str(error)}
+    if parts_asked(request, ("answers",)):
+        return pieces(request, ["case_answers"], values, project=project)
+    return page(request, "case", values, project=project)
+
+
+@router.get("/projects/{name}/cases/{at}/answers.json")
+def case_file(request: Request, name: str, at: int, _caller: Asker) -> Response:
+    """The answers as JSON."""
+    project = series_project(server_of(request).projects[name])
+    found = explained(project, _checked(at, len(project.series.cases)), address_of(request))
+    file = attached(f"{project.name}-case-{at}.json")
+    return Response(found.to_json(), headers=file, media_type="application/json")
+
+
+def explained(project: SeriesProject, at: int, address: Address) -> SeriesExplanations:
+    """What would change the model's answer for a case."""
+    asked = question(address, project.case_explainer().classes)
+    kept = tuple(name for name, ways in address.under("may.").items() if ways[-1] == "keep")
+    limits = SeriesConstraints(fixed=kept, max_changes=changes_at_most(address))
+    explainer = project.case_explainer(asked.method, asked.prefer)
+    with project.lock:
+        return explainer.explain(
+            project.series.cases[at : at + 1],
+            n=asked.n,
+            want=asked.want,
+            constraints=limits,
+            diagnose=bool(kept),
+            on_error="keep",
+        )
+
+
+def series_project(project: Project) -> SeriesProject:
+    """A project of time series; any other has no cases."""
+    if not isinstance(project, SeriesProject):
+        raise DataError(f"project {project.name!r} has rows and no cases")
+    return project
+
+
+def _answers(explanation: SeriesExplanation, speech: Speech) -> list[dict[str, Any]]:
+    shown = explanation.counterfactuals or tuple(filter(None, [explanation.miss]))
+    said = explanation.sentences() if explanation.counterfactuals else [""]
+    return [
+        {"said": text, "found": one, "panels": changed_panels(explanation, one, speech)}
+        for one, text in zip(shown, said, strict=False)
+    ]
+
+
+def _checked(at: int, count: int) -> int:
+    if not 0 <= at < count:
+        raise SchemaError(f"there is no case {at}: cases are counted from 0 to {count - 1}")
+    return at
+
+
+def _label(classes: list[str] | None, position: int) -> str:
+    return "" if classes is None else classes[int(position)]
+
+
+def _places(
+    classes: tuple[object, ...] | None, decision: Array, scores: Array, address: Address
+) -> Array:
+    """The cases of an address, in its order."""
+    keys = {"cf.row": np.arange(len(decision)), "cf.label": decision, "cf.score": scores[:, -1]}
+    sort = address.one("sort", "cf.row")
+    key = keys.get(sort.removeprefix("-"))
+    if key is None:
+        raise OptionError(f"cases are not sorted by {sort!r}{closest(sort, keys)}")
+    order = np.argsort(-key if sort.startswith("-") else key, kind="stable")
+    wanted, known = address.one("decision"), [str(label) for label in classes or ()]
+    if not wanted:
+        return order
+    if wanted not in known:
+        raise OptionError(f"the model never decides {wanted!r}{closest(wanted, known)}")
+    return order[decision[order] == known.index(wanted)]

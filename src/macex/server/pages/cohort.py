@@ -1,0 +1,96 @@
+"""Many rows at once: what is asked of all rows that a filter leaves, and the job that answers."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from macex.ask.goals import AnyOf, Goal
+from macex.ask.stated import goal_stated
+from macex.errors import MacexError
+from macex.render.speech import Speech
+from macex.server.api.jobs import submitted
+from macex.server.api.needs import Asker, Reader
+from macex.server.api.shapes import Filter, JobRequest
+from macex.server.pages.address import ASKING, PERMITTING, Address
+from macex.server.pages.fields import blank_fields
+from macex.server.pages.guard import Form, PageRoute
+from macex.server.pages.listing import view_of
+from macex.server.pages.permits import WAYS, constraints, permits
+from macex.server.pages.questions import asked_of, question
+from macex.server.pages.shell import address_of, page
+from macex.server.problems import ProblemError
+from macex.server.projects.project import Project
+from macex.server.state import Server, server_of
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+
+@router.get("/projects/{name}/cohort")
+def cohort_page(request: Request, name: str, _caller: Reader) -> HTMLResponse:
+    """What is to be asked of which rows, and the jobs there are."""
+    server = server_of(request)
+    project = server.projects[name].open()
+    return page(
+        request, "cohort", _shown(server, project, address_of(request), ""), project=project
+    )
+
+
+@router.post("/projects/{name}/cohort")
+def start(request: Request, name: str, sent: Form, caller: Asker) -> Response:
+    """Begin a job, and go to its page."""
+    server = server_of(request)
+    project = server.projects[name].open()
+    try:
+        job = submitted(server, project, caller, requested(sent, project))
+    except (MacexError, ProblemError) as error:
+        values = _shown(server, project, sent, str(error))
+        return page(request, "cohort", {**values, "address": sent}, project=project, status=422)
+    root = request.scope.get("root_path", "")
+    return RedirectResponse(f"{root}/projects/{project.name}/jobs/{job.id}", 303)
+
+
+def requested(address: Address, project: Project) -> JobRequest:
+    """The job that an address asks for."""
+    asked, view = question(address, project.explainer().classes), view_of(address)
+    limits = constraints(address, project.explainer().schema)
+    goal: Goal | None = asked.want if isinstance(asked.want, Goal) else None
+    if goal is None and asked.want is not None:
+        goal = AnyOf((asked.want,))
+    return JobRequest.model_validate(
+        {
+            "filter": Filter(decision=view.decision, search=view.search, where=view.where),
+            "n": asked.n,
+            "want": None if goal is None else goal_stated(goal),
+            "constraints": limits.to_dict() or None,
+            "method": asked.method,
+            "prefer": asked.prefer,
+        }
+    )
+
+
+def _shown(server: Server, project: Project, address: Address, refused: str) -> dict[str, object]:
+    table, explainer = project.table, project.explainer()
+    speech, always = Speech(project.parts.names), explainer.constraints
+    try:
+        matching, fault = len(table.places(view_of(address))), ""
+    except MacexError as error:
+        matching, fault = 0, str(error)
+    return {
+        "speech": speech,
+        "matching": matching,
+        "fault": fault,
+        "refused": refused,
+        "jobs": server.jobs.all(project.name, 20),
+        "most": server.settings.job_rows,
+        "fields": blank_fields(explainer.schema, speech),
+        "permits": permits(address, explainer.schema, always),
+        "permitting": address.parts(*PERMITTING),
+        "ways": WAYS,
+        "rules_always": [str(rule) for rule in always.rules],
+        "most_always": always.max_changes,
+        "listing": address.without("a.", "b.", "two"),
+        "carried": address.parts("decision", "q", "where"),
+        "asking": address.only(*ASKING, *PERMITTING),
+        **asked_of(address, explainer),
+    }

@@ -1,0 +1,52 @@
+"""Signing in: a key is shown once, and a cookie stands for it then."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from macex.server.pages.guard import Form, PageRoute
+from macex.server.pages.shell import page
+from macex.server.problems import ProblemError
+from macex.server.security.sessions import COOKIE
+from macex.server.state import server_of
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+
+@router.get("/login")
+def login_page(request: Request) -> HTMLResponse:
+    """The form for a key."""
+    wanted = request.query_params.get("next", "/")
+    return page(request, "login", {"wanted": inside(wanted), "fault": ""})
+
+
+@router.post("/login")
+def sign_in(request: Request, sent: Form) -> Response:
+    """Begin a session and go where the caller wanted to."""
+    wanted = inside(sent.one("next", "/"))
+    response = RedirectResponse(wanted, 303)
+    try:
+        server_of(request).gate.sign_in(request, response, sent.one("key"))
+    except ProblemError as error:
+        values = {"wanted": wanted, "fault": error.detail}
+        return page(request, "login", values, status=error.status)
+    return response
+
+
+@router.post("/logout")
+def sign_out(request: Request) -> Response:
+    """End the session."""
+    response = RedirectResponse(f"{request.scope.get('root_path', '')}/login", 303)
+    response.delete_cookie(COOKIE)
+    return response
+
+
+def inside(address: str) -> str:
+    """An address of this server, or the way in for any other.
+
+    >>> inside("/projects/loans?n=2"), inside("//elsewhere.example/"), inside("https://e.example")
+    ('/projects/loans?n=2', '/', '/')
+    """
+    own = address.startswith("/") and not address.startswith(("//", "/\\"))
+    return address if own and address.isprintable() else "/"

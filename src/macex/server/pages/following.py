@@ -1,0 +1,132 @@
+"""The page of a job: how far it is, and in the end what its answers have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from macex.errors import MacexError
+from macex.explanation import Explanations
+from macex.render.overview import overview
+from macex.render.sentences import sentences
+from macex.render.sheets import Grid, Sheet, percent
+from macex.render.speech import Speech
+from macex.server.api.jobs import found as job_found
+from macex.server.api.needs import Asker, Reader
+from macex.server.asking import constraints_of, goal_of
+from macex.server.jobs.results import explanations
+from macex.server.jobs.runner import Work
+from macex.server.pages.guard import PageRoute
+from macex.server.pages.shell import page, parts_asked, pieces
+from macex.server.problems import ProblemError
+from macex.server.projects.project import Project
+from macex.server.recent import Recent
+from macex.server.state import Server, server_of
+from macex.server.storage.jobs import Job
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+LINES = 50  # rows whose answer is said on the page
+SUMMED = 20_000  # rows whose answers the page sums up
+ACTIONS = 6
+
+
+@router.get("/projects/{name}/jobs/{identity}")
+def job_page(request: Request, name: str, identity: str, _caller: Reader) -> HTMLResponse:
+    """How far a job is, or what it found."""
+    server = server_of(request)
+    project, job = _job(server, name, identity)
+    asked = parts_asked(request, ("job", "plan"))
+    values: dict[str, Any] = {"job": job, "speech": Speech(project.parts.names), "sheet": None}
+    if "plan" in asked or request.query_params.get("plan"):
+        values |= {"sheet": _plan(request, project, job)}
+    if job.ended and asked != ["plan"]:
+        values |= _outcome(request, server, project, job)
+    if asked:
+        return pieces(request, asked, values, project=project)
+    return page(request, "job_page", values, project=project)
+
+
+@router.post("/projects/{name}/jobs/{identity}/cancel")
+def cancel(request: Request, name: str, identity: str, _caller: Asker) -> Response:
+    """End a job; the rows that are finished stay."""
+    server = server_of(request)
+    _, job = _job(server, name, identity)
+    server.runner.cancel(job.id)
+    root = request.scope.get("root_path", "")
+    return RedirectResponse(f"{root}/projects/{name}/jobs/{job.id}", 303)
+
+
+def _job(server: Server, name: str, identity: str) -> tuple[Project, Job]:
+    project, job = server.projects[name], job_found(server, identity)
+    if job.project != project.name:
+        raise ProblemError(404, f"there is no job {identity!r} of this project")
+    return project.open(), job
+
+
+def _outcome(request: Request, server: Server, project: Project, job: Job) -> dict[str, Any]:
+    if not job.done or job.done > SUMMED:
+        return {"overview": None, "charts": None, "lines": [], "summed": SUMMED}
+    known: Recent[tuple[str, int], Explanations] = request.app.state.outcomes
+    answers = known.get((job.id, job.done), lambda: explanations(server.jobs, project, job))
+    speech = Speech(project.parts.names)
+    return {
+        "overview": replace(
+            overview(answers.summary(), speech), cost=""
+        ),  # which a job does not keep
+        "charts": charts(answers),
+        "lines": [(item.source.id, item.status, sentences(item)[0]) for item in answers[:LINES]],
+        "summed": SUMMED,
+    }
+
+
+def charts(answers: Explanations) -> Sheet:
+    """How many rows came out how, and how many changes their best answers take."""
+    statuses = Counter(item.status for item in answers)
+    changes = Counter(item.counterfactuals[0].sparsity for item in answers if item.counterfactuals)
+    told = {
+        "found": "an answer",
+        "none": "provably none",
+        "not_found": "none found",
+        "budget": "rows or time ran out",
+    }
+    said = [(told[status], count) for status, count in statuses.most_common()]
+    sizes = [(_size(size), count) for size, count in sorted(changes.items())]
+    return Sheet("", grids=(_counted("Rows", said), _counted("Changes of the best answer", sizes)))
+
+
+def _size(size: int) -> str:
+    return "there already" if not size else f"{size} column{'s' if size != 1 else ''}"
+
+
+def _counted(title: str, counts: list[tuple[str, int]]) -> Grid:
+    whole = sum(count for _, count in counts) or 1
+    lines = tuple((text, f"{count:,} ({percent(count / whole)})") for text, count in counts)
+    return Grid(title, ("", "rows"), lines, tuple(count / whole for _, count in counts))
+
+
+def _plan(request: Request, project: Project, job: Job) -> Sheet:
+    """Which common changes would flip how many of the job's rows."""
+    known: Recent[str, Sheet] = request.app.state.plans
+    source = server_of(request).jobs.source(job.id)
+    return known.get(job.id, lambda: _planned(Work(project, job, source)))
+
+
+def _planned(work: Work) -> Sheet:
+    project, job, asked = work.project, work.job, work.job.question
+    if isinstance(asked["want"], list) or isinstance(asked["constraints"], list):
+        return Sheet("No plan", remarks=("Its rows are asked different questions.",))
+    try:
+        with project.lock:
+            plan = work.explainer.plan(
+                work.frame(0, job.total),
+                want=goal_of(work.explainer, asked["want"]),
+                constraints=constraints_of(asked["constraints"]),
+                actions=ACTIONS,
+            )
+    except MacexError as error:
+        return Sheet("No plan", remarks=(str(error),))
+    return plan.sheet()

@@ -1,0 +1,101 @@
+"""The page of a project's rows, with the model's decisions: paged, sorted, filtered, searched."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
+
+from macex.errors import MacexError
+from macex.explanation.exports import csv_text
+from macex.render.speech import Speech
+from macex.schema import Schema
+from macex.schema.typed import text_of
+from macex.server.api.needs import Reader
+from macex.server.pages.address import ASKING, PERMITTING, Address
+from macex.server.pages.cases import cases_page
+from macex.server.pages.guard import PageRoute
+from macex.server.pages.keeping import kept_views
+from macex.server.pages.shell import address_of, attached, page, page_number, parts_asked, pieces
+from macex.server.projects.project import Project
+from macex.server.projects.series import SeriesProject
+from macex.server.projects.table import Page, View
+from macex.server.state import server_of
+
+SIZE = 25
+EXPORTED = 100_000  # rows of a file at most
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+
+def view_of(address: Address) -> View:
+    """Which rows an address shows, in which order."""
+    sort = address.one("sort", "cf.row")
+    return View(
+        sort=sort.removeprefix("-"),
+        descending=sort.startswith("-"),
+        decision=address.one("decision") or None,
+        search=address.one("q"),
+        where=address.one("where"),
+    )
+
+
+@router.get("/projects/{name}")
+def rows_page(request: Request, name: str, _caller: Reader) -> HTMLResponse:
+    """The rows of a project."""
+    server, address = server_of(request), address_of(request)
+    project = server.projects[name].open()
+    if isinstance(project, SeriesProject):
+        return cases_page(request, project)
+    values = {**listed(project, address), "views": kept_views(server, project.name)}
+    if parts_asked(request, ("rows",)):
+        return pieces(request, ["rows"], values, project=project)
+    return page(request, "listing", values, project=project)
+
+
+@router.get("/projects/{name}/rows.csv")
+def rows_file(request: Request, name: str, _caller: Reader) -> Response:
+    """The rows of a view with decision and score, as a file that a spreadsheet may open."""
+    project, address = server_of(request).projects[name], address_of(request)
+    table = project.table
+    places = table.places(view_of(address))[:EXPORTED]
+    frame = table.frame(places)
+    said = table.predictions
+    frame.insert(0, "cf.row", places)
+    frame.insert(1, "cf.label", [said.label(int(place)) for place in places])
+    frame.insert(2, "cf.score", said.shown[places])
+    text = csv_text(frame, formula_safe=True)
+    return Response(text, headers=attached(f"{project.name}-rows.csv"), media_type="text/csv")
+
+
+def listed(project: Project, address: Address) -> dict[str, object]:
+    """What the list of rows shows; a filter that cannot be read is said, and shows none."""
+    table, asked = project.table, page_number(address)
+    try:
+        found, fault = table.page(view_of(address), SIZE * (asked - 1), SIZE), ""
+    except MacexError as error:
+        found, fault = Page([], 0, len(table)), str(error)
+    last = max(1, ceil(found.matching / SIZE))
+    classes = project.explainer().classes
+    return {
+        "found": found,
+        "fault": fault,
+        "number": asked,
+        "last": last,
+        "first": SIZE * (asked - 1) + 1,
+        "columns": list(map(str, table.rows.columns)),
+        "classes": None if classes is None else [str(label) for label in classes],
+        "counts": table.counts(),
+        "speech": Speech(project.parts.names),
+        "listing": address.without("a.", "b.", "two"),
+        "carried": address.parts(*ASKING, *PERMITTING),
+        "example": example(project.explainer().schema),
+        "sort": address.one("sort", "cf.row"),
+    }
+
+
+def example(schema: Schema) -> str:
+    """A condition on the first number of the rows, as one may write it."""
+    numbers = (column for column in schema.columns if column.kind == "continuous")
+    column = next(numbers, None)
+    return "" if column is None else f"{column.name} >= {text_of(column.value(column.high))}"

@@ -1,0 +1,180 @@
+"""The page of one row: what would have to be different, what if, and what may change."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse
+
+from macex.ask.goals import Band
+from macex.errors import MacexError, ModelError, SchemaError
+from macex.explanation import Explanations
+from macex.render.cards import card
+from macex.render.speech import Speech
+from macex.schema.typed import text_of
+from macex.server.api.needs import Asker, Reader
+from macex.server.pages.address import ASKING, LISTING, PERMITTING, VARIANTS, Address
+from macex.server.pages.asking import explained
+from macex.server.pages.fields import fields, found_values
+from macex.server.pages.guard import PageRoute
+from macex.server.pages.listing import view_of
+from macex.server.pages.paths import steps
+from macex.server.pages.permits import WAYS, constraints, permits
+from macex.server.pages.questions import asked_of, question, wanted
+from macex.server.pages.shell import address_of, attached, page, parts_asked, pieces
+from macex.server.pages.variants import judged, variant
+from macex.server.projects.project import Project
+from macex.server.settings import Settings
+from macex.server.state import server_of
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+MEDIA = {"csv": "text/csv", "json": "application/json", "html": "text/html"}
+PARTS = ("question", "answers", "whatif", "verdicts", "permits")
+
+
+@router.get("/projects/{name}/rows/{at}")
+def row_page(request: Request, name: str, at: int, _caller: Asker) -> HTMLResponse:
+    """One row."""
+    server = server_of(request)
+    looked = Look(server.settings, server.projects[name], at, address_of(request))
+    asked = parts_asked(request, PARTS)
+    if asked:
+        return pieces(request, asked, looked.shown(asked), project=looked.project)
+    return page(request, "row", looked.shown(PARTS), project=looked.project)
+
+
+@router.get("/projects/{name}/values")
+def values(request: Request, name: str, _caller: Reader, column: str, q: str = "") -> JSONResponse:
+    """The categories of a column that a search finds."""
+    project = server_of(request).projects[name]
+    schema = project.explainer().schema
+    found = found_values(schema.columns[schema.position(column)], q, Speech(project.parts.names))
+    return JSONResponse([option.text for option in found])
+
+
+@router.get("/projects/{name}/rows/{at}/answers.{kind}")
+def row_file(request: Request, name: str, at: int, kind: str, _caller: Asker) -> Response:
+    """The answers as a file: CSV, JSON, or a report in HTML."""
+    server = server_of(request)
+    looked = Look(server.settings, server.projects[name], at, address_of(request))
+    if kind not in MEDIA:
+        raise SchemaError(f"answers are written as csv, json or html, not {kind!r}")
+    file = attached(f"{looked.project.name}-row-{at}.{kind}")
+    content = written(looked.found, kind, looked.project.title)
+    return Response(content, headers=file, media_type=MEDIA[kind])
+
+
+def written(found: Explanations, kind: str, title: str) -> str:
+    """Answers as the text of a file."""
+    if kind == "csv":
+        return found.to_csv(formula_safe=True)
+    return found.to_json() if kind == "json" else found.to_html(title=title)
+
+
+class Look:
+    """A row that is looked at, and everything the page may show of it."""
+
+    def __init__(self, settings: Settings, project: Project, at: int, address: Address) -> None:
+        self.settings, self.project, self.at, self.address = settings, project, at, address
+        table = project.table
+        if not 0 <= at < len(table):
+            raise SchemaError(f"there is no row {at}: rows are counted from 0 to {len(table) - 1}")
+        self.frame = table.frame(np.array([at]))
+        self.explainer = project.explainer()
+        self.rows = self.explainer.schema.read(self.frame)
+        self.speech = Speech(project.parts.names)
+
+    @cached_property
+    def found(self) -> Explanations:
+        """The answers; a question that cannot be asked is an error."""
+        asked = question(self.address, self.explainer.classes)
+        limits = constraints(self.address, self.rows.schema)
+        return explained(self.settings, self.project, self.frame, asked, limits)
+
+    def shown(self, parts: tuple[str, ...] | list[str]) -> dict[str, Any]:
+        """What the templates of these parts need."""
+        made = {"at": self.at, "speech": self.speech, **asked_of(self.address, self.explainer)}
+        if "question" in parts:
+            made |= self._around()
+        if "whatif" in parts or "permits" in parts:
+            made |= self._editing()
+        if "whatif" in parts or "verdicts" in parts:
+            made |= self._verdicts()
+        if "answers" in parts:
+            made |= self._answers()
+        return made
+
+    @property
+    def _letters(self) -> tuple[str, ...]:
+        """The variants: A, and B where it is wanted."""
+        two = bool(self.address.one("two") or self.address.cells("b"))
+        return VARIANTS if two else VARIANTS[:1]
+
+    def _around(self) -> dict[str, Any]:
+        """The rows before and after this one in the list it was picked from."""
+        listing = self.address.only(*LISTING)
+        try:
+            places = self.project.table.places(view_of(listing))
+        except MacexError:
+            places = np.arange(0)
+        here = np.flatnonzero(places == self.at)
+        if not len(here):
+            return {"before": None, "after": None, "place": None, "matching": len(places)}
+        place = int(here[0])
+        return {
+            "before": int(places[place - 1]) if place else None,
+            "after": int(places[place + 1]) if place + 1 < len(places) else None,
+            "place": place + 1,
+            "matching": len(places),
+        }
+
+    def _editing(self) -> dict[str, Any]:
+        always = self.explainer.constraints
+        return {
+            "fields": fields(self.rows, self.speech),
+            "permits": permits(self.address, self.rows.schema, always),
+            "ways": WAYS,
+            "rules_always": [str(rule) for rule in always.rules],
+            "most_always": always.max_changes,
+            "typed": {letter: self.address.cells(letter) for letter in self._letters},
+            "letters": self._letters,
+            "permitting": self.address.parts(*PERMITTING),
+            "carried": self.address.parts(*LISTING),
+        }
+
+    def _verdicts(self) -> dict[str, Any]:
+        made = [variant(self.rows, letter, self.address.cells(letter)) for letter in self._letters]
+        try:
+            want = wanted(self.address, self.explainer.classes)
+        except MacexError:
+            want = None
+        aimed = want is not None or self.explainer.classes is not None
+        goal = want if aimed else Band()
+        try:
+            said = judged(self.explainer, self.rows, made, goal, self.speech)
+        except ModelError as error:
+            return {"failed": str(error)}
+        shown = {"variants": made, "own": said[0], "judgements": said[1:], "aimed": aimed}
+        return {"failed": "", **shown}
+
+    def _answers(self) -> dict[str, Any]:
+        try:
+            explanation = self.found[0]
+        except MacexError as error:
+            return {"refused": str(error), "card": None, "applied": (), "paths": ()}
+        shown = explanation.counterfactuals or (
+            () if explanation.miss is None else (explanation.miss,)
+        )
+        applied = [
+            {name: text_of(value) for name, value in one.source.written().items()} for one in shown
+        ]
+        return {
+            "refused": "",
+            "card": card(explanation, self.speech),
+            "applied": applied,
+            "paths": [steps(self.explainer, explanation, one, self.speech) for one in shown],
+            "asking": self.address.only(*ASKING, *PERMITTING),
+        }

@@ -1,0 +1,119 @@
+"""What may change, as filled in on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from macex.ask.constraints import Constraints
+from macex.errors import ConstraintError, SchemaError
+from macex.schema import Column, Schema
+from macex.schema.typed import text_of, typed
+from macex.server.pages.address import Address
+
+WAYS = {"": "free", "keep": "stays", "up": "only up", "down": "only down"}
+
+
+@dataclass(frozen=True)
+class Permit:
+    """What is filled in for a column, and what the project says of it once and for all."""
+
+    way: str = ""
+    low: str = ""
+    high: str = ""
+    allowed: tuple[str, ...] = ()
+    always: str = ""
+
+    @property
+    def says(self) -> bool:
+        """Whether anything is filled in."""
+        return bool(self.way or self.low or self.high or self.allowed)
+
+
+def permits(address: Address, schema: Schema, always: Constraints) -> dict[str, Permit]:
+    """What is filled in, by column."""
+    ways, lows = address.under("may."), address.under("low.")
+    highs, allowed = address.under("high."), address.under("allow.")
+    return {
+        name: Permit(
+            way=_last(ways.get(name)),
+            low=_last(lows.get(name)),
+            high=_last(highs.get(name)),
+            allowed=_lines(allowed.get(name, ())),
+            always=_always(name, always),
+        )
+        for name in schema.names
+    }
+
+
+def constraints(address: Address, schema: Schema) -> Constraints:
+    """The constraints that are filled in; what cannot be read is an error that names it."""
+    filled = permits(address, schema, Constraints())
+    ways = {way: [name for name, one in filled.items() if one.way == way] for way in WAYS}
+    columns = dict(zip(schema.names, schema.columns, strict=True))
+    return Constraints(
+        fixed=tuple(ways["keep"]),
+        increase=tuple(ways["up"]),
+        decrease=tuple(ways["down"]),
+        ranges={
+            name: (_value(columns[name], one.low), _value(columns[name], one.high))
+            for name, one in filled.items()
+            if one.low or one.high
+        },
+        allowed={
+            name: tuple(_value(columns[name], text) for text in one.allowed)
+            for name, one in filled.items()
+            if one.allowed
+        },
+        rules=_lines([address.one("rules")]),
+        max_changes=changes_at_most(address),
+    )
+
+
+def _value(column: Column, text: str) -> Any:
+    if text == "":
+        return None
+    try:
+        return column.value(typed(column, text))
+    except SchemaError as error:
+        raise ConstraintError(f"what may change: {error}") from error
+
+
+def changes_at_most(address: Address) -> int | None:
+    """How many changes an answer may have."""
+    text = address.one("max")
+    if text == "":
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise ConstraintError(f"at most so many changes: {text!r} is no whole number of 1 or more")
+    return int(text)
+
+
+def _last(values: Sequence[str] | None) -> str:
+    return values[-1] if values else ""
+
+
+def _lines(values: Sequence[str]) -> tuple[str, ...]:
+    """One entry per line, however often the field occurs."""
+    lines = (line for value in values for line in value.splitlines())
+    return tuple(dict.fromkeys(line for line in lines if line.strip()))
+
+
+def _always(name: str, project: Constraints) -> str:
+    """What the project's own constraints say of a column, in words."""
+    said = []
+    if name in project.fixed or (project.only is not None and name not in project.only):
+        said.append("stays")
+    if name in project.protected:
+        said.append("protected")
+    if name in project.increase:
+        said.append("only up")
+    if name in project.decrease:
+        said.append("only down")
+    if name in project.ranges:
+        low, high = (text_of(end) for end in project.ranges[name])
+        said.append(f"{low} to {high}" if low and high else f"from {low}" if low else f"to {high}")
+    if name in project.allowed:
+        said.append("some values only")
+    return ", ".join(said)

@@ -1,0 +1,103 @@
+"""What is asked of a row: which decision or score, how many answers, by which search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from macex.ask.goals import Goal, at_least, at_most, between
+from macex.errors import GoalError, OptionError
+from macex.explainer import Explainer
+from macex.series.explainer import SeriesExplainer
+from macex.server.pages.address import Address
+from macex.server.projects.project import METHODS, PREFERENCES
+
+ANSWERS = 3
+MOST_ANSWERS = 10
+SAID = {
+    "exhaustive": "fewest changes first, all combinations",
+    "reinforce": "policy gradient (MACE-RL)",
+    "gradientless": "gradient-less descent (MACE-GLD)",
+    "fewest": "the fewest changes",
+    "nearest": "the nearest row",
+    "surest": "the surest answer",
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about one row or many."""
+
+    want: Any
+    n: int
+    method: str
+    prefer: str
+
+
+def question(address: Address, classes: Sequence[object] | None) -> Question:
+    """The question of an address to a model of these classes."""
+    return Question(
+        want=wanted(address, classes),
+        n=_count(address.one("n", str(ANSWERS))),
+        method=_chosen("method", address.one("method", METHODS[0]), METHODS),
+        prefer=_chosen("prefer", address.one("prefer", PREFERENCES[0]), PREFERENCES),
+    )
+
+
+def asked_of(address: Address, explainer: Explainer | SeriesExplainer) -> dict[str, Any]:
+    """What the fields of a question show."""
+    classes = explainer.classes
+    return {
+        "classes": None if classes is None else [str(label) for label in classes],
+        "methods": METHODS,
+        "preferences": PREFERENCES,
+        "said": SAID,
+        "answers_asked": address.one("n", str(ANSWERS)),
+        "most_answers": MOST_ANSWERS,
+    }
+
+
+def wanted(address: Address, classes: Sequence[object] | None) -> Any:
+    """The goal: a class, a score of it, or None for any other decision."""
+    label = _label(address.one("want"), classes)
+    least, most = (_score(address.one(end)) for end in ("least", "most"))
+    if least is None and most is None:
+        return label
+    return _band(least, most, label)
+
+
+def _band(least: float | None, most: float | None, label: object) -> Goal:
+    if least is None:
+        return at_most(most or 0.0, label=label)
+    if most is None:
+        return at_least(least, label=label)
+    return between(least, most, label=label)
+
+
+def _label(text: str, classes: Sequence[object] | None) -> object:
+    if text == "":
+        return None
+    known = {str(label): label for label in classes or ()}
+    if text not in known:
+        raise GoalError(f"the model never decides {text!r}: it knows {', '.join(known) or 'none'}")
+    return known[text]
+
+
+def _score(text: str) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        raise GoalError(f"a score is a number, not {text!r}") from None
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_ANSWERS:
+        raise OptionError(f"answers: a whole number from 1 to {MOST_ANSWERS}, not {text!r}")
+    return int(text)
+
+
+def _chosen(option: str, given: str, known: Sequence[str]) -> str:
+    if given not in known:
+        raise OptionError(f"{option} is one of {', '.join(known)}, not {given!r}")
+    return given

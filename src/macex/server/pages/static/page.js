@@ -1,0 +1,166 @@
+// The pages without reloads. Everything here can be done without it, by links and forms: it only
+// fetches the same addresses in parts and puts the parts in their places.
+
+import { refresh, say, show } from "./parts.js";
+import { stateOf, untouched, withVariant } from "./state.js";
+import { inspect } from "./columns.js";
+import { follow } from "./jobs.js";
+import { remember, takeUp } from "./visit.js";
+
+const TYPING = 160; // ms without a key before the model is asked
+let waiting = 0;
+
+const form = () => document.getElementById("state");
+const here = () => location.pathname + location.search;
+let shown = here();
+
+// A new address: the state of the form, or one that was clicked. `kept` tells Back from Undo.
+function goTo(url, parts, { replace = false, edit = false } = {}) {
+  const edits = (history.state?.edits ?? 0) + (edit && !replace ? 1 : 0);
+  if (url !== location.href) {
+    history[replace ? "replaceState" : "pushState"]({ edits: edit ? edits : 0 }, "", url);
+  }
+  remember(form());
+  return refresh(parts).then(ready);
+}
+
+function later(act) {
+  clearTimeout(waiting);
+  waiting = setTimeout(act, TYPING);
+}
+
+document.addEventListener("input", (event) => {
+  const field = event.target;
+  if (field.dataset.for) {
+    document.getElementById(field.dataset.for).value = field.value;
+  } else if (field.dataset.search) {
+    offer(field);
+  }
+  const cell = field.dataset.for ? document.getElementById(field.dataset.for) : field;
+  if ("live" in cell.dataset) {
+    mark(cell);
+    if (!field.dataset.for) slide(cell);
+    later(() => goTo(stateOf(form()), ["verdicts"], { replace: typingOn(cell), edit: true }));
+  } else if (field.form?.dataset.part) {
+    later(() => goTo(stateOf(field.form), [field.form.dataset.part], { replace: true }));
+  }
+});
+
+document.addEventListener("change", (event) => {
+  const field = event.target;
+  if ("ask" in field.dataset && field.form === form()) {
+    clearTimeout(waiting);
+    goTo(stateOf(form()), ["answers", "verdicts"]);
+  } else if ("inspect" in field.dataset) {
+    inspect(field.form);
+  }
+});
+
+document.addEventListener("submit", (event) => {
+  if ("keep" in event.target.dataset) {
+    event.target.elements.state.value = location.pathname + location.search;
+    return;
+  }
+  if (event.target.enctype === "multipart/form-data") say("Sending the files…");
+  const part = event.target.dataset.part ?? (event.target.id === "state" ? "answers verdicts" : "");
+  if (part) {
+    event.preventDefault();
+    goTo(stateOf(event.target), part.split(" "));
+  }
+});
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a, button");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const { part, apply, variant, undo, lock } = link.dataset;
+  if (part) {
+    event.preventDefault();
+    goTo(link.href, [part]).then(() => document.querySelector(".mx-scroll")?.scrollTo(0, 0));
+  } else if (apply || variant) {
+    event.preventDefault();
+    goTo(withVariant(form(), link.href, apply || variant), ["whatif"], { edit: true }).then(() => {
+      document.getElementById("whatif").scrollIntoView({ block: "nearest" });
+    });
+  } else if (undo !== undefined) {
+    history.back();
+  } else if (lock !== undefined) {
+    const may = form().elements[`may.${lock}`];
+    may.value = may.value === "keep" ? "" : "keep";
+    may.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+});
+
+// Back and forward; a step within the page, to an anchor, shows nothing new.
+window.addEventListener("popstate", () => {
+  if (shown !== here()) show(location.href).then(ready);
+});
+
+// One run of keys in one cell is one edit: the first of them makes a new entry of the history.
+let typedIn = null;
+function typingOn(cell) {
+  const same = typedIn === cell;
+  typedIn = cell;
+  return same;
+}
+document.addEventListener("focusin", ({ target }) => {
+  typedIn = null;
+  if (target.dataset.search) offer(target);
+});
+
+function mark(cell) {
+  cell.closest("td").classList.toggle("mx-edited", cell.value !== cell.dataset.own);
+}
+
+function slide(cell) {
+  const slider = document.querySelector(`[data-for="${CSS.escape(cell.id)}"]`);
+  if (slider && cell.value !== "" && !Number.isNaN(Number(cell.value))) slider.value = cell.value;
+}
+
+// The categories that begin with or hold what was typed, of columns that have very many.
+async function offer(field) {
+  const base = location.pathname.replace(/\/rows\/.*/, "");
+  const query = new URLSearchParams({ column: field.dataset.search, q: field.value });
+  const answer = await fetch(`${base}/values?${query}`);
+  if (!answer.ok) return;
+  const options = (await answer.json()).map((text) => new Option(text, text));
+  field.list.replaceChildren(...options);
+}
+
+// What only a page with this module can do is shown by it.
+function ready() {
+  shown = here();
+  for (const slider of document.querySelectorAll(".mx-slider[hidden]")) slider.hidden = false;
+  const undo = document.querySelector("[data-undo]");
+  if (undo) {
+    undo.hidden = false;
+    undo.disabled = !(history.state?.edits > 0);
+  }
+  for (const lock of document.querySelectorAll("[data-lock]")) {
+    lock.hidden = false;
+    if (lock.disabled) continue;
+    const kept = form().elements[`may.${lock.dataset.lock}`].value === "keep";
+    lock.setAttribute("aria-pressed", String(kept));
+  }
+  const faulty = new Set([...document.querySelectorAll("[data-fault]")].map((p) => p.dataset.fault));
+  for (const cell of document.querySelectorAll("[data-live]")) {
+    cell.setAttribute("aria-invalid", String(faulty.has(cell.name)));
+  }
+  follow();
+}
+
+// What was typed before this module came is not lost.
+function catchUp() {
+  if (document.activeElement.dataset.search) offer(document.activeElement);
+  if (!form() || untouched(form())) return;
+  goTo(stateOf(form()), ["verdicts", "answers"], { replace: true, edit: true });
+}
+
+const taken = takeUp(form());
+if (taken) {
+  history.replaceState(null, "", taken);
+  show(taken).then(ready);
+} else {
+  remember(form());
+  ready();
+  catchUp();
+}

@@ -1,0 +1,66 @@
+// Parts of a page, fetched from the page's own address.
+
+let latest = null;
+const wanted = new Set(); // what a request that was overtaken would have brought, too
+
+export async function refresh(parts) {
+  for (const part of parts) wanted.add(part);
+  latest?.abort();
+  const mine = (latest = new AbortController());
+  for (const part of wanted) document.getElementById(part)?.setAttribute("aria-busy", "true");
+  try {
+    const headers = { "X-Macex-Parts": [...wanted].join(" ") };
+    const answer = await fetch(location.href, { headers, signal: mine.signal });
+    if (answer.redirected) location.reload(); // the session is over
+    const text = await answer.text();
+    if (mine !== latest) return;
+    put(new DOMParser().parseFromString(text, "text/html"), answer.ok);
+  } catch (error) {
+    if (error.name !== "AbortError") say("The server does not answer.");
+  }
+}
+
+// The page of an address as a whole, in the place of this one.
+export async function show(href) {
+  const answer = await fetch(href);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  document.title = page.title;
+  keepingFocus(() => document.querySelector("main").replaceWith(page.querySelector("main")));
+}
+
+export function say(text) {
+  document.getElementById("notice").textContent = text;
+  setTimeout(() => say(""), 4000 * Boolean(text));
+}
+
+function put(page, fine) {
+  for (const part of wanted) {
+    const made = page.getElementById(part);
+    const place = document.getElementById(part);
+    place?.removeAttribute("aria-busy");
+    if (made && place) keepingFocus(() => fill(place, made));
+  }
+  wanted.clear();
+  if (!fine) say("The server could not answer that.");
+}
+
+// A live region is kept and its content replaced, or it would not be read aloud.
+function fill(place, made) {
+  if (place.getAttribute("aria-live")) place.replaceChildren(...made.childNodes);
+  else place.replaceWith(made);
+}
+
+// Whoever uses the keyboard stays where they are: on the same thing of the new part.
+function keepingFocus(replace) {
+  const held = document.activeElement;
+  replace();
+  if (held.isConnected) return;
+  (twin(held) ?? document.getElementById("main")).focus({ preventScroll: true });
+}
+
+function twin(held) {
+  if (held.id) return document.getElementById(held.id);
+  const named = (node) => node.getAttribute("aria-label") ?? node.textContent.trim();
+  const alike = [...document.querySelectorAll(held.tagName)];
+  return alike.find((node) => named(node) === named(held) && !node.disabled);
+}

@@ -1,0 +1,45 @@
+// The address that a form stands for: what says something, and nothing else.
+
+export function stateOf(form) {
+  const query = new URLSearchParams();
+  for (const field of form.elements) {
+    if (!field.name || field.disabled || field.tagName === "FIELDSET") continue;
+    if (field.type === "checkbox" && !field.checked) continue;
+    if (says(field)) query.append(field.name, field.value);
+  }
+  const two = new URLSearchParams(location.search).get("two");
+  if (two && form.id === "state") query.set("two", two);
+  return address(query);
+}
+
+// The form's address with the cells of one variant taken from another address.
+export function withVariant(form, href, letter) {
+  const given = new URL(href).searchParams;
+  const query = new URL(stateOf(form)).searchParams;
+  const own = (key) => key.startsWith(`${letter}.`) || (letter === "b" && key === "two");
+  for (const key of [...query.keys()]) if (own(key)) query.delete(key);
+  for (const [key, value] of given) if (own(key)) query.append(key, value);
+  return address(query);
+}
+
+// Whether a form is as the server sent it.
+export function untouched(form) {
+  return [...form.elements].every((field) => {
+    if (field.type === "hidden" || field.type === "range") return true;
+    if (field.type === "checkbox") return field.checked === field.defaultChecked;
+    if (field.options) return field.selectedOptions[0] === sent(field);
+    return field.defaultValue === undefined || field.value === field.defaultValue;
+  });
+}
+
+const sent = ({ options }) => [...options].find((one) => one.defaultSelected) ?? options[0];
+
+function says(field) {
+  if (field.dataset.own !== undefined) return field.value !== field.dataset.own;
+  return field.value !== "" && field.value !== field.dataset.usual;
+}
+
+function address(query) {
+  const text = query.toString();
+  return location.origin + location.pathname + (text ? `?${text}` : "");
+}

@@ -1,0 +1,139 @@
+"""What if: a row with other values in some of its cells, and what the model makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from macex.ask.goals import compile_goals
+from macex.ask.needed import Needed, needed
+from macex.errors import SchemaError
+from macex.explainer import Explainer
+from macex.models.asking import Asker
+from macex.render.bars import Bar, Scale, bar
+from macex.render.speech import Speech
+from macex.schema import Array, Rows
+from macex.schema.typed import text_of, typed
+
+MARGIN = 1e-6
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A row with what was typed into it; `faults` names the cells that could not be read."""
+
+    letter: str
+    texts: Mapping[str, str]
+    codes: Array
+    faults: Mapping[str, str]
+
+    @property
+    def changed(self) -> int:
+        """How many cells differ from the row's own."""
+        return len(self.texts)
+
+
+@dataclass(frozen=True)
+class Share:
+    """One class and its score, with the length of its bar in percent."""
+
+    label: str
+    score: str
+    percent: float
+    decided: bool
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the model says of a row: its decision, its score toward the goal, all its scores."""
+
+    label: str
+    score: str
+    reached: bool
+    bar: Bar
+    shares: tuple[Share, ...]
+
+
+def variant(rows: Rows, letter: str, texts: Mapping[str, str]) -> Variant:
+    """The first of some rows with these texts in its cells; a text that is its own is left out."""
+    own, codes = rows.cells(0), rows.codes[0].copy()
+    kept: dict[str, str] = {}
+    faults: dict[str, str] = {}
+    for name, text in texts.items():
+        if name not in own:
+            faults[name] = f"there is no column {name!r}"
+            continue
+        if text == text_of(own[name]):
+            continue
+        kept[name] = text
+        at = rows.schema.position(name)
+        try:
+            codes[at] = typed(rows.schema.columns[at], text)
+        except SchemaError as error:
+            faults[name] = str(error)
+    return Variant(letter, kept, codes, faults)
+
+
+def judged(
+    explainer: Explainer, rows: Rows, variants: Sequence[Variant], want: Any, speech: Speech
+) -> list[Judgement]:
+    """What the model says of the row itself, and of each variant."""
+    fitted = explainer._fitted  # noqa: SLF001 - scores toward a goal, for rows as codes
+    codes = np.stack([rows.codes[0], *(one.codes for one in variants)])
+    at = np.zeros(len(codes), int)
+    answers, _ = Asker(fitted.oracle.own, rows.schema, rows)(codes, at)
+    wanted = explainer._goals(want, 1)  # noqa: SLF001 - the same
+    goals = compile_goals(wanted, answers.take(at[:1]), fitted.outlook, MARGIN)
+    verdict, enough = goals.judge(answers, at), needed(goals, 0)
+    scale = Scale.over(verdict.score.tolist(), enough)
+    shown = fitted.outlook.rounded(answers.scores)
+    return [
+        Judgement(
+            label=_label(explainer, int(decision), speech),
+            score=speech.score_apart(float(score), _others(verdict.score, enough, float(score))),
+            reached=bool(reached),
+            bar=_bar(scale, enough, verdict.score, place, speech),
+            shares=_shares(explainer, shown[place], int(decision), speech),
+        )
+        for place, (decision, score, reached) in enumerate(
+            zip(answers.decision, verdict.score, verdict.reached, strict=True)
+        )
+    ]
+
+
+def _others(scores: Array, enough: Needed, score: float) -> list[float]:
+    known = [*scores.tolist(), enough.low, enough.high]
+    return [other for other in known if other != score]
+
+
+def _label(explainer: Explainer, decision: int, speech: Speech) -> str:
+    classes = explainer.classes
+    return "" if classes is None else speech.plain(classes[decision])
+
+
+def _bar(scale: Scale, enough: Needed, scores: Array, place: int, speech: Speech) -> Bar:
+    own, score = float(scores[0]), float(scores[place])
+    text = speech.say("score.now", {"score": speech.score(score)})
+    return bar(scale, enough, own, score if place else None, text)
+
+
+def _shares(
+    explainer: Explainer, scores: Array, decision: int, speech: Speech
+) -> tuple[Share, ...]:
+    """All classes of a model of probabilities, where there are more than two of them."""
+    classes = explainer.classes
+    if classes is None or len(classes) < 3 or not explainer._fitted.outlook.probable:  # noqa: SLF001
+        return ()
+    ranked = np.argsort(-scores, kind="stable")[:6]
+    return tuple(
+        Share(
+            speech.plain(classes[at]),
+            speech.score(float(scores[at])),
+            round(100 * float(scores[at]), 1),
+            decided=int(at) == decision,
+        )
+        for at in ranked.tolist()
+    )

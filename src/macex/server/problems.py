@@ -1,0 +1,121 @@
+"""Errors as a client sees them: `application/problem+json` (RFC 9457)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from macex.errors import MacexError
+from macex.explanation.json import plain
+from macex.server.projects.catalogue import UnknownProjectError
+
+MEDIA = "application/problem+json"
+KIND = "urn:macex:error:"  # then the name of the library's own error
+TITLES = {
+    400: "The request cannot be read",
+    401: "A key is needed",
+    403: "This is not allowed",
+    404: "There is no such thing",
+    405: "This cannot be done here",
+    409: "Not yet, or no longer",
+    413: "That is too much",
+    415: "That is no form this server reads",
+    421: "This is another server",
+    422: "The request is wrong",
+    429: "Too many requests",
+    500: "The server failed",
+    503: "The server is busy",
+}
+
+
+class Fault(BaseModel):
+    """One thing that is wrong, and where."""
+
+    at: str = Field(examples=["body.n"])
+    said: str = Field(examples=["Input should be greater than or equal to 1"])
+
+
+class ProblemDetail(BaseModel):
+    """What went wrong."""
+
+    type: str = Field(examples=["urn:macex:error:SchemaError"])
+    title: str = Field(examples=["The request is wrong"])
+    status: int = Field(examples=[422])
+    detail: str = Field(examples=["row 0 has no column 'age'"])
+    errors: list[Fault] = Field(default_factory=list)
+
+
+class ProblemError(Exception):
+    """An answer that is an error."""
+
+    def __init__(
+        self, status: int, detail: str, *, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.headers = status, detail, dict(headers or {})
+
+
+def problem_response(
+    status: int,
+    detail: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    errors: list[dict[str, str]] | None = None,
+    kind: str = "about:blank",
+) -> Response:
+    """An error as a response."""
+    title = TITLES.get(status, "It did not work")
+    body: dict[str, Any] = {"type": kind, "title": title, "status": status}
+    body |= {"detail": detail, "errors": errors or []}
+    return JSONResponse(body, status, headers=dict(headers or {}), media_type=MEDIA)
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What OpenAPI says of the errors of a route, beside those that any route may have."""
+    common = (400, 401, 403, 404, 413, 421, 422, 429)
+    body = {"content": {MEDIA: {"schema": {"$ref": "#/components/schemas/ProblemDetail"}}}}
+    return {
+        status: {"description": TITLES[status], **body} for status in sorted({*common, *statuses})
+    }
+
+
+def status_of(error: MacexError) -> int:
+    """The status that an error of the library becomes."""
+    return 404 if isinstance(error, UnknownProjectError) else 422
+
+
+def add_problems(app: FastAPI) -> None:
+    """Answer every error in the same form."""
+
+    def problem(_request: Request, error: Exception) -> Response:
+        known = error if isinstance(error, ProblemError) else ProblemError(500, str(error))
+        return problem_response(known.status, known.detail, headers=known.headers)
+
+    def wrong(_request: Request, error: Exception) -> Response:
+        status = status_of(error) if isinstance(error, MacexError) else 500
+        return problem_response(status, str(error), kind=f"{KIND}{type(error).__name__}")
+
+    def invalid(_request: Request, error: Exception) -> Response:
+        found = error.errors() if isinstance(error, RequestValidationError) else []
+        faults = [{"at": _place(one), "said": str(one.get("msg"))} for one in found]
+        first = f"{faults[0]['at']}: {faults[0]['said']}" if faults else "it cannot be read"
+        return problem_response(422, first, errors=faults)
+
+    def http(_request: Request, error: Exception) -> Response:
+        known = error if isinstance(error, HTTPException) else HTTPException(500)
+        return problem_response(known.status_code, str(known.detail), headers=known.headers)
+
+    app.add_exception_handler(ProblemError, problem)
+    app.add_exception_handler(MacexError, wrong)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, http)
+
+
+def _place(fault: Any) -> str:
+    return ".".join(str(plain(part)) for part in fault.get("loc", ())) or "request"

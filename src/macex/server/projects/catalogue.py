@@ -1,0 +1,113 @@
+"""The projects of a server, by name.
+
+A name that comes with a request is looked up here and never becomes a path.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from pathlib import Path
+from threading import RLock
+
+from macex.audit import Audit
+from macex.errors import DataError, closest
+from macex.server.projects.demo import NAME, TITLE, demo_parts
+from macex.server.projects.description import FILE, read_description
+from macex.server.projects.parts import Parts, read_parts
+from macex.server.projects.project import Project
+from macex.server.projects.series import SeriesProject
+
+LOG = logging.getLogger("macex.server")
+AuditFor = Callable[[str], Callable[[Parts], Audit] | None]
+
+
+class UnknownProjectError(DataError):
+    """There is no project of this name."""
+
+
+class Catalogue:
+    """All projects of a folder, one from elsewhere, or the demo where there is none."""
+
+    def __init__(self, folder: Path, single: Path | None, audit: AuditFor) -> None:
+        """Folders are listed, and described, but not opened."""
+        self.folder = folder
+        self._audit = audit
+        self._lock = RLock()
+        self._projects: dict[str, Project] = {}
+        self._places: dict[str, Path] = {}
+        for place in _folders(folder):
+            try:
+                self._list(place.name, place)
+            except DataError as error:
+                LOG.warning("project left out", extra={"project": place.name, "why": str(error)})
+        if single is not None:
+            self._list(slug(read_description(single).title, set(self._projects)), single)
+        self._demo = Project(NAME, TITLE, demo_parts, audit(NAME))
+
+    def __iter__(self) -> Iterator[Project]:
+        with self._lock:
+            return iter(list(self._projects.values()) or [self._demo])
+
+    def __getitem__(self, name: str) -> Project:
+        known = {project.name: project for project in self}
+        if name not in known:
+            raise UnknownProjectError(f"there is no project {name!r}{closest(name, known)}")
+        return known[name]
+
+    def add(self, title: str, fill: Callable[[Path], None]) -> Project:
+        """A new project of the folder; `fill` puts its files there, or raises and leaves none."""
+        with self._lock:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            there = {place.name for place in self.folder.iterdir()}
+            name = slug(title, {*self._projects, *there})
+            place = self.folder / name
+            place.mkdir()
+        try:
+            fill(place)
+            read_description(place)
+        except BaseException:
+            shutil.rmtree(place, ignore_errors=True)
+            raise
+        return self._list(name, place)
+
+    def remove(self, name: str) -> None:
+        """Forget a project of the folder and delete its files."""
+        with self._lock:
+            project = self[name]
+            place = self._places.get(project.name)
+            if place is None or place.parent != self.folder:
+                raise DataError(f"project {name!r} was not uploaded and cannot be removed here")
+            del self._projects[project.name], self._places[project.name]
+        shutil.rmtree(place)
+
+    def _list(self, name: str, place: Path) -> Project:
+        told = read_description(place)
+        project = (
+            SeriesProject(name, told.title, place)
+            if told.kind == "series"
+            else Project(name, told.title, partial(read_parts, place), self._audit(name))
+        )
+        with self._lock:
+            self._projects[name], self._places[name] = project, place
+        return project
+
+
+def slug(title: str, taken: Collection[str] = ()) -> str:
+    """A name for addresses: small letters, digits and hyphens, not taken yet.
+
+    >>> slug("Crédit 2024 / EU")
+    'cr-dit-2024-eu'
+    """
+    kept = "".join(c if c.isascii() and c.isalnum() else " " for c in title.lower())
+    plain = "-".join(kept.split())[:48].strip("-") or "project"
+    numbered = (f"{plain}-{turn}" for turn in range(2, 1_000_000))
+    return plain if plain not in taken else next(name for name in numbered if name not in taken)
+
+
+def _folders(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return sorted(place for place in folder.iterdir() if (place / FILE).is_file())

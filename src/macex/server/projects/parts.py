@@ -1,0 +1,82 @@
+"""What a project consists of once its files are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from macex.ask.constraints import Constraints
+from macex.errors import DataError, closest
+from macex.models.files.loading import load_model
+from macex.render.names import Name, read_names
+from macex.scale.reading import read_chunks, read_table, require
+from macex.schema import Kind, Schema
+from macex.schema.stated import kinds_stated
+from macex.server.projects.description import Description, read_description
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A model, the rows it learnt from, the rows to look at, and what is said of them."""
+
+    model: Any
+    training: pd.DataFrame
+    rows: pd.DataFrame
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    constraints: Constraints = field(default_factory=Constraints)
+    names: Mapping[str, str | Name] = field(default_factory=dict)
+    classes: tuple[Any, ...] | None = None
+    model_file: Path | None = None
+    data_file: Path | None = None
+
+
+def read_parts(folder: Path) -> Parts:
+    """The parts that lie in a project's folder."""
+    told = read_description(folder)
+    kinds = kinds_stated(told.schema)
+    data = folder / told.data
+    training = _features(read_table(data, dates=_dates(kinds)), told, data)
+    return Parts(
+        model=load_model(folder / told.model),
+        training=training,
+        rows=training if told.rows is None else _rows(folder / told.rows, training, kinds, told),
+        kinds=kinds,
+        constraints=Constraints.from_dict(told.constraints),
+        names=read_names(told.names),
+        classes=told.classes,
+        model_file=folder / told.model,
+        data_file=data,
+    )
+
+
+def _dates(kinds: Mapping[str, Kind]) -> list[str]:
+    return [name for name, kind in kinds.items() if type(kind).__name__ == "Datetime"]
+
+
+def _features(table: pd.DataFrame, told: Description, path: Path) -> pd.DataFrame:
+    """The training rows without label and dropped columns."""
+    for column in told.dropped:
+        require(table, column, path.name, "the project")
+    if not len(table):
+        raise DataError(f"{path.name} has no rows")
+    return table.drop(columns=list(told.dropped))
+
+
+def _rows(
+    path: Path, training: pd.DataFrame, kinds: Mapping[str, Kind], told: Description
+) -> pd.DataFrame:
+    """The rows to look at, typed as the training rows."""
+    schema = Schema.infer(training, dict(kinds))
+    chunks = read_chunks(path, schema.frame_columns, 65_536, drop=told.dropped)
+    table = pd.concat(list(chunks))
+    for column in training.columns:
+        if column not in table.columns:
+            raise DataError(
+                f"{path.name} has no column {column!r}, which the training rows have"
+                f"{closest(column, table.columns)}"
+            )
+    return table[list(training.columns)]

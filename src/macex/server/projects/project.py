@@ -1,0 +1,102 @@
+"""A project: a model that can be asked, and the rows people look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import RLock
+from typing import Any
+
+from macex.audit import Audit
+from macex.errors import OptionError
+from macex.explainer import Explainer
+from macex.server.projects.parts import Parts
+from macex.server.projects.table import Table
+
+METHODS = ("exhaustive", "reinforce", "gradientless")
+PREFERENCES = ("fewest", "nearest", "surest")
+
+
+class Project:
+    """Opened when it is first asked for something, and once.
+
+    `lock` is held by whoever explains: an explainer remembers what calls have in common, and one
+    call at a time may do so. `series_only` says that there are cases instead of rows.
+    """
+
+    series_only = False
+
+    def __init__(
+        self,
+        name: str,
+        title: str,
+        load: Callable[[], Parts],
+        audit: Callable[[Parts], Audit] | None = None,
+    ) -> None:
+        """`name` stands in addresses; `load` reads the parts when they are needed."""
+        self.name, self.title = name, title
+        self.lock = RLock()
+        self._load, self._audit = load, audit
+        self._opening = RLock()
+        self._parts: Parts | None = None
+        self._table: Table | None = None
+        self._explainers: dict[tuple[str, str], Explainer] = {}
+
+    @property
+    def opened(self) -> bool:
+        """Whether the files were read."""
+        return self._parts is not None
+
+    @property
+    def parts(self) -> Parts:
+        """What the project consists of."""
+        with self._opening:
+            if self._parts is None:
+                self._parts = self._load()
+            return self._parts
+
+    @property
+    def table(self) -> Table:
+        """The rows to look at, with the model's decisions."""
+        with self._opening:
+            if self._table is None:
+                self._table = Table(self.parts.rows, self.explainer())
+            return self._table
+
+    def explainer(self, method: str = "exhaustive", prefer: str = "fewest") -> Explainer:
+        """The explainer with this search and preference."""
+        choose("method", method, METHODS)
+        choose("prefer", prefer, PREFERENCES)
+        with self._opening:
+            key = (method, prefer)
+            if key not in self._explainers:
+                self._explainers[key] = self._made(method, prefer)
+            return self._explainers[key]
+
+    def ready(self, method: str = "exhaustive", prefer: str = "fewest") -> bool:
+        """Whether asking takes no more time than an answer does."""
+        return self._table is not None and (method, prefer) in self._explainers
+
+    def _made(self, method: str, prefer: str) -> Explainer:
+        parts = self.parts
+        return Explainer(
+            parts.model,
+            parts.training,
+            schema=dict(parts.kinds),
+            constraints=parts.constraints,
+            method=method,
+            prefer=prefer,
+            classes=parts.classes,
+            names=parts.names,
+            audit=None if self._audit is None else self._audit(parts),
+        )
+
+    def open(self) -> Project:
+        """Read the files and ask the model about the rows, now."""
+        _ = self.table
+        return self
+
+
+def choose(option: str, given: Any, known: tuple[str, ...]) -> None:
+    """Raise unless an option has one of its values."""
+    if given not in known:
+        raise OptionError(f"{option} is one of {', '.join(known)}, not {given!r}")

@@ -1,0 +1,101 @@
+"""Projects from files of strangers: read in child processes, never a pickle."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from macex.errors import DataError
+from macex.scale.intake import Bounds, take_in
+from macex.scale.reading import read_table, require
+from macex.schema import Schema
+from macex.schema.stated import kinds_stated, stated
+from macex.server.projects.catalogue import Catalogue
+from macex.server.projects.description import described
+from macex.server.projects.project import Project
+from macex.server.settings import Settings
+
+MODEL, DATA, ROWS = "model.bin", "train.parquet", "rows.parquet"
+
+
+@dataclass(frozen=True)
+class Upload:
+    """The files that were sent, and what was said of them."""
+
+    title: str
+    model: IO[bytes]
+    data: IO[bytes]
+    rows: IO[bytes] | None = None
+    label: str | None = None
+    drop: Sequence[str] = ()
+    classes: Sequence[Any] | None = None
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    constraints: Mapping[str, Any] = field(default_factory=dict)
+    names: Mapping[str, Any] = field(default_factory=dict)
+
+
+def made(catalogue: Catalogue, upload: Upload, settings: Settings) -> Project:
+    """A project from uploaded files, opened; nothing is left of one that cannot be opened."""
+    said = {"title": upload.title, "model": MODEL, "data": DATA}
+    said |= {"rows": ROWS} if upload.rows is not None else {}
+    said |= {"label": upload.label} if upload.label else {}
+    lists = {"drop": list(upload.drop), "classes": list(upload.classes or ())}
+    tables = {"schema": upload.schema, "constraints": upload.constraints, "names": upload.names}
+    parts = {part: value for part, value in (lists | tables).items() if value}
+    description = described({**said, **parts})
+
+    def fill(folder: Path) -> None:
+        dates = _dates(upload.schema)
+        _taken(upload.data, folder / DATA, "the training rows", settings, dates)
+        if upload.rows is not None:
+            _taken(upload.rows, folder / ROWS, "the rows", settings, dates)
+        with (folder / MODEL).open("wb") as file:
+            shutil.copyfileobj(upload.model, file)
+        description.write(folder)
+
+    project = catalogue.add(upload.title, fill)
+    try:
+        return project.open()
+    except BaseException:
+        catalogue.remove(project.name)
+        raise
+
+
+def inspected(
+    data: IO[bytes], label: str | None, drop: Sequence[str], settings: Settings
+) -> tuple[int, dict[str, dict[str, Any]]]:
+    """How many rows a table has, and what its columns are taken for, to be corrected."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / DATA
+        _taken(data, target, "the training rows", settings, [])
+        table = read_table(target)
+    for column in (*drop, *([label] if label else [])):
+        require(table, column, "the table", "the request")
+    features = table.drop(columns=[*drop, *([label] if label else [])])
+    if not len(table):
+        raise DataError("the table has no rows")
+    return len(table), stated(Schema.infer(features))
+
+
+def _taken(
+    content: IO[bytes], target: Path, name: str, settings: Settings, dates: list[str]
+) -> None:
+    bounds = Bounds(
+        memory_mb=settings.upload_memory_mb,
+        seconds=settings.upload_seconds,
+        columns=settings.upload_columns,
+        cells=settings.upload_cells,
+    )
+    with tempfile.NamedTemporaryFile() as file:
+        shutil.copyfileobj(content, file)
+        file.flush()
+        take_in(Path(file.name), target, name, bounds, dates)
+
+
+def _dates(schema: Mapping[str, Any]) -> list[str]:
+    kinds = kinds_stated(schema)
+    return [name for name, kind in kinds.items() if type(kind).__name__ == "Datetime"]

@@ -1,0 +1,121 @@
+"""Requests that wait at the same time are answered together.
+
+A model call has a fixed price, so fifty rows in one call cost little more than one. The answer for
+a row does not depend on the rows beside it. So while one call runs, requests gather; when it is
+done, all of them go into the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from macex.errors import MacexError
+from macex.explanation import Explanations
+from macex.server.asking import Ask, Options, answered
+from macex.server.projects.project import Project
+
+MOST_ROWS = 512
+MOST_WAITS = 10
+Waiting = tuple[Ask, "asyncio.Future[Explanations]"]
+Outcome = Explanations | Exception
+
+
+@dataclass
+class Queue:
+    """Requests to one project with the same options."""
+
+    project: Project
+    waiting: list[Waiting] = field(default_factory=list)
+    task: asyncio.Task[None] | None = None
+
+    def take(self, most: int) -> list[Waiting]:
+        """The oldest requests, of at most so many rows together; always one."""
+        rows = count = 0
+        for ask, _ in self.waiting:
+            rows += len(ask)
+            if count and rows > most:
+                break
+            count += 1
+        taken, self.waiting = self.waiting[:count], self.waiting[count:]
+        return [one for one in taken if not one[1].done()]
+
+
+class Sharing:
+    """Gathers requests for a few milliseconds and answers them in one call.
+
+    `together=False` answers them one by one.
+    """
+
+    def __init__(
+        self,
+        wait_s: float,
+        *,
+        together: bool = True,
+        report: Callable[[int, int], None] = lambda _requests, _rows: None,
+    ) -> None:
+        self._wait, self._most = wait_s, MOST_ROWS if together else 0
+        self._report = report
+        self._pool = ThreadPoolExecutor(max_workers=4, thread_name_prefix="explain")
+        self._queues: dict[tuple[str, Options], Queue] = {}
+
+    async def explain(self, project: Project, ask: Ask) -> Explanations:
+        """The answer to one request."""
+        key = (project.name, ask.options)
+        queue = self._queues.setdefault(key, Queue(project))
+        future: asyncio.Future[Explanations] = asyncio.get_running_loop().create_future()
+        queue.waiting.append((ask, future))
+        if queue.task is None:
+            queue.task = asyncio.create_task(self._serve(key, queue))
+        return await future
+
+    async def _serve(self, key: tuple[str, Options], queue: Queue) -> None:
+        """Answer until nobody waits."""
+        loop = asyncio.get_running_loop()
+        while queue.waiting:
+            await self._gather(queue)
+            batch = queue.take(self._most)
+            asks = [ask for ask, _ in batch]
+            if not asks:
+                continue
+            try:
+                outcomes = await loop.run_in_executor(self._pool, _outcomes, queue.project, asks)
+            except Exception as fault:  # noqa: BLE001 - whoever waits is told
+                outcomes = [fault] * len(batch)
+            for (_, future), outcome in zip(batch, outcomes, strict=True):
+                _settle(future, outcome)
+            self._report(len(asks), sum(map(len, asks)))
+        del self._queues[key]
+
+    async def _gather(self, queue: Queue) -> None:
+        """Wait as long as others keep coming, but not for ever."""
+        for _ in range(MOST_WAITS if self._most else 0):
+            before = len(queue.waiting)
+            await asyncio.sleep(self._wait)
+            if len(queue.waiting) == before:
+                return
+
+    def close(self) -> None:
+        """Wait for what is running."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _outcomes(project: Project, asks: list[Ask]) -> list[Outcome]:
+    """Answers, or for a wrong question its error: nobody suffers from a neighbour's mistake."""
+    try:
+        return list(answered(project, asks))
+    except MacexError as error:
+        if len(asks) == 1:
+            return [error]
+    return [outcome for ask in asks for outcome in _outcomes(project, [ask])]
+
+
+def _settle(future: asyncio.Future[Explanations], outcome: Outcome) -> None:
+    if future.done():
+        return
+    if isinstance(outcome, Exception):
+        future.set_exception(outcome)
+    else:
+        future.set_result(outcome)

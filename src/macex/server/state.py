@@ -1,0 +1,75 @@
+"""What the parts of a running server share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from sqlalchemy import Engine
+from starlette.requests import HTTPConnection
+
+from macex.server.jobs.runner import Runner
+from macex.server.metrics import Metrics
+from macex.server.projects.catalogue import Catalogue
+from macex.server.security.gate import Gate
+from macex.server.security.sessions import Sessions, kept_secret
+from macex.server.settings import Settings
+from macex.server.sharing import Sharing
+from macex.server.storage.audit import stored_audit
+from macex.server.storage.database import open_database
+from macex.server.storage.jobs import Jobs
+from macex.server.storage.keys import Keys
+from macex.server.storage.views import Views
+
+
+@dataclass(frozen=True)
+class Server:
+    """One server: its settings, its projects, what it stores and who works for it."""
+
+    settings: Settings
+    engine: Engine
+    projects: Catalogue
+    keys: Keys
+    gate: Gate
+    views: Views
+    jobs: Jobs
+    runner: Runner
+    sharing: Sharing
+    metrics: Metrics
+
+    def close(self) -> None:
+        """Finish what is running."""
+        self.runner.stop()
+        self.sharing.close()
+        self.engine.dispose()
+
+
+def server_for(settings: Settings) -> Server:
+    """A server for these settings; nothing runs yet."""
+    engine, metrics = open_database(settings.database_url), Metrics()
+    keys, jobs = Keys(engine), Jobs(engine)
+    own = settings.secret
+    secret = kept_secret(settings.state) if own is None else own.get_secret_value().encode()
+    projects = Catalogue(
+        settings.projects,
+        settings.project,
+        lambda name: partial(stored_audit, engine, name) if settings.audit else None,
+    )
+    return Server(
+        settings=settings,
+        engine=engine,
+        projects=projects,
+        keys=keys,
+        gate=Gate(settings, keys, Sessions(secret, 3600 * settings.session_hours)),
+        views=Views(engine),
+        jobs=jobs,
+        runner=Runner(jobs, projects.__getitem__, metrics.job_rows),
+        sharing=Sharing(settings.share_ms / 1000, together=settings.share, report=metrics.shared),
+        metrics=metrics,
+    )
+
+
+def server_of(connection: HTTPConnection) -> Server:
+    """The server that a request was sent to."""
+    server: Server = connection.app.state.server
+    return server

@@ -1,0 +1,1 @@
+"""What survives a restart: keys, jobs and their finished parts, audit records, saved views."""

@@ -1,0 +1,88 @@
+"""Audit records in the database instead of a file.
+
+What the records of a project have in common, such as its columns, is kept once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import Engine, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from macex.audit import Audit
+from macex.server.projects.parts import Parts
+from macex.server.storage import tables
+
+COMMON = ("files", "fingerprint", "columns", "library", "classes", "options", "versions")
+
+
+@dataclass(frozen=True)
+class StoredAudit(Audit):
+    """An audit whose lines go to a database."""
+
+    engine: Engine | None = None
+    project: str = ""
+
+    def write(self, records: Sequence[dict[str, Any]]) -> None:
+        """Add records, all or none."""
+        if self.engine is None or not records:
+            return
+        common = _dumps({part: records[0][part] for part in COMMON})
+        digest = sha256(common.encode()).hexdigest()
+        lines = [
+            {
+                "id": record["id"],
+                "time": record["time"],
+                "project": self.project,
+                "status": record["status"],
+                "common": digest,
+                "body": _dumps({k: v for k, v in record.items() if k not in COMMON}),
+            }
+            for record in records
+        ]
+        self._keep_common(digest, common)
+        with self.engine.begin() as connection:
+            connection.execute(insert(tables.audit), lines)
+
+    def _keep_common(self, digest: str, body: str) -> None:
+        if self.engine is None:
+            return
+        known = select(tables.audit_common.c.sha256).where(tables.audit_common.c.sha256 == digest)
+        try:
+            with self.engine.begin() as connection:
+                if connection.execute(known).first() is None:
+                    line = {"sha256": digest, "body": body}
+                    connection.execute(insert(tables.audit_common), line)
+        except IntegrityError:
+            return  # another process was quicker
+
+
+def stored_audit(engine: Engine, project: str, parts: Parts) -> StoredAudit:
+    """The audit of a project."""
+    return StoredAudit(
+        "", model=parts.model_file, data=parts.data_file, engine=engine, project=project
+    )
+
+
+def records(engine: Engine, project: str | None = None) -> Iterator[dict[str, Any]]:
+    """The records as an audit file has them, oldest first."""
+    found = select(tables.audit.c.body, tables.audit_common.c.body.label("common")).join(
+        tables.audit_common, tables.audit.c.common == tables.audit_common.c.sha256
+    )
+    if project is not None:
+        found = found.where(tables.audit.c.project == project)
+    with engine.connect() as connection:
+        lines = connection.execution_options(yield_per=500).execute(
+            found.order_by(tables.audit.c.time, tables.audit.c.id)
+        )
+        for body, common in lines:
+            yield json.loads(body) | json.loads(common)
+
+
+def _dumps(document: Any) -> str:
+    return json.dumps(document, allow_nan=False, ensure_ascii=False)

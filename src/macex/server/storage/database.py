@@ -1,0 +1,51 @@
+"""Opening the database, whichever it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from macex.errors import OptionError
+from macex.server.storage.tables import metadata
+
+BUSY_S = 30
+
+
+def open_database(url: str) -> Engine:
+    """The database at an SQLAlchemy URL, with its tables.
+
+    SQLite keeps a write-ahead log, so that reading goes on while something is written.
+    """
+    try:
+        made = make_url(url)
+        if made.get_backend_name() == "sqlite":
+            engine = _sqlite(url, made.database)
+        else:
+            engine = create_engine(url, pool_pre_ping=True)
+        metadata.create_all(engine)
+    except ModuleNotFoundError as error:
+        raise OptionError(f"the database needs {error.name}: pip install {error.name}") from error
+    except (ArgumentError, SQLAlchemyError) as error:
+        said = str(getattr(error, "orig", None) or error).splitlines()[0]
+        raise OptionError(f"the database cannot be opened: {said}") from error
+    return engine
+
+
+def _sqlite(url: str, path: str | None) -> Engine:
+    if path and path != ":memory:":
+        Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    engine = create_engine(url, connect_args={"timeout": BUSY_S, "check_same_thread": False})
+    event.listen(engine, "connect", _configure)
+    return engine
+
+
+def _configure(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.close()

@@ -1,0 +1,167 @@
+"""Jobs and their finished parts.
+
+A part is stored in one transaction with the progress it makes, so that what is counted as done is
+there, whatever happens to the server.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import Engine, delete, func, insert, select, update
+
+from macex.server.storage import tables
+from macex.server.storage.tables import now
+
+Status = Literal["queued", "running", "done", "failed", "cancelled"]
+OPEN = ("queued", "running")
+SAID = [column for column in tables.jobs.c if column.name != "source"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as it stands; `question` is what is asked of its rows."""
+
+    id: str
+    project: str
+    owner: str
+    status: Status
+    created: str
+    finished: str | None
+    question: Mapping[str, Any]
+    fingerprint: str | None
+    total: int
+    done: int
+    chunk: int
+    error: str | None
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will happen."""
+        return self.status not in OPEN
+
+
+class Jobs:
+    """The jobs in a database."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def add(
+        self,
+        project: str,
+        owner: str,
+        question: Mapping[str, Any],
+        source: Mapping[str, Any],
+        *,
+        total: int,
+        chunk: int,
+    ) -> Job:
+        """A new job, waiting for its turn."""
+        line = {"id": secrets.token_hex(12), "project": project, "owner": owner}
+        line |= {"status": "queued", "created": now(), "question": json.dumps(question)}
+        packed = zlib.compress(json.dumps(source).encode())
+        counts = {"source": packed, "total": total, "done": 0, "chunk": chunk}
+        with self._engine.begin() as connection:
+            connection.execute(insert(tables.jobs), {**line, **counts})
+        return self.get(line["id"])
+
+    def get(self, identity: str) -> Job:
+        """One job; `KeyError` if there is none."""
+        found = select(*SAID).where(tables.jobs.c.id == identity)
+        with self._engine.connect() as connection:
+            line = connection.execute(found).mappings().first()
+        if line is None:
+            raise KeyError(identity)
+        return _job(dict(line))
+
+    def source(self, identity: str) -> Mapping[str, Any]:
+        """Which rows a job is about: their cells, or their places in the table."""
+        found = select(tables.jobs.c.source).where(tables.jobs.c.id == identity)
+        with self._engine.connect() as connection:
+            packed = connection.execute(found).scalar_one()
+        told: Mapping[str, Any] = json.loads(zlib.decompress(packed))
+        return told
+
+    def all(self, project: str | None = None, most: int = 100) -> list[Job]:
+        """The newest jobs."""
+        found = select(*SAID)
+        if project is not None:
+            found = found.where(tables.jobs.c.project == project)
+        newest = found.order_by(tables.jobs.c.created.desc(), tables.jobs.c.id).limit(most)
+        with self._engine.connect() as connection:
+            return [_job(dict(line)) for line in connection.execute(newest).mappings()]
+
+    def waiting(self) -> list[str]:
+        """The jobs that are not at their end, oldest first."""
+        found = select(tables.jobs.c.id).where(tables.jobs.c.status.in_(OPEN))
+        with self._engine.connect() as connection:
+            return list(connection.execute(found.order_by(tables.jobs.c.created)).scalars())
+
+    def begin(self, identity: str, fingerprint: str) -> bool:
+        """Mark a job as running; False if it has ended meanwhile."""
+        return self._mark(identity, {"status": "running", "fingerprint": fingerprint})
+
+    def end(self, identity: str, status: Status, error: str | None = None) -> bool:
+        """Mark the end of a job, once."""
+        return self._mark(identity, {"status": status, "error": error, "finished": now()})
+
+    def _mark(self, identity: str, values: Mapping[str, Any]) -> bool:
+        still = (tables.jobs.c.id == identity) & tables.jobs.c.status.in_(OPEN)
+        with self._engine.begin() as connection:
+            changed = connection.execute(update(tables.jobs).where(still).values(values))
+            return bool(changed.rowcount)
+
+    def remove(self, identity: str) -> None:
+        """Forget a job and its parts."""
+        with self._engine.begin() as connection:
+            connection.execute(delete(tables.parts).where(tables.parts.c.job == identity))
+            connection.execute(delete(tables.jobs).where(tables.jobs.c.id == identity))
+
+    def finished_parts(self, identity: str) -> set[int]:
+        """The numbers of the parts that are there."""
+        found = select(tables.parts.c.number).where(tables.parts.c.job == identity)
+        with self._engine.connect() as connection:
+            return set(connection.execute(found).scalars())
+
+    def add_part(
+        self, identity: str, number: int, content: bytes, statuses: Mapping[str, int]
+    ) -> None:
+        """Store a part and count it, or neither."""
+        rows = sum(statuses.values())
+        line = {"job": identity, "number": number, "rows": rows}
+        line |= {"statuses": json.dumps(statuses), "content": zlib.compress(content)}
+        done = select(func.coalesce(func.sum(tables.parts.c.rows), 0))
+        counted = done.where(tables.parts.c.job == identity).scalar_subquery()
+        mine = update(tables.jobs).where(tables.jobs.c.id == identity)
+        with self._engine.begin() as connection:
+            connection.execute(insert(tables.parts), line)
+            connection.execute(mine.values(done=counted))
+
+    def parts(self, identity: str) -> Iterator[bytes]:
+        """The content of the parts, in order, one at a time in memory."""
+        for number in sorted(self.finished_parts(identity)):
+            chosen = (tables.parts.c.job == identity) & (tables.parts.c.number == number)
+            with self._engine.connect() as connection:
+                found = connection.execute(select(tables.parts.c.content).where(chosen)).scalar()
+            if found is not None:
+                yield zlib.decompress(found)
+
+    def statuses(self, identity: str) -> dict[str, int]:
+        """How many rows have which status so far."""
+        found = select(tables.parts.c.statuses).where(tables.parts.c.job == identity)
+        counted: Counter[str] = Counter()
+        with self._engine.connect() as connection:
+            for text in connection.execute(found).scalars():
+                counted.update(json.loads(text))
+        return dict(sorted(counted.items()))
+
+
+def _job(line: dict[str, Any]) -> Job:
+    return Job(**{**line, "question": json.loads(line["question"])})

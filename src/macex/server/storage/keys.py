@@ -1,0 +1,109 @@
+"""API keys: who may do what. A key is shown once, when it is made, and kept as a digest only."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal, get_args
+
+from sqlalchemy import Engine, delete, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from macex.errors import OptionError, closest
+from macex.server.storage import tables
+from macex.server.storage.tables import now
+
+Scope = Literal["read", "explain", "admin"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+PREFIX = "mx"
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key as it is kept."""
+
+    id: str
+    name: str
+    digest: str
+    scopes: tuple[Scope, ...]
+    created: str
+
+
+def digest_of(key: str) -> str:
+    """What is kept of a key."""
+    return sha256(key.encode()).hexdigest()
+
+
+def checked_scopes(scopes: tuple[str, ...]) -> tuple[Scope, ...]:
+    """Scopes in their order; each one holds those before it.
+
+    >>> checked_scopes(("explain",))
+    ('read', 'explain')
+    """
+    for scope in scopes:
+        if scope not in SCOPES:
+            raise OptionError(f"there is no scope {scope!r}{closest(scope, SCOPES)}")
+    if not scopes:
+        raise OptionError(f"a key needs a scope: {', '.join(SCOPES)}")
+    return SCOPES[: max(SCOPES.index(scope) for scope in SCOPES if scope in scopes) + 1]
+
+
+class Keys:
+    """The keys in a database."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def make(self, name: str, scopes: tuple[str, ...]) -> str:
+        """A new key. It cannot be shown again."""
+        held = checked_scopes(scopes)
+        if not 1 <= len(name) <= 100:
+            raise OptionError(f"the name of a key has 1 to 100 characters, not {len(name)}")
+        identity, secret = secrets.token_hex(6), secrets.token_urlsafe(24)
+        key = f"{PREFIX}_{identity}_{secret}"
+        line = {"id": identity, "name": name, "digest": digest_of(key)}
+        line |= {"scopes": " ".join(held), "created": now()}
+        try:
+            with self._engine.begin() as connection:
+                connection.execute(insert(tables.keys), line)
+        except IntegrityError:
+            raise OptionError(f"there is a key {name!r} already: revoke it first") from None
+        return key
+
+    def find(self, given: str) -> Key | None:
+        """The key that was given, compared in constant time."""
+        prefix, _, rest = given.partition("_")
+        identity = rest.partition("_")[0]
+        if prefix != PREFIX or len(identity) != 12:
+            return None
+        key = self.by_id(identity)
+        same = hmac.compare_digest("" if key is None else key.digest, digest_of(given))
+        return key if same else None
+
+    def by_id(self, identity: str) -> Key | None:
+        """The key with an id, unless it was revoked."""
+        found = select(tables.keys).where(tables.keys.c.id == identity)
+        with self._engine.connect() as connection:
+            line = connection.execute(found).mappings().first()
+        return None if line is None else _key(dict(line))
+
+    def all(self) -> list[Key]:
+        """Every key, oldest first."""
+        with self._engine.connect() as connection:
+            found = connection.execute(select(tables.keys).order_by(tables.keys.c.created))
+            return [_key(dict(line)) for line in found.mappings()]
+
+    def revoke(self, name: str) -> None:
+        """Make a key worthless from now on."""
+        with self._engine.begin() as connection:
+            done = connection.execute(delete(tables.keys).where(tables.keys.c.name == name))
+        if not done.rowcount:
+            known = [key.name for key in self.all()]
+            raise OptionError(f"there is no key {name!r}{closest(name, known)}")
+
+
+def _key(line: dict[str, str]) -> Key:
+    scopes = checked_scopes(tuple(line["scopes"].split()))
+    return Key(line["id"], line["name"], line["digest"], scopes, line["created"])

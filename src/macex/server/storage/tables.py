@@ -1,0 +1,81 @@
+"""The tables, the same in SQLite and PostgreSQL. Times are ISO text in UTC."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text
+
+metadata = MetaData()
+
+keys = Table(
+    "macex_keys",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    Column("name", String(100), nullable=False, unique=True),
+    Column("digest", String(64), nullable=False),
+    Column("scopes", String(100), nullable=False),
+    Column("created", String(40), nullable=False),
+)
+
+jobs = Table(
+    "macex_jobs",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("project", String(100), nullable=False, index=True),
+    Column("owner", String(100), nullable=False),
+    Column("status", String(16), nullable=False, index=True),
+    Column("created", String(40), nullable=False, index=True),
+    Column("finished", String(40)),
+    Column("question", Text, nullable=False),
+    Column("source", LargeBinary, nullable=False),
+    Column("fingerprint", String(64)),
+    Column("total", Integer, nullable=False),
+    Column("done", Integer, nullable=False),
+    Column("chunk", Integer, nullable=False),
+    Column("error", Text),
+)
+
+parts = Table(
+    "macex_parts",
+    metadata,
+    Column("job", String(32), ForeignKey("macex_jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("rows", Integer, nullable=False),
+    Column("statuses", Text, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+)
+
+audit_common = Table(
+    "macex_audit_common",
+    metadata,
+    Column("sha256", String(64), primary_key=True),
+    Column("body", Text, nullable=False),
+)
+
+audit = Table(
+    "macex_audit",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("time", String(40), nullable=False, index=True),
+    Column("project", String(100), nullable=False, index=True),
+    Column("status", String(16), nullable=False),
+    Column("common", String(64), ForeignKey("macex_audit_common.sha256"), nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+views = Table(
+    "macex_views",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("project", String(100), nullable=False, index=True),
+    Column("owner", String(100), nullable=False),
+    Column("name", String(200), nullable=False),
+    Column("state", Text, nullable=False),
+    Column("created", String(40), nullable=False),
+)
+
+
+def now() -> str:
+    """The present moment as the tables hold it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,134 @@
+"""Jobs: finished, cancelled, refused, and their results in every form."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+
+import pandas as pd
+import pytest
+
+JOBS = "/projects/loans/jobs"
+
+
+def ended(http, identity, seconds=120):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        job = http.get(f"/jobs/{identity}").json()
+        if job["status"] not in ("queued", "running"):
+            return job
+        time.sleep(0.05)
+    raise TimeoutError(job)
+
+
+@pytest.fixture(scope="module")
+def finished(served):
+    import httpx
+
+    with httpx.Client(base_url=f"{served.url}/api/v1", timeout=60) as client:
+        asked = {"filter": {"decision": "refused", "where": "income < 70"}, "n": 2}
+        job = client.post(JOBS, json=asked).json()
+        return ended(client, job["id"])
+
+
+def result(http, job, form):
+    said = http.get(f"/jobs/{job['id']}/result", params={"format": form})
+    assert said.status_code == 200
+    assert job["id"] in said.headers["content-disposition"]
+    return said
+
+
+def test_a_job_explains_what_the_filter_leaves(http, finished):
+    listing = {"decision": "refused", "where": "income < 70", "size": 1000}
+    rows = http.get("/projects/loans/rows", params=listing).json()
+    assert finished["status"] == "done"
+    assert finished["done"] == finished["total"] == rows["matching"] > 16
+    assert sum(finished["statuses"].values()) == finished["total"]
+    lines = [json.loads(line) for line in result(http, finished, "ndjson").text.splitlines()]
+    assert [line["id"] for line in lines] == [one["row"] for one in rows["rows"]]
+
+
+def test_the_lines_are_what_explain_answers(http, finished):
+    lines = [json.loads(line) for line in result(http, finished, "ndjson").text.splitlines()]
+    asked = {"places": [line["id"] for line in lines[:5]], "n": 2}
+    said = http.post("/projects/loans/explain", json=asked).json()["explanations"]
+    for line, one in zip(lines, said, strict=False):
+        assert line["counterfactuals"] == [
+            {part: value for part, value in found.items() if part != "copies"}
+            for found in one["counterfactuals"]
+        ]
+
+
+def test_a_table_has_a_line_for_every_counterfactual(http, finished):
+    lines = [json.loads(line) for line in result(http, finished, "ndjson").text.splitlines()]
+    count = sum(max(1, len(line["counterfactuals"])) for line in lines)
+    parquet = pd.read_parquet(io.BytesIO(result(http, finished, "parquet").content))
+    csv = pd.read_csv(io.StringIO(result(http, finished, "csv").text))
+    assert len(parquet) == len(csv) == count
+    assert parquet["income"].dtype == "int64"
+    assert parquet["id"].tolist() == csv["id"].tolist()
+    assert parquet["cf.row"].max() == len(lines) - 1
+
+
+def test_a_page_is_whole(http, finished):
+    assert result(http, finished, "html").text.rstrip().endswith("</html>")
+
+
+def test_given_rows_are_explained_in_their_order(http, row):
+    rows = [{**row, "income": income} for income in range(30, 70)]
+    wants = ["granted", None] * 20
+    job = http.post(JOBS, json={"rows": rows, "want": wants}).json()
+    job = ended(http, job["id"])
+    lines = [json.loads(line) for line in result(http, job, "ndjson").text.splitlines()]
+    assert [line["query"]["income"] for line in lines] == list(range(30, 70))
+    assert [line["goal"]["labels"] for line in lines[:2]] == [["granted"], None]
+
+
+def test_a_cancelled_job_keeps_what_is_finished_and_stops(http, served):
+    with served.server.projects["loans"].lock:  # nothing is explained meanwhile
+        job = http.post(JOBS, json={"filter": {}}).json()
+        said = http.post(f"/jobs/{job['id']}/cancel").json()
+        assert said["status"] == "cancelled"
+    time.sleep(0.5)
+    job = http.get(f"/jobs/{job['id']}").json()
+    assert job["done"] <= 16
+    text = result(http, job, "ndjson").text
+    assert len(text.splitlines()) == job["done"]
+
+
+def test_a_result_must_be_finished_and_a_running_job_cannot_be_removed(http, served):
+    with served.server.projects["loans"].lock:
+        job = http.post(JOBS, json={"filter": {}}).json()
+        assert http.get(f"/jobs/{job['id']}/result").status_code == 409
+        assert http.delete(f"/jobs/{job['id']}").status_code == 409
+        http.post(f"/jobs/{job['id']}/cancel")
+    assert http.delete(f"/jobs/{job['id']}").status_code == 204
+    assert http.get(f"/jobs/{job['id']}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({}, "one of them"),
+        ({"places": [1], "filter": {}}, "one of them"),
+        ({"filter": {"where": "income < 0"}}, "0 rows"),
+        ({"filter": {"decision": "maybe"}}, "never decides"),
+        ({"places": [300]}, "no row 300"),
+        ({"places": [1], "timeout_s": 1}, "timeout_s"),
+        ({"places": [1], "want": "grantd"}, "granted"),
+        ({"places": [1], "constraints": {"fixed": ["agee"]}}, "agee"),
+        ({"rows": [{"income": "x", "debt": 1, "age": 1, "job": "none"}]}, "income"),
+    ],
+)
+def test_a_wrong_job_is_refused_before_it_begins(http, asked, said):
+    answer = http.post(JOBS, json=asked)
+    assert answer.status_code == 422
+    assert said in answer.json()["detail"]
+
+
+def test_a_spreadsheet_runs_nothing_of_a_result(http, row):
+    job = http.post(JOBS, json={"rows": [{**row, "job": "=cmd()"}]}).json()
+    text = result(http, ended(http, job["id"]), "csv").text
+    assert ",=cmd()" not in text
+    assert "'=cmd()" in text

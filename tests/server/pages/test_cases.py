@@ -1,0 +1,72 @@
+"""Time series on the page: channels overlaid, changed stretches shaded."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip("httpx")
+pytest.importorskip("onnxruntime")
+
+from starlette.testclient import TestClient
+
+from macex.errors import DataError
+from macex.server import Settings, create_app
+from macex.server.projects.series import read_cases
+from server.pages.series_project import write_series
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("series") / "motors"
+    write_series(folder)
+    app = create_app(Settings(state=tmp_path_factory.mktemp("state"), project=folder))
+    with TestClient(app, base_url="http://localhost") as made:
+        yield made
+
+
+def worn(client):
+    text = client.get("/projects/motors", params={"decision": "worn", "sort": "cf.score"}).text
+    return int(re.search(r"/projects/motors/cases/(\d+)", text)[1])
+
+
+def test_cases_are_listed_filtered_and_sorted(client):
+    text = client.get("/projects/motors", params={"sort": "-cf.score"}).text
+    assert "40 cases of 3 channels, 48 time points each" in text
+    scores = [float(score) for score in re.findall(r"</svg>(\d\.\d\d)</td>", text)]
+    assert scores == sorted(scores, reverse=True)
+    assert "<td>well</td>" not in client.get("/projects/motors?decision=worn").text
+
+
+def test_what_changed_is_drawn_over_the_case_and_shaded(client):
+    text = client.get(f"/projects/motors/cases/{worn(client)}").text
+    answers = text[text.index('id="answers"') : text.index('id="keep-title"')]
+    assert "Answer 1: well" in answers
+    assert "<b>heat</b>" in answers
+    assert answers.count("mx-stretch") == answers.count("as in training case") >= 1
+    assert answers.count("mx-new") >= 1
+
+
+def test_a_channel_that_stays_is_not_changed(client):
+    text = client.get(f"/projects/motors/cases/{worn(client)}", params={"may.heat": "keep"}).text
+    assert "No answer was found." in text
+
+
+def test_answers_are_saved_as_json(client):
+    answer = client.get(f"/projects/motors/cases/{worn(client)}/answers.json")
+    assert answer.json()["explanations"][0]["status"] == "found"
+
+
+def test_what_is_asked_of_rows_is_refused(client):
+    assert client.get("/api/v1/projects/motors").status_code == 422
+    assert "holds time series" in client.get("/projects/motors/rows/0").text
+    assert client.get("/projects/motors/cases/99").status_code == 422
+
+
+@pytest.mark.parametrize("held", [{"Y": np.zeros(3)}, {"X": np.zeros((2, 2))}, {"X": [object()]}])
+def test_a_file_that_holds_no_cases_is_named(tmp_path, held):
+    np.savez(tmp_path / "cases.npz", **{name: np.array(array) for name, array in held.items()})
+    with pytest.raises(DataError, match=r"cases\.npz"):
+        read_cases(tmp_path / "cases.npz")

@@ -1,0 +1,91 @@
+"""Pages of a server with keys: each scope sees what is its own, and nobody is led elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("httpx")
+
+from starlette.testclient import TestClient
+
+from macex.server import Settings, create_app
+from macex.server.pages.entering import inside
+from macex.server.projects.parts import Parts
+from macex.server.projects.project import Project
+from server.pages.conftest import DATA, scored
+
+KEY = "the-key-of-the-admin"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory):
+    made = create_app(Settings(state=tmp_path_factory.mktemp("state"), admin_key=KEY, audit=False))
+    parts = Parts(scored, DATA, DATA, classes=("no", "yes"))
+    made.state.server.projects._projects["people"] = Project("people", "People", lambda: parts)
+    return made
+
+
+def signed_in(app, key):
+    client = TestClient(app, base_url="http://localhost", follow_redirects=False)
+    assert client.post("/login", data={"key": key, "next": "/"}).status_code == 303
+    return client
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/projects/people?q=x", "/projects/people/rows/1", "/new", "/projects/people/cohort"],
+)
+def test_a_stranger_is_asked_for_a_key_and_led_back(app, path):
+    client = TestClient(app, base_url="http://localhost", follow_redirects=False)
+    answer = client.get(path)
+    assert answer.status_code == 303
+    wanted = answer.headers["location"]
+    assert wanted.startswith("/login?next=%2F")
+    assert client.get(wanted).status_code == 200
+
+
+def test_a_wrong_key_is_refused_and_not_shown(app):
+    client = TestClient(app, base_url="http://localhost")
+    answer = client.post("/login", data={"key": "my-guess", "next": "/"})
+    assert answer.status_code == 401
+    assert "my-guess" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("scopes", "allowed"),
+    [
+        (("read",), {"/projects/people"}),
+        (("read", "explain"), {"/projects/people", "/projects/people/rows/1"}),
+        (("read", "explain", "admin"), {"/projects/people", "/projects/people/rows/1", "/new"}),
+    ],
+)
+def test_each_scope_sees_its_own(app, scopes, allowed):
+    key = app.state.server.keys.make("-".join(scopes), scopes)
+    client = signed_in(app, key)
+    for path in ("/projects/people", "/projects/people/rows/1", "/new"):
+        assert client.get(path).status_code == (200 if path in allowed else 403)
+
+
+def test_what_changes_something_needs_the_token_of_the_session(app):
+    client = signed_in(app, KEY)
+    sent = {"name": "Mine", "state": "/projects/people"}
+    assert client.post("/projects/people/views", data=sent).status_code == 403
+    page = client.get("/projects/people").text
+    token = page.split('name="csrf" value="')[1].split('"')[0]
+    kept = client.post("/projects/people/views", data={**sent, "csrf": token})
+    assert kept.status_code == 303
+    assert "Mine" in client.get("/projects/people").text
+
+
+def test_whoever_signs_out_is_a_stranger_again(app):
+    client = signed_in(app, KEY)
+    assert client.get("/").status_code == 200
+    client.post("/logout")
+    assert client.get("/").status_code == 303
+
+
+@pytest.mark.parametrize(
+    "address", ["//e.example", "https://e.example", "/\\e.example", "javascript:x", "", "/a\r\nb"]
+)
+def test_nobody_is_led_elsewhere(address):
+    assert inside(address) == "/"

@@ -1,0 +1,139 @@
+"""The client asks a real server and returns what the library itself would return."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import macex as mx
+from macex.server import Settings
+from serving import loan_files, loan_project, loans, served, start
+
+__all__ = ["loan_files", "loan_project", "served", "start"]
+
+
+@pytest.fixture(scope="module")
+def client(served):
+    with mx.Client(served.url, project="loans") as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def explainer(served):
+    return served.server.projects["loans"].explainer()
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return loans(12, seed=9).set_axis([f"case {at}" for at in range(12)], axis=0)
+
+
+def same(found, own):
+    assert found.to_json(canonical=True) == own.to_json(canonical=True)
+    pd.testing.assert_frame_equal(found.to_frame(), own.to_frame())
+    pd.testing.assert_frame_equal(found.to_changes(), own.to_changes())
+
+
+def test_answers_are_the_library_s_own_in_the_caller_s_frame(client, explainer, rows):
+    found, own = client.explain(rows, n=2), explainer.explain(rows, n=2)
+    same(found, own)
+    assert repr(found) == repr(own)
+    assert found.meta == own.meta
+
+
+@pytest.mark.parametrize(
+    ("want", "constraints"),
+    [
+        ("granted", None),
+        (mx.at_least(0.8, label="granted"), mx.Constraints(fixed=["debt"])),
+        (mx.rise_by(0.05, label="granted"), {"max_changes": 1}),
+        (["granted", "refused"] * 6, [None, mx.Constraints(fixed=["job"])] * 6),
+    ],
+)
+def test_goals_and_constraints_travel(client, explainer, rows, want, constraints):
+    asked = {"want": want, "constraints": constraints, "diagnose": True}
+    same(client.explain(rows, **asked), explainer.explain(rows, **asked))
+
+
+def test_a_goal_above_a_row_travels(client, explainer, rows):
+    want = mx.above_row(rows.iloc[[0]].assign(income=100), label="granted")
+    found, own = (asker.explain(rows.head(3), want=want) for asker in (client, explainer))
+    assert found.to_json(canonical=True) == own.to_json(canonical=True)
+
+
+def test_many_rows_are_a_job_and_progress_is_told(client, explainer):
+    many, seen = loans(50, seed=4), []
+    found = client.explain(many, progress=lambda done, total: seen.append((done, total)))
+    assert found.to_json(canonical=True) == explainer.explain(many).to_json(canonical=True)
+    assert seen[-1] == (50, 50)
+    assert seen == sorted(seen)
+
+
+def test_a_job_of_one_s_own(client, explainer, rows):
+    job = client.submit(rows, n=2)
+    same(job.result(), explainer.explain(rows, n=2))
+    assert job.status()["done"] == 12
+
+
+def test_a_cancelled_job_is_an_error_that_says_so(client, served):
+    with served.server.projects["loans"].lock:
+        job = client.submit(loans(60, seed=5))
+        job.cancel()
+    with pytest.raises(mx.ServerError, match="cancelled"):
+        job.result()
+
+
+def test_polars_rows_come_back_as_polars(client, rows):
+    pl = pytest.importorskip("polars")
+    frame = pl.from_pandas(rows.reset_index(drop=True))
+    found = client.explain(frame)
+    assert isinstance(found.to_frame(), pl.DataFrame)
+    assert isinstance(found[0].query, pl.DataFrame)
+
+
+def test_one_row_is_a_mapping(client):
+    row = {"income": 30, "debt": 40.5, "age": np.int64(33), "job": "none"}
+    assert client.explain(row)[0].status == "found"
+    assert client.predict(row)[0]["label"] == "refused"
+    own, other = client.what_if(row, {"income": 115, "debt": 0.0})
+    assert (own["label"], other["label"]) == ("refused", "granted")
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [
+        ({"want": "grantd"}, mx.GoalError),
+        ({"constraints": mx.Constraints(fixed=["agee"])}, mx.ConstraintError),
+        ({"constraints": mx.Constraints(rules=["income <"])}, mx.ExpressionError),
+        ({"constraints": mx.Constraints(rules=[lambda frame: frame])}, mx.ConstraintError),
+        ({"n": 0}, mx.ServerError),
+        ({"constraints": [None]}, mx.ConstraintError),
+    ],
+)
+def test_errors_are_the_library_s_own(client, rows, asked, error):
+    with pytest.raises(error):
+        client.explain(rows, **asked)
+
+
+def test_rows_are_checked_before_they_travel(client, rows):
+    with pytest.raises(mx.SchemaError, match="income"):
+        client.explain(rows.drop(columns="income"))
+
+
+def test_a_server_that_is_not_there_is_said():
+    with pytest.raises(mx.ServerError, match="cannot be reached"):
+        mx.Client("http://127.0.0.1:9").projects()
+
+
+def test_an_unknown_project_is_said_with_the_nearest_name(served):
+    with pytest.raises(mx.OptionError, match="did you mean 'loans'"):
+        _ = mx.Client(served.url, project="loan").project
+
+
+def test_a_key_is_shown(loan_project, tmp_path, start):
+    settings = Settings(state=tmp_path, project=loan_project, admin_key="k")
+    with start(settings) as guarded:
+        assert mx.Client(guarded.url, "k").projects() == ["loans"]
+        with pytest.raises(mx.ServerError, match="401"):
+            mx.Client(guarded.url).projects()

@@ -1,0 +1,43 @@
+"""Time series in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from server.pages.series_project import write_series
+from web.looking import FAINT, OVERFLOW, looks, photographed
+from web.server.accessible import faults
+from web.server.conftest import served, visiting
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def motors(tmp_path_factory):
+    from macex.server import Settings
+
+    folder = tmp_path_factory.mktemp("series") / "motors"
+    write_series(folder)
+    with served(Settings(state=tmp_path_factory.mktemp("state"), project=folder)) as url:
+        yield url
+
+
+def test_a_case_is_picked_drawn_and_asked_again(browser, motors, tmp_path):
+    with visiting(browser, motors) as page:
+        page.goto(f"{motors}/projects/motors", timeout=60_000)
+        page.get_by_label("Decision").select_option("worn")
+        page.wait_for_url("**decision=worn*")
+        page.get_by_role("link", name="score of worn").click()
+        page.wait_for_url("**sort=cf.score*")
+        page.locator("#rows tbody th a").first.click()
+        expect(page.locator("#answers h3").first).to_contain_text("Answer 1: well")
+        assert page.locator("#answers .mx-stretch").count() >= 1
+        for look in looks(page):
+            photographed(page, f"server-case-{look}", tmp_path)
+            assert page.evaluate(OVERFLOW) <= 0
+            assert page.evaluate(FAINT) == []
+            assert faults(page) == {}
+        page.get_by_label("heat stays").check()
+        expect(page.locator("#answers .mx-none")).to_contain_text("No answer was found")
+        assert "may.heat=keep" in page.url

@@ -1,0 +1,191 @@
+"""One row on the page: answers, what if, what may change, and an address that holds it all."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+ROW = "/projects/loans/rows/"
+
+
+def refused(visit, site):
+    """Open a row that the model refuses by hours and pay."""
+    visit.goto(f"{site}/projects/loans?decision=refused&sort=cf.score")
+    visit.locator("#rows tbody th a").first.click()
+    expect(visit.locator("h1")).to_contain_text("Row")
+    return visit
+
+
+def tile(page, at):
+    return page.locator("#verdicts .mx-verdict").nth(at)
+
+
+def test_from_the_list_to_a_counterfactual(visit, site):
+    visit.goto(site)
+    visit.get_by_role("link", name="Loans").first.click()
+    expect(visit.locator("h1")).to_have_text("Loans")
+    visit.get_by_label("Decision").select_option("refused")
+    expect(visit.locator("#rows tbody tr td").first).to_have_text("refused")
+    visit.locator("#rows tbody th a").first.click()
+    expect(visit.locator("#answers .mx-lead")).to_contain_text("would have decided granted")
+    assert visit.locator("#answers mark").count() >= 1
+
+
+def test_the_score_follows_the_typing(visit, site):
+    page = refused(visit, site)
+    expect(tile(page, 1)).to_contain_text("refused")
+    page.get_by_label("hours per week, A", exact=True).fill("69")
+    expect(tile(page, 1)).to_contain_text("granted")
+    expect(tile(page, 1)).to_contain_text("1 change")
+    assert "a.hours=69" in page.url
+    assert page.evaluate("document.activeElement.name") == "a.hours"
+
+
+def test_a_slider_and_its_number_are_one(visit, site):
+    page = refused(visit, site)
+    slider = page.get_by_label("hours per week, A, slider")
+    expect(slider).to_be_visible()
+    slider.press("End")
+    expect(page.get_by_label("hours per week, A", exact=True)).to_have_value("69")
+    expect(tile(page, 1)).to_contain_text("granted")
+
+
+def test_what_cannot_be_a_value_is_said_and_marked(visit, site):
+    page = refused(visit, site)
+    field = page.get_by_label("hours per week, A", exact=True)
+    field.fill("many")
+    expect(tile(page, 1)).to_contain_text("takes whole numbers, not 'many'")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    field.fill("40")
+    expect(field).to_have_attribute("aria-invalid", "false")
+
+
+def test_a_counterfactual_is_applied_undone_and_reset(visit, site):
+    page = refused(visit, site)
+    page.get_by_role("link", name="Apply: ").first.click()
+    expect(tile(page, 1)).to_contain_text("granted")
+    expect(tile(page, 1)).to_contain_text("reaches the goal")
+    assert page.locator(".mx-edited").count() >= 1
+    page.get_by_role("button", name="Undo").click()
+    expect(tile(page, 1)).to_contain_text("refused")
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    page.get_by_label("hours per week, A", exact=True).fill("69")
+    expect(tile(page, 1)).to_contain_text("granted")
+    page.get_by_role("link", name="Reset").click()
+    expect(tile(page, 1)).to_contain_text("refused")
+    assert page.locator(".mx-edited").count() == 0
+
+
+def test_two_variants_stand_side_by_side(visit, site):
+    page = refused(visit, site)
+    page.get_by_label("hours per week, A", exact=True).fill("5")
+    expect(tile(page, 1)).to_contain_text("1 change")
+    page.get_by_role("link", name="Apply to B: ").first.click()
+    expect(tile(page, 2)).to_contain_text("granted")
+    expect(tile(page, 1)).to_contain_text("refused")
+    expect(page.get_by_label("hours per week, A", exact=True)).to_have_value("5")
+    page.get_by_role("link", name="Drop B").click()
+    expect(tile(page, 2)).to_have_count(0)
+    page.get_by_role("link", name="Compare two").click()
+    expect(tile(page, 2)).to_contain_text("refused")
+    page.get_by_role("link", name="Apply: ").first.click()
+    expect(tile(page, 1)).to_contain_text("granted")
+    expect(tile(page, 2)).to_contain_text("refused")
+
+
+def test_a_column_that_stays_never_changes(visit, site):
+    page = refused(visit, site)
+    changed = page.locator("#answers tbody th[scope=row]")
+    first = changed.first.inner_text()
+    page.locator("#permits summary").first.click()
+    page.get_by_label(f"{first} may").select_option("keep")
+    expect(changed.first).not_to_have_text(first)
+    assert first not in changed.all_inner_texts()
+    assert "may." in page.url
+
+
+def test_an_answer_that_is_overtaken_comes_with_the_next(visit, site):
+    page = refused(visit, site)
+    first = page.locator("#answers tbody th[scope=row]").first.inner_text()
+    page.get_by_role("button", name=f"Keep {first} as it is").click()
+    page.get_by_label("city, A").fill("x")  # overtakes the question
+    expect(tile(page, 1)).to_contain_text("'city' has no value 'x'")
+    expect(page.locator("[aria-busy]")).to_have_count(0)
+    assert first not in page.locator("#answers tbody th[scope=row]").all_inner_texts()
+
+
+def test_a_lock_beside_a_column_keeps_it(visit, site):
+    page = refused(visit, site)
+    changed = page.locator("#answers tbody th[scope=row]")
+    first = changed.first.inner_text()
+    lock = page.get_by_role("button", name=f"Keep {first} as it is")
+    lock.click()
+    expect(lock).to_have_attribute("aria-pressed", "true")
+    expect(changed.first).not_to_have_text(first)
+    lock.click()
+    expect(lock).to_have_attribute("aria-pressed", "false")
+    expect(changed.first).to_have_text(first)
+
+
+def test_why_there_is_no_answer_is_said(visit, site):
+    page = refused(visit, site)
+    page.goto(page.url + "&may.hours=keep&may.pay=keep&may.job=keep")
+    expect(page.locator("#answers .mx-none")).to_contain_text("No answer")
+
+
+def test_a_rule_that_cannot_be_read_is_shown_where_it_was_written(visit, site):
+    page = refused(visit, site)
+    page.locator("#permits summary").first.click()
+    page.get_by_label("Rules, one per line").fill("hours <=")
+    page.get_by_label("Changes at most").fill("2")
+    expect(page.get_by_role("alert")).to_contain_text("This cannot be asked")
+    page.get_by_label("Rules, one per line").fill("hours <= 60")
+    page.get_by_label("Changes at most").fill("1")
+    expect(page.locator("#answers .mx-lead")).to_be_visible()
+
+
+def test_an_address_shows_the_same_view_to_a_colleague(browser, visit, site):
+    page = refused(visit, site)
+    page.get_by_label("hours per week, A", exact=True).fill("69")
+    page.locator("#permits summary").first.click()
+    page.get_by_label("job may").select_option("keep")
+    expect(page.locator("#answers[aria-busy]")).to_have_count(0)
+    page.get_by_label("Answers").fill("2")
+    page.get_by_label("Answers").blur()
+    page.wait_for_url("**n=2*")
+    expect(page.locator("#answers[aria-busy]")).to_have_count(0)
+    expect(page.locator("#verdicts[aria-busy]")).to_have_count(0)
+    mine = page.locator("#answers").inner_text(), page.locator("#verdicts").inner_text()
+    other = browser.new_context(java_script_enabled=False).new_page()
+    other.goto(page.url)
+    assert (other.locator("#answers").inner_text(), other.locator("#verdicts").inner_text()) == mine
+    assert other.locator("#a-2").input_value() == "69"
+
+
+def test_a_category_among_thousands_is_searched(visit, site):
+    page = refused(visit, site)
+    page.get_by_label("city, A").fill("99")
+    offered = page.locator("#a-5-values option")
+    expect(offered).not_to_have_count(0)
+    assert all("99" in city for city in offered.evaluate_all("all => all.map(o => o.value)"))
+    page.get_by_label("city, A").fill(offered.first.get_attribute("value"))
+    expect(tile(page, 1)).to_contain_text("1 change")
+
+
+def test_what_may_change_is_remembered_for_the_visit(visit, site):
+    page = refused(visit, site)
+    page.locator("#permits summary").first.click()
+    page.get_by_label("job may").select_option("keep")
+    page.wait_for_url("**may.job=keep*")
+    page.goto(f"{site}/projects/loans/rows/5")
+    page.wait_for_url("**may.job=keep*")
+    expect(page.get_by_label("job may")).to_have_value("keep")
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "html"])
+def test_answers_are_saved_as_files(visit, site, kind):
+    page = refused(visit, site)
+    name = {"csv": "CSV", "json": "JSON", "html": "report"}[kind]
+    with page.expect_download() as saved:
+        page.locator(".mx-exports").get_by_role("link", name=name).click()
+    assert saved.value.suggested_filename.endswith(f".{kind}")
