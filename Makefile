@@ -15,7 +15,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/cache/bytecode
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-all check docs bench bench-server peers format clean
+.PHONY: help demo test test-slow test-all check docs bench bench-gpu bench-scale bench-server peers format clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -40,6 +40,12 @@ check: $(VENV)/.installed-dev  ## format, lint, types and layers, changing nothi
 
 bench: $(VENV)/.installed-bench $(PEERS)/.installed  ## rerun the paper's tables into bench-results; an interrupted run goes on
 	$(BIN)/python -m macex.bench --tables all --seeds $(SEEDS) --jobs $(JOBS) --out bench-results --resume
+
+bench-gpu: $(VENV)/.installed-torch  ## print how many queries a second torch answers, on the CPU and on a GPU if there is one
+	$(BIN)/python -m macex.bench.gpu
+
+bench-scale: $(VENV)/.installed-bench  ## rows by the million, on a quiet machine; ROWS=1000000 is the largest run
+	$(BIN)/python -m macex.bench --tables scale --datasets adult $(if $(ROWS),--rows $(ROWS)) $(if $(QUERIES),--queries $(QUERIES)) --out bench-scale-results --resume
 
 bench-server: $(VENV)/.installed-bench $(VENV)/.installed-server  ## fifty clients ask a server for a minute, with shared calls and one by one
 	$(BIN)/python -m macex.bench.serving --clients 50 --seconds 60

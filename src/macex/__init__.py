@@ -27,6 +27,7 @@ from macex.errors import (
     ModelFileError,
     OptionError,
     RenderError,
+    RunError,
     SavedError,
     SchemaError,
     ServerError,
@@ -50,6 +51,7 @@ from macex.render.names import Name
 from macex.render.plots import ChangesDisplay, DecisionDisplay, DiversityDisplay, PathDisplay
 from macex.replaying import Replay, replay
 from macex.scale.files import FileRun, explain_file
+from macex.scale.frames import explain_frames
 from macex.schema import Categorical, Continuous, Datetime, OneHot, Ordered, Schema
 from macex.series.constraints import SeriesConstraints
 from macex.series.explainer import SeriesExplainer
@@ -119,6 +121,7 @@ __all__ = [
     "Reinforce",
     "RenderError",
     "Replay",
+    "RunError",
     "SavedError",
     "Schema",
     "SchemaError",
@@ -143,6 +146,7 @@ __all__ = [
     "below",
     "between",
     "explain_file",
+    "explain_frames",
     "load",
     "load_model",
     "replay",

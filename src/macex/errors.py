@@ -10,6 +10,7 @@
     ├── ModelFileError      a model file that is broken, unknown, or may run code
     ├── DataError           a dataset that cannot be found or is not what it should be
     ├── SavedError          a saved explainer that cannot be read
+    ├── RunError            a run over many rows that stopped: no room, or a worker that died
     ├── RenderError         a page or file that cannot be made
     └── ServerError         a server that cannot be reached, or refuses
 
@@ -80,6 +81,10 @@ class DataError(MacexError, LookupError):
 
 class SavedError(MacexError, ValueError):
     """A saved explainer cannot be read."""
+
+
+class RunError(MacexError, RuntimeError):
+    """A run over many rows stopped; what it has written is whole, and it can go on."""
 
 
 class RenderError(MacexError, RuntimeError):

@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-import macex
 from macex.ask.constraints import Constraints
 from macex.ask.stated import goal_read
 from macex.audit import file_hash, read_records
@@ -19,6 +18,7 @@ from macex.explainer.fingerprint import fingerprint
 from macex.explainer.recording import FORMAT, versions
 from macex.explainer.saving import load, options_read
 from macex.explanation.json import dumps, explanation_document
+from macex.models.files.loading import load_model
 from macex.scale.reading import read_table
 from macex.schema import Schema
 from macex.schema.stated import frame_names, kinds_stated
@@ -127,13 +127,11 @@ def first_difference(then: Any, now: Any, at: str = "") -> str | None:
 def _model(record: dict[str, Any], model: Any) -> Any:
     """The model that was given, or the one in the file that the record names."""
     path = record["files"]["model"]["path"]
-    loader = getattr(macex, "load_model", None)
     if model is not None:
         return model
-    if path is None or loader is None:
-        made = "a model without a file" if path is None else f"the model in {path}"
-        raise OptionError(f"record {record['id']} was made by {made}: pass model=")
-    return loader(path)
+    if path is None:
+        raise OptionError(f"record {record['id']} was made by a model without a file: pass model=")
+    return load_model(path)
 
 
 def _explainer(record: dict[str, Any], model: Any, data: Any) -> tuple[Explainer, list[str]]:

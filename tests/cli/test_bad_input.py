@@ -125,8 +125,13 @@ def test_a_cell_that_is_no_number_is_named_with_its_line(macex, files):
     lines = (files / "rows.csv").read_text().splitlines()
     lines[17] = "much,1.0,30,none"
     Path("rows.csv").write_text("\n".join(lines))
-    said = macex("explain {common} --rows rows.csv --chunk 5 --out result.csv")
-    refused(said, "rows.csv line 18", "'income'", "'much'")
+    code, _, error = macex("explain {common} --rows rows.csv --chunk 5 --out result.csv")
+    assert code == 1
+    assert "macex: rows.csv line 18: column 'income' holds 'much'" in error
+    assert "macex: 1 rows could not be read" in error
+    made = pd.read_csv("result.csv")
+    assert made["cf.row"].tolist() == list(range(40))
+    assert made.loc[16, ["income", "cf.status"]].tolist() == ["much", "not_found"]
 
 
 def test_a_model_that_needs_pickle(macex):

@@ -46,7 +46,7 @@ def test_a_killed_run_resumes_to_the_same_bytes(macex, program, rows, form):
 def unfinished(macex):
     """A run of 40 rows that stopped after a first part, as a bad line made it."""
     good = loans(40, seed=2).to_csv(index=False)
-    Path("rows.csv").write_text(good + "much,1,1,none\n")
+    Path("rows.csv").write_text(good + "1,1,1,none,5\n")
     assert macex("explain {common} --rows rows.csv --chunk 20 --out result.csv")[0] == 2
     assert len(list(Path("result.csv.parts").glob("*.note"))) == 2
 

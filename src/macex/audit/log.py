@@ -79,9 +79,10 @@ def append(path: str | Path, records: Sequence[dict[str, Any]]) -> None:
         raise type(error)(error.errno, error.strerror, str(path)) from error
 
 
-def read_records(path: str | Path) -> Iterator[dict[str, Any]]:
-    """The records of an audit file, oldest first; torn lines are skipped."""
+def read_records(path: str | Path, start: int = 0) -> Iterator[dict[str, Any]]:
+    """The records of an audit file from byte `start` on, oldest first; torn lines are skipped."""
     with Path(path).open(encoding="utf-8", errors="replace") as file:
+        file.seek(start)
         for line in file:
             try:
                 record = json.loads(line)

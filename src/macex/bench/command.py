@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -40,6 +41,9 @@ def bench(  # noqa: PLR0917
     queries: Annotated[
         int | None, typer.Option(min=1, help="At most so many queries a cell.")
     ] = None,
+    rows: Annotated[
+        int | None, typer.Option(min=1000, help="Rows of the largest run of table scale.")
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="More than one adds a summary.")] = 1,
     jobs: Annotated[int, typer.Option(min=1, help="Processes at a time.")] = 1,
     data: Annotated[
@@ -67,11 +71,12 @@ def bench(  # noqa: PLR0917
         if markdown is not None and markdown.exists():
             around(markdown)
         plan = planned(tables, datasets, models, methods, queries, seeds, Cells(data))
+        plan = replace(plan, rows=rows)
         results = Results(out, resume=resume)
         tasks = [task for name in plan.tables for task in EXPERIMENTS[name].tasks(plan)]
         job = Job(measures, None if data is None else str(data), plugins)
         perform(tasks, results, job, jobs)
-        command = said(tables, datasets, models, methods, queries, seeds)
+        command = said(tables, datasets, models, methods, queries, seeds, rows)
         report(Findings(plan, tasks, results), results, command, out, markdown)
     except MacexError as error:
         typer.echo(f"macex bench: {error}", err=True)
@@ -154,7 +159,13 @@ def perform(tasks: Sequence[Task], results: Results, job: Job, jobs: int) -> Non
 
 
 def said(
-    tables: str, datasets: str, models: str, methods: str, queries: int | None, seeds: int
+    tables: str,
+    datasets: str,
+    models: str,
+    methods: str,
+    queries: int | None,
+    seeds: int,
+    rows: int | None = None,
 ) -> str:
     """The command again, without what concerns one machine alone.
 
@@ -167,6 +178,7 @@ def said(
         "--models": models,
         "--methods": methods,
         "--queries": "" if queries is None else str(queries),
+        "--rows": "" if rows is None else str(rows),
         "--seeds": "" if seeds == 1 else str(seeds),
     }
     words = [word for option, value in given.items() if value for word in (option, value)]

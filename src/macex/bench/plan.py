@@ -25,6 +25,7 @@ class Plan:
     methods: Sequence[str]
     queries: int | None = None
     seeds: int = 1
+    rows: int | None = None  # of the largest run of the table of scale
     sizes: Mapping[str, int] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
     series: Mapping[str, int] = field(default_factory=dict)  # sets of time series, their channels

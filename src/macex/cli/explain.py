@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,16 +17,11 @@ from macex.cli.inputs import Training, classes_named, label_hint, model_for, tra
 from macex.cli.toml import read_constraints
 from macex.explainer import Explainer
 from macex.render.text import batch_text
-from macex.scale.files import (
-    CHUNK,
-    FileRun,
-    Progress,
-    explain_file,
-    frames_of,
-    refuse_existing,
-)
+from macex.scale.files import FileRun, explain_file, frames_of, refuse_existing
+from macex.scale.partition import CHUNK
 
 SHOWN = 20
+INCOMPLETE = 1  # the exit code of a run that could not read everything
 
 
 def explain(
@@ -37,7 +31,10 @@ def explain(
     rows: options.Rows,
     out: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help=".csv, .json, .jsonl, .parquet or .html; - for stdout."),
+        typer.Option(
+            metavar="FILE",
+            help=".csv, .json, .jsonl, .parquet or .html, or a folder of Parquet; - for stdout.",
+        ),
     ] = None,
     label: options.Label = None,
     drop: options.Drop = None,
@@ -75,6 +72,7 @@ def explain(
         Path | None, typer.Option(metavar="FILE", help="Record every explanation there.")
     ] = None,
     chunk: Annotated[int, typer.Option(help="Rows explained together.")] = CHUNK,
+    jobs: Annotated[int, typer.Option(help="Processes or threads; -1 for all cores.")] = 1,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run that was interrupted.")
     ] = False,
@@ -97,12 +95,16 @@ def explain(
 
         cat new.csv | macex explain --model model.onnx --data train.csv --rows - --out - --format jsonl
 
+    A night's files on all cores, into a folder of Parquet files:
+
+        macex explain --model model.ubj --data train.csv --rows night/ --id applicant --jobs -1 --out answers
+
     Answers that hold under small changes, and with last year's model:
 
         macex explain --model model.ubj --data train.csv --rows new.csv --robust 0.9 --also last_year.ubj --out result.csv
 
     Without --out the first rows are shown. An interrupted run goes on with --resume and ends in
-    the same bytes.
+    the same bytes. Where something could not be read, it says what, and the exit code is 1.
     """  # noqa: E501 - a command is one line
     if out not in (None, "-"):
         refuse_existing(Path(str(out)), resume=resume, force=force)
@@ -135,22 +137,35 @@ def explain(
         return
     target: Any = sys.stdout.buffer if out == "-" else out
     form = form or ("csv" if out == "-" else None)
-    with _bar(quiet=quiet) as progress:
-        done = explain_file(
-            explainer,
-            origin,
-            target,
-            drop=learnt.dropped,
-            index=id_,
-            form=form,
-            changes=changes,
-            chunk=chunk,
-            resume=resume,
-            force=force,
-            progress=progress,
-            **call,
-        )
+    done = explain_file(
+        explainer,
+        origin,
+        target,
+        drop=learnt.dropped,
+        index=id_,
+        form=form,
+        changes=changes,
+        chunk=chunk,
+        jobs=jobs,
+        resume=resume,
+        force=force,
+        progress=not quiet and sys.stderr.isatty(),
+        **call,
+    )
     _say(done, out, quiet=quiet, as_json=as_json)
+    if done.faults:
+        _complain(done)
+
+
+def _complain(done: FileRun) -> None:
+    """Say what could not be read, and end with an exit code that says so."""
+    for fault in done.faults[:SHOWN]:
+        print(f"macex: {fault}", file=sys.stderr)
+    if len(done.faults) > SHOWN:
+        print(f"macex: and {len(done.faults) - SHOWN} more", file=sys.stderr)
+    lost = f", {done.lost:,} rows are not in the output" if done.lost else ""
+    print(f"macex: {done.unreadable:,} rows could not be read{lost}", file=sys.stderr)
+    raise typer.Exit(INCOMPLETE)
 
 
 def _others(
@@ -158,20 +173,6 @@ def _others(
 ) -> list[Any]:
     """The models that must agree."""
     return [model_for(path, data, learnt.rows, allow_pickle=allow_pickle) for path in paths or ()]
-
-
-@contextmanager
-def _bar(*, quiet: bool) -> Iterator[Progress]:
-    """A progress bar on the terminal, if there is one."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _done, _total: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("explaining", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _say(done: FileRun, out: str, *, quiet: bool, as_json: bool) -> None:

@@ -28,7 +28,10 @@ SchemaFile = Annotated[
     typer.Option("--schema", metavar="FILE", help="Corrected columns: see `macex schema`."),
 ]
 Rows = Annotated[
-    str, typer.Option("--rows", metavar="FILE", help="The rows it is about; - for stdin.")
+    str,
+    typer.Option(
+        "--rows", metavar="FILE", help="The rows it is about, a file or a folder; - for stdin."
+    ),
 ]
 Want = Annotated[
     str | None,

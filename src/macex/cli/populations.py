@@ -18,7 +18,8 @@ from macex.cli.toml import read_constraints
 from macex.errors import OptionError
 from macex.explainer import Explainer
 from macex.render.files import write_whole
-from macex.scale.files import CHUNK, frames_of, refuse_existing
+from macex.scale.files import frames_of, refuse_existing
+from macex.scale.partition import CHUNK
 
 FORMS = (".csv", ".html")
 

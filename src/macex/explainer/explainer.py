@@ -26,6 +26,7 @@ from macex.explainer.pipeline import Asked, Outcome, answer
 from macex.explainer.populations import Populations
 from macex.explainer.progress import Progress, reporter
 from macex.explainer.recording import Recorder
+from macex.explainer.repeats import answered_once
 from macex.explainer.retrying import retried
 from macex.explainer.sturdy import sturdiness
 from macex.explanation import Explanation, Explanations
@@ -187,6 +188,10 @@ class Explainer(Populations):
         return self._explanations(items, asked)
 
     def _explained(self, asked: Asked, report: Progress) -> list[Explanation]:
+        """Equal questions are answered once."""
+        return answered_once(asked, lambda part: self._by_block(part, report), report)
+
+    def _by_block(self, asked: Asked, report: Progress) -> list[Explanation]:
         """Block by block, so that memory stays flat at any number of rows."""
         done: dict[int, Explanation] = {}
         for places, part in blocks(asked, len(self.schema.columns), self._fitted.singles):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 REMEMBERED = 64
+REMEMBERING = ("_meeting", "_reference", "_sides", "_lines")
 
 
 @dataclass
@@ -68,6 +69,11 @@ class Fitted:
         self.approximate = approximate(
             self.index, near.index, self.options.random_state, near.k, kept
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what is only remembered: it is made again where it is needed."""
+        kept = {name: part for name, part in vars(self).items() if not name.startswith("_")}
+        return kept | {name: OrderedDict() for name in REMEMBERING}
 
     @property
     def outlook(self) -> Outlook:

@@ -25,6 +25,7 @@ from macex.explainer.searching import search
 from macex.explainer.sturdy import Sturdiness
 from macex.models.asking import Asker
 from macex.models.judge import Judge
+from macex.models.remembered import Remembered
 from macex.schema import Array
 from macex.stages.candidates import remaining
 from macex.stages.draws import Draws, column_keys, row_keys
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from macex.ask.space import Space
     from macex.explainer.fitted import Fitted
     from macex.schema import Rows
+
+REMEMBERED_FROM = 32  # queries: fewer ask about few rows twice
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,9 @@ def open_batch(fitted: Fitted, asked: Asked) -> Opened:
         deadline=asked.deadline,
         keep=asked.keep,
         places=asked.places,
+        remembered=Remembered.of(len(asked.rows), fitted.outlook.width)
+        if len(asked.rows) >= REMEMBERED_FROM
+        else None,
     )
     space = build_space(fitted.ground, asked.rows, asked.constraints)
     own, verdict, goals = _own(fitted, asked, asker)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import uuid
 from collections.abc import Callable
+from copy import copy
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -32,6 +33,8 @@ class Recorder:
     def __init__(self, audit: Any, explainer: Explainer) -> None:
         """Hash the files, once, and write down what all explanations share."""
         self._audit = audit if isinstance(audit, Audit) else Audit(audit)
+        self.path = self._audit.path
+        self._write: Callable[[list[dict[str, Any]]], None] = self._audit.write
         options = explainer._fitted.options  # noqa: SLF001 - the other half of the class
         if callable(options.distance):
             raise OptionError("an explainer with a distance function of its own cannot be audited")
@@ -44,6 +47,12 @@ class Recorder:
             "options": plain(written_options(options)),
             "versions": versions(),
         }
+
+    def into(self, write: Callable[[list[dict[str, Any]]], None]) -> Recorder:
+        """The same recorder, which hands its records over instead of appending them."""
+        other = copy(self)
+        other._write = write  # noqa: SLF001 - its own copy
+        return other
 
     def of(self, asked: Asked, *, diagnose: bool) -> Callable[[list[Explanation]], None]:
         """A function that records the answers to a question; what cannot be kept is an error."""
@@ -80,7 +89,7 @@ class Recorder:
                 }
                 for place, item in enumerate(items)
             ]
-            self._audit.write(lines)
+            self._write(lines)
 
         return record
 

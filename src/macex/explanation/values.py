@@ -126,11 +126,15 @@ class Source(NamedTuple):
 
 
 class Asking(NamedTuple):
-    """How a batch was asked: answers for each row, the search, and the goals as arrays."""
+    """How a batch was asked: answers for each row, the search, and the goals as arrays.
+
+    `query` is the row of `goals` that is meant where that is not the row's own number.
+    """
 
     n: int | None = None
     method: str | None = None
     goals: Goals | None = None
+    query: int | None = None
 
 
 @dataclass(frozen=True)
@@ -196,7 +200,10 @@ class Explanation:
     @property
     def needed(self) -> Needed:
         """Which scores reach the goal, and whose score it is."""
-        return Needed() if self.asked.goals is None else needed(self.asked.goals, self.source.query)
+        if self.asked.goals is None:
+            return Needed()
+        query = self.source.query if self.asked.query is None else self.asked.query
+        return needed(self.asked.goals, query)
 
     @property
     def fell_back(self) -> bool:

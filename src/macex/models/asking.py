@@ -16,6 +16,7 @@ from macex.ask.answers import Answers
 from macex.errors import ModelError
 from macex.models.oracle import NotAScoreError, Oracle
 from macex.models.pace import Pace
+from macex.models.remembered import Remembered
 from macex.schema import Array, row_keys
 
 if TYPE_CHECKING:
@@ -52,11 +53,14 @@ class Asker:
     cost: Cost = field(default_factory=Cost)
     pace: Pace = field(default_factory=Pace)
     failed: dict[int, str] = field(default_factory=dict)
+    remembered: Remembered | None = None
 
     @property
     def own(self) -> Asker:
         """The same asker, of nobody but the caller's own model."""
-        return self if self.oracle.quick is None else replace(self, oracle=self.oracle.own)
+        if self.oracle.quick is None:
+            return self
+        return replace(self, oracle=self.oracle.own, remembered=None)
 
     @property
     def late(self) -> bool:
@@ -66,15 +70,25 @@ class Asker:
     def __call__(self, full: Array, at: Array, *, always: bool = False) -> tuple[Answers, Array]:
         """Answers for rows of codes, and which rows were answered at all.
 
-        Once the deadline has passed nothing is asked any more, unless `always`.
+        Once the deadline has passed nothing is asked any more, unless `always`, which also asks
+        about rows that were answered before.
         """
-        first, inverse = self._distinct(full, at)
+        keys = self._keys(full, at)
+        first, inverse = _first_and_inverse(keys)
         work = _Work(full, at, first, inverse, self.oracle.outlook.width)
+        memory = None if always else self.remembered
+        if memory is not None:
+            known, answers = memory.look(keys[first])
+            work.write(known, answers)
+        todo = np.flatnonzero(~work.done)
         start = 0
-        while start < len(first) and (always or not self.late):
-            stop = min(start + self.chunk(len(self.schema.frame_columns)), len(first))
-            self._fill(work, np.arange(start, stop))
+        while start < len(todo) and (always or not self.late):
+            stop = min(start + self.chunk(len(self.schema.frame_columns)), len(todo))
+            self._fill(work, todo[start:stop])
             start = stop
+        if memory is not None:
+            new = todo[work.done[todo]]
+            memory.add(keys[first[new]], work.answers.take(new))
         return work.answers.take(inverse), work.done[inverse]
 
     def frame(self, full: Array, at: Array) -> Any:
@@ -93,15 +107,13 @@ class Asker:
         except Exception:  # noqa: BLE001 - then its scores decide
             return None
 
-    def _distinct(self, full: Array, at: Array) -> tuple[Array, Array]:
-        """Positions of distinct rows, in order of appearance, and for each row which one it is."""
-        if len(full) <= 1:
-            return np.arange(len(full)), np.zeros(len(full), np.intp)
+    def _keys(self, full: Array, at: Array) -> Array:
+        """Keys of rows, equal for rows that are one to the model."""
         keys = row_keys(full)
         odd = np.asarray(self.rows.odd.any(axis=1))
         if odd.any():
             keys = keys + np.where(odd[at], (at + 1) * _ODD[0], 0).astype(np.uint64)
-        return _first_and_inverse(keys)
+        return keys
 
     def chunk(self, columns: int) -> int:
         """Rows per call: bounded in memory, and in time where there is a deadline."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from macex.ask.answers import Answers, Outlook, Scale
 from macex.errors import ModelError, OptionError
+from macex.models.files.loading import ModelFile
 from macex.models.kinds import adapted
 from macex.models.labels import are_tables, count_labels, each_label, many_labels
 from macex.models.quick import Quick
@@ -22,6 +23,8 @@ from macex.schema import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+EACH_LABEL = "each label"
 
 
 class NotAScoreError(Exception):
@@ -37,13 +40,21 @@ class Oracle:
     """A model that can be asked about frames.
 
     `ask` gives the numbers, `decide` the model's own decision where that is not simply the class
-    with the highest number, `quick` the same numbers faster, as far as was checked.
+    with the highest number, `quick` the same numbers faster, as far as was checked. An oracle whose
+    model came from a `file` is sent to another process as that file.
     """
 
     ask: Callable[[Any], Any]
     outlook: Outlook
     decide: Callable[[Any], Any] | None = None
     quick: Quick | None = None
+    file: ModelFile | None = None
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if self.file is None:
+            return super().__reduce__()
+        way = "" if self.ask is self.file.scores else _name_of(self.ask)
+        return _from_file, (self.file, way, self.outlook, self.quick)
 
     @property
     def own(self) -> Oracle:
@@ -112,7 +123,9 @@ def consult(
 ) -> tuple[Oracle, Answers]:
     """The oracle for `model`, found by asking it about `count` training rows, and its answers."""
     quick = model if isinstance(model, Quick) else None
-    model = adapted(model if quick is None else quick.original)
+    model = model if quick is None else quick.original
+    file = model if isinstance(model, ModelFile) else None
+    model = adapted(model) if file is None else file.scores
     ask, scale, known = _way_of_asking(model, frame, classes)
     given = ask(frame)
     if scale == "probabilities" and many_labels(model, given, frame):
@@ -126,8 +139,20 @@ def consult(
         outlook = _outlook(table, scale, known)
         if known is None and _regresses(model):
             outlook = replace(outlook, classes=None, scale="raw")
-    oracle = Oracle(ask, outlook, _decider(model, outlook), quick)
+    oracle = Oracle(ask, outlook, _decider(model, outlook), quick, file)
     return oracle, oracle.read(given, count)
+
+
+def _name_of(ask: Any) -> str:
+    """Which method of a model is asked, or that each of its labels is."""
+    return EACH_LABEL if isinstance(ask, partial) else str(ask.__name__)
+
+
+def _from_file(file: ModelFile, way: str, outlook: Outlook, quick: Quick | None) -> Oracle:
+    """The oracle of a model that has just been opened from its file."""
+    model = file.scores
+    ask = partial(each_label, model) if way == EACH_LABEL else getattr(model, way, model)
+    return Oracle(ask, outlook, _decider(model, outlook), quick, file)
 
 
 def _decider(model: Any, outlook: Outlook) -> Callable[[Any], Any] | None:

@@ -1,4 +1,4 @@
-"""Explaining the rows of a file into a file: in chunks, in flat memory, and to be continued.
+"""Explaining the rows of files into a file: in chunks, in flat memory, and to be continued.
 
 Each chunk of rows becomes one part in a folder beside the output (`result.csv.parts/`). When all
 are there they are joined under the final name, at once. A run that was interrupted goes on where it
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -17,73 +17,110 @@ from typing import IO, Any
 import pandas as pd
 
 from macex.ask.constraints import Constraints
-from macex.ask.goals import AboveRow, resolve
 from macex.ask.stated import goal_stated
-from macex.audit import file_hash
-from macex.errors import DataError, GoalError, OptionError, SchemaError, closest
+from macex.errors import DataError, OptionError
 from macex.explainer import Explainer
 from macex.explainer.fingerprint import fingerprint, others_marked
-from macex.explanation import Explanations
 from macex.explanation.json import plain
-from macex.scale.parts import Parts
-from macex.scale.reading import Origin, count_rows, named, read_chunks, require
-from macex.scale.writing import Form, form_named
+from macex.scale.auditing import audit_path
+from macex.scale.layout import answers_layout, changes_layout
+from macex.scale.partition import CHUNK
+from macex.scale.parts import DONE, Folder, Parts
+from macex.scale.progress import Progress, reporting
+from macex.scale.question import Question
+from macex.scale.reading import Chunk, count_rows, raw_chunks
+from macex.scale.sources import Fault, Origin, content_hash, files_of
+from macex.scale.task import FileTask, Todo, explained_part, framed, refuse_columns
+from macex.scale.workers import job_count, worked
+from macex.scale.writing import Form, Parquet, form_named
 
-CHUNK = 4096
 SAME = ("n", "max_rows", "margin", "diagnose", "on_error", "robust")  # for a run to go on
 MOST_ON_A_PAGE = 2000
-Progress = Callable[[int, int | None], Any]
 
 
 @dataclass(frozen=True)
 class FileRun:
-    """What a run over a file did: how many rows, by status, in how many seconds."""
+    """What a run over files did: how many rows, by status, in how many seconds.
+
+    `faults` says where rows could not be read and why; `unreadable` rows have a line in the output
+    and no answer, `lost` rows are not in it.
+    """
 
     rows: int
     statuses: Mapping[str, int]
     resumed: int
     seconds: float
+    unreadable: int = 0
+    lost: int = 0
+    faults: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         statuses = ", ".join(f"{count:,} {status}" for status, count in self.statuses.items())
         kept = f", {self.resumed:,} of them before" if self.resumed else ""
-        return f"{self.rows:,} rows ({statuses or 'none'}{kept}) in {self.seconds:.1f} s"
+        pace = (
+            f", {(self.rows - self.resumed) / self.seconds:,.0f} a second" if self.seconds else ""
+        )
+        return f"{self.rows:,} rows ({statuses or 'none'}{kept}) in {self.seconds:.1f} s{pace}"
 
 
 @dataclass
 class _Run:
-    """What every chunk is asked, and what was answered so far."""
+    """What a run has read and answered so far."""
 
-    explainer: Explainer
-    name: str
-    call: dict[str, Any]
-    progress: Progress
+    task: FileTask
+    origin: Origin
+    report: Progress
     total: int | None
+    jobs: int
     statuses: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
     rows: int = 0
     resumed: int = 0
+    unreadable: int = 0
+    lost: int = 0
 
-    def explained(self, frame: pd.DataFrame) -> Explanations:
-        """The explanations of one chunk."""
-        before = self.rows
-        try:
-            found = self.explainer.explain(
-                frame,
-                progress=lambda done, _: self.progress(before + done, self.total),
-                **self.call,
-            )
-        except SchemaError as error:
-            raise SchemaError(f"{self.name}, counting rows from {before}: {error}") from error
-        self.statuses.update(item.status for item in found)
-        self.rows += len(found)
-        return found
+    def chunks(self, size: int) -> Iterator[Chunk]:
+        """The chunks that have the columns they should; what cannot be read is noted."""
+        strict = not self.task.question.keeps
+        alone, other = len(files_of(self.origin)) == 1, set()
+        for part in raw_chunks(self.origin, size, strict=strict):
+            if isinstance(part, Fault):
+                self.faults.append(str(part))
+                self.lost += part.rows
+                continue
+            try:
+                self._check_columns(part)
+            except DataError as error:
+                if strict or alone:
+                    raise
+                self.lost += part.rows
+                self.faults += [] if part.name in other else [f"{error} (the file is left out)"]
+                other.add(part.name)
+                continue
+            yield part
 
-    def kept(self, note: Mapping[str, Any]) -> None:
-        """Count a chunk that an earlier run explained."""
+    def _check_columns(self, chunk: Chunk) -> None:
+        task = self.task
+        dropped = {*task.drop, task.index}
+        if task.index is None or task.index in chunk.frame:
+            given = [str(column) for column in chunk.frame if column not in dropped]
+            if chunk.frame.columns.is_unique:
+                refuse_columns(given, task.explainer.columns, chunk.name)
+
+    def count(self, note: Mapping[str, Any], *, resumed: bool = False) -> None:
+        """Add up what a part holds."""
         self.statuses.update(note["statuses"])
         self.rows += note["rows"]
-        self.resumed += note["rows"]
-        self.progress(self.rows, self.total)
+        self.resumed += note["rows"] if resumed else 0
+        self.unreadable += note["unreadable"]
+        self.faults += note["faults"]
+        self.report(self.rows, self.total)
+
+    def done(self, seconds: float) -> FileRun:
+        """The run as it ended."""
+        statuses = dict(sorted(self.statuses.items()))
+        found = (self.unreadable, self.lost, tuple(self.faults))
+        return FileRun(self.rows, statuses, self.resumed, seconds, *found)
 
 
 def explain_file(
@@ -105,52 +142,69 @@ def explain_file(
     form: str | None = None,
     changes: bool = False,
     chunk: int = CHUNK,
+    jobs: int = 1,
     resume: bool = False,
     force: bool = False,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
 ) -> FileRun:
-    """Explain every row of a file and write the answers to another.
+    """Explain every row of a file, or of many, and write the answers to another.
 
     Parameters
     ----------
-    source : a CSV, Parquet, Arrow or JSON lines file, or a stream of one.
-    out : a path that ends in `.csv`, `.json`, `.jsonl`, `.parquet` or `.html`, or a stream.
+    source : a CSV, Parquet, Arrow or JSON lines file, or a stream of one; several files, a folder
+        of them, or a pattern such as `"night/*.parquet"`.
+    out : a path that ends in `.csv`, `.json`, `.jsonl`, `.parquet` or `.html`, or a stream; a path
+        without an ending is a folder of Parquet files, one for each chunk.
     n, want, constraints, max_rows, margin, diagnose, on_error, robust, also : as in
-        `Explainer.explain`, the same for all rows; a row the model fails on gets a reason unless
-        `on_error="raise"`.
+        `Explainer.explain`, the same for all rows. Unless `on_error="raise"`, a row that cannot be
+        read or that the model fails on gets a reason, and what is broken in a file is left out and
+        said in the result.
     drop : columns of the file that are no features.
     index : a column that names the rows: written with the answers, not shown to the model.
     form : `"csv"`, `"json"`, `"jsonl"` or `"parquet"` where the ending of `out` does not say it.
     changes : write one line per change instead of one per counterfactual.
     chunk : how many rows are explained together and become one part.
+    jobs : how many workers, -1 for all cores. The output is the same.
     resume : go on with a run that was interrupted; its options must be the same.
     force : replace `out`, and forget an interrupted run.
-    progress : a function of (rows done, rows in all or None).
+    progress : True for a bar with rows a second and the time left, or a function of (rows done,
+        rows in all or None).
     """
     began = time.perf_counter()
-    call = {"n": n, "want": want, "constraints": constraints, "max_rows": max_rows}
-    call |= {"margin": margin, "diagnose": diagnose, "on_error": on_error}
-    call |= {"robust": robust, "also": also}
+    question = Question(
+        explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
+    )
     path = Path(out) if isinstance(out, str | Path) else None
-    name = form or ("" if path is None else path.suffix.removeprefix("."))
-    written = None if name == "html" else form_named(name)(changes, index)
+    written = _form(explainer, path, form, changes=changes, index=index)
     if path is not None:
         refuse_existing(path, resume=resume, force=force)
-    report = progress or (lambda _done, _total: None)
-    run = _Run(explainer, named(source), call, report, count_rows(source))
-    size = _checked_chunk(chunk) if written else MOST_ON_A_PAGE + 1
-    frames = frames_of(explainer, source, size, drop, index)
-    if written is None:
-        _page(run, frames, path)
-    elif path is None:
-        _stream(run, frames, written, out)
-    else:
-        parts = Parts(path, written)
-        parts.begin(_job(run, source, size, (drop, index, changes)), resume=resume, force=force)
-        _into_parts(run, frames, parts)
-    return FileRun(
-        run.rows, dict(sorted(run.statuses.items())), run.resumed, time.perf_counter() - began
-    )
+    workers, size = job_count(jobs), _checked_chunk(chunk)
+    total = count_rows(source)
+    with reporting(progress) as report:
+        inside = (lambda done: report(done, total)) if workers == 1 else None
+        task = FileTask(question, written or Parquet(), tuple(drop), index, inside)
+        run = _Run(task, source, report, total, workers)
+        if written is None:
+            _page(run, path)
+        elif path is None:
+            _stream(run, size, out)
+        else:
+            parts = Parts(path, written) if path.suffix or form else Folder(path, written)
+            parts.begin(_job(run, size, changes=changes), resume=resume, force=force)
+            _into_parts(run, size, parts)
+    return run.done(time.perf_counter() - began)
+
+
+def _form(
+    explainer: Explainer, path: Path | None, form: str | None, *, changes: bool, index: str | None
+) -> Form | None:
+    """How the answers are written; None for a page."""
+    ending = "" if path is None else path.suffix.removeprefix(".") or "parquet"
+    name = form or ending
+    if name == "html":
+        return None
+    layout = changes_layout() if changes else answers_layout(explainer)
+    return form_named(name)(changes, index, layout)
 
 
 def _checked_chunk(chunk: Any) -> int:
@@ -161,98 +215,102 @@ def _checked_chunk(chunk: Any) -> int:
 
 def refuse_existing(path: Path, *, resume: bool, force: bool) -> None:
     """Raise for an output that would be overwritten, or whose folder is not there."""
-    if path.is_dir():
-        raise OptionError(f"{path} is a folder: name a file, such as result.csv")
     if not path.parent.is_dir():
         raise OptionError(f"{path} cannot be written: there is no folder {path.parent}")
+    if path.is_dir():
+        _refuse_folder(path, force=force)
+        return
     unfinished = path.with_name(f"{path.name}.parts").exists()
     if path.exists() and not force and not (resume and unfinished):
         raise OptionError(f"{path} exists: pass --force (force=True) to replace it")
 
 
+def _refuse_folder(path: Path, *, force: bool) -> None:
+    if path.suffix:
+        raise OptionError(f"{path} is a folder: name a file, such as result.csv")
+    inside = {file.name for file in path.iterdir()}
+    if inside and not inside & {DONE, "_macex"}:
+        raise OptionError(f"{path} is a folder with other files: name a new or an empty one")
+    if DONE in inside and not force:
+        raise OptionError(f"{path} holds a finished run: pass --force (force=True) to replace it")
+
+
 def frames_of(
     explainer: Explainer, source: Origin, size: int, drop: Sequence[str], index: str | None
 ) -> Iterator[pd.DataFrame]:
-    """The chunks, named by the column that names the rows."""
-    dropped = [column for column in drop if column != index]
-    for frame in read_chunks(source, explainer.schema.frame_columns, size, drop=dropped):
-        if index is not None:
-            require(frame, index, named(source), "--id (index=)")
-            frame = frame.set_index(index)  # noqa: PLW2901 - named from here on
-        _refuse_columns(frame, explainer.columns, named(source))
-        yield frame
+    """The chunks as frames, named by the column that names the rows; what is broken is an error."""
+    for chunk in raw_chunks(source, size, strict=True):
+        if isinstance(chunk, Chunk):
+            yield framed(explainer, chunk, drop, index, strict=True)
 
 
-def _refuse_columns(frame: pd.DataFrame, columns: Sequence[str], name: str) -> None:
-    for column in columns:
-        if column not in frame.columns:
-            raise DataError(
-                f"{name} has no column {column!r}, which the training data has: if it is the "
-                f"label, drop it there or pass --label {column}{closest(column, frame.columns)}"
-            )
-    for column in frame.columns:
-        if column not in columns:
-            raise DataError(
-                f"{name} has a column {column!r}, which the training data has not: pass "
-                f"--drop {column}, or --id {column} to keep it as the name of the rows"
-            )
-
-
-def _page(run: _Run, frames: Iterator[pd.DataFrame], path: Path | None) -> None:
+def _page(run: _Run, path: Path | None) -> None:
     """A report, which is made at once."""
-    frame = next(frames)
     if path is None:
         raise OptionError("a report needs a file: --out report.html (out=)")
-    if len(frame) > MOST_ON_A_PAGE:
+    chunk = next(run.chunks(MOST_ON_A_PAGE + 1), None)
+    if chunk is None:
+        raise DataError("there are no rows for a report: " + "; ".join(run.faults))
+    if chunk.rows > MOST_ON_A_PAGE:
         raise OptionError(
             f"a page of more than {MOST_ON_A_PAGE:,} rows is too long to be looked at: write "
             ".csv, .json or .parquet, or give fewer rows"
         )
-    run.explained(frame).to_html(path)
+    found, note = run.task.explained(chunk)
+    found.to_html(path)
+    run.count(note)
 
 
-def _stream(run: _Run, frames: Iterator[pd.DataFrame], form: Form, out: Any) -> None:
+def _stream(run: _Run, size: int, out: Any) -> None:
     """Each chunk is written as soon as it is explained."""
+    form = run.task.form
     if not form.streams:
         raise OptionError("Parquet cannot be written to a stream: give a file, or csv or jsonl")
-    for frame in frames:
-        start = run.rows
-        out.write(form.part(run.explained(frame), start))
+    todo = (Todo(at, chunk) for at, chunk in enumerate(run.chunks(size)))
+    for done in worked(explained_part, run.task, todo, run.jobs):
+        out.write(done.content)
         out.flush()
+        run.count(done.note)
     out.write(form.tail)
 
 
-def _into_parts(run: _Run, frames: Iterator[pd.DataFrame], parts: Parts) -> None:
-    count = 0
-    for count, frame in enumerate(frames, 1):
-        at, start = count - 1, run.rows
-        if note := parts.note(at):
-            run.kept(note)
-            continue
-        found = run.explained(frame)
-        statuses = dict(Counter(item.status for item in found))
-        parts.add(at, parts.form.part(found, start), {"rows": len(found), "statuses": statuses})
+def _into_parts(run: _Run, size: int, parts: Parts) -> None:
+    audit, count = audit_path(run.task.explainer), 0
+
+    def todo() -> Iterator[Todo]:
+        nonlocal count
+        for at, chunk in enumerate(run.chunks(size)):
+            count = at + 1
+            if note := parts.recovered(at, audit):
+                run.count(note, resumed=True)
+            else:
+                yield Todo(at, chunk)
+
+    for done in worked(explained_part, run.task, todo(), run.jobs):
+        parts.add(done, audit)
+        run.count(done.note)
+    if not count:
+        raise DataError("no file could be read: " + "; ".join(run.faults))
     parts.finish(count)
 
 
-def _job(run: _Run, source: Origin, chunk: int, layout: Any) -> dict[str, Any]:
+def _job(run: _Run, chunk: int, *, changes: bool) -> dict[str, Any]:
     """What must be the same for a run to be continued."""
-    if not isinstance(source, str | Path):
+    hashed = content_hash(run.origin)
+    if hashed is None:
         return {"rows": None}
-    goals = resolve(run.call["want"], 1)
-    if isinstance(goals[0], AboveRow):
-        raise GoalError("above_row(...) is no goal for a file: ask for above(score) instead")
-    constraints = run.call["constraints"] or {}
+    question, task = run.task.question, run.task
+    constraints = question.constraints or {}
     if isinstance(constraints, Constraints):
         constraints = constraints.to_dict()
     return {
-        "explainer": fingerprint(run.explainer),
-        "explainer's constraints": repr(run.explainer.constraints),
-        "rows": file_hash(source),
-        "goal": goal_stated(goals[0]),
+        "explainer": fingerprint(task.explainer),
+        "explainer's constraints": repr(task.explainer.constraints),
+        "rows": hashed,
+        "goal": goal_stated(question.goal),
         "constraints": plain(constraints),
         "chunk": chunk,
-        "layout": plain(layout),
-        "also": others_marked(run.explainer, run.call["also"]),
-        **{name: run.call[name] for name in SAME},
+        "layout": plain((task.drop, task.index, changes)),
+        "also": others_marked(task.explainer, question.also),
+        **{name: getattr(question, name) for name in SAME},
     }

@@ -1,19 +1,26 @@
-"""The parts of an unfinished output, in a folder beside it."""
+"""The parts of an output: in a folder beside it until they are joined, or the output themselves."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from macex.errors import OptionError
+from macex.errors import OptionError, RunError
 from macex.render.files import write_whole
+from macex.scale.auditing import completed, intention
+from macex.scale.task import Done
 from macex.scale.writing import Form
 
 JOB = "job.json"
+DONE = "_SUCCESS"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
@@ -61,23 +68,92 @@ class Parts:
             return None
         return noted
 
-    def add(self, at: int, content: bytes, note: dict[str, Any]) -> None:
-        """Write one part, whole or not at all."""
-        write_whole(self._path(at, "part"), content)
-        write_whole(self._path(at, "note"), json.dumps(note).encode())
+    def add(self, done: Done, audit: Path | None = None) -> None:
+        """Write one part, whole or not at all, and record what is to be recorded, once."""
+        with self._room():
+            write_whole(self.part(done.at), done.content)
+            if audit is not None and done.records:
+                intended = intention(audit, done.note, done.records)
+                write_whole(self._path(done.at, "audit"), intended)
+                completed(audit, intended)
+            write_whole(self._path(done.at, "note"), json.dumps(done.note).encode())
+            self._path(done.at, "audit").unlink(missing_ok=True)
+
+    def recovered(self, at: int, audit: Path | None) -> dict[str, Any] | None:
+        """What part `at` holds, its records completed if the run died while it wrote them."""
+        meant = self._path(at, "audit")
+        if self.note(at) is None and audit is not None and meant.exists():
+            note = completed(audit, meant.read_bytes())
+            write_whole(self._path(at, "note"), json.dumps(note).encode())
+            meant.unlink()
+        return self.note(at)
+
+    @contextmanager
+    def _room(self) -> Iterator[None]:
+        """Says what to do when there is no room on the disk."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            whole = len(list(self.folder.glob("*.note")))
+            raise RunError(
+                f"{error.filename}: {error.strerror}. {whole} parts are written and whole: make "
+                "room, then go on with --resume (resume=True)"
+            ) from error
 
     def finish(self, count: int) -> None:
         """Join the parts under the final name, at once, and remove them."""
+        with self._room():
+            self._join(count)
+        shutil.rmtree(self.folder)
+
+    def _join(self, count: int) -> None:
         unfinished = self.out.with_name(f".{self.out.name}.{os.getpid()}.part")
         try:
             with unfinished.open("wb") as file:
-                self.form.join([self._path(at, "part") for at in range(count)], file)
+                self.form.join([self.part(at) for at in range(count)], file)
             unfinished.replace(self.out)
         except OSError as error:
             raise type(error)(error.errno, error.strerror, str(self.out)) from error
         finally:
             unfinished.unlink(missing_ok=True)
-        shutil.rmtree(self.folder)
+
+    def part(self, at: int) -> Path:
+        """Where part `at` is."""
+        return self._path(at, "part")
 
     def _path(self, at: int, ending: str) -> Path:
         return self.folder / f"{at:06d}.{ending}"
+
+
+@dataclass(frozen=True)
+class Folder(Parts):
+    """Parts that are the output: a folder of Parquet files, whole when `_SUCCESS` is in it.
+
+    Names that begin with `_` are no data to those who read such a folder.
+    """
+
+    @property
+    def folder(self) -> Path:
+        """Where the notes are, as long as the run is not over."""
+        return self.out / "_macex"
+
+    def begin(self, job: dict[str, Any], *, resume: bool, force: bool) -> None:
+        """Make the folder, or go on with one that was made for the same job."""
+        if force and not resume and self.out.exists():
+            for old in (*self.out.glob("part-*.parquet"), self.out / DONE):
+                old.unlink(missing_ok=True)
+        self.out.mkdir(exist_ok=True)
+        super().begin(job, resume=resume, force=force)
+
+    def part(self, at: int) -> Path:
+        """Where part `at` is."""
+        return self.out / f"part-{at:06d}.parquet"
+
+    def finish(self, count: int) -> None:
+        """Mark the folder as whole."""
+        del count
+        with self._room():
+            write_whole(self.out / DONE, b"")
+        shutil.rmtree(self.folder)

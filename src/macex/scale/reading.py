@@ -1,7 +1,8 @@
 """Tables from files: CSV, Parquet, Arrow and JSON lines, told apart by their content.
 
 A table is read whole (the training rows) or in chunks (the rows to explain). What is broken is said
-with its line. A stream, such as standard input, is read once.
+with its line; a row group that is broken is left out, and one file of several. A stream, such as
+standard input, is read once.
 """
 
 from __future__ import annotations
@@ -10,34 +11,71 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from importlib import import_module
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, Literal, TypeVar, cast
 
 import pandas as pd
 
 from macex.errors import DataError, closest
+from macex.scale.binary import arrow_module, binary_chunks, whole
+from macex.scale.sources import Fault, Origin, Single, files_of, named
 from macex.scale.text import Place, as_trained, inferred, parsed_times
 from macex.schema import Column
 
 Form = Literal["csv", "parquet", "arrow", "jsonl"]
-Origin = str | Path | IO[bytes]
 
 MAGIC: dict[bytes, Form] = {b"PAR1": "parquet", b"ARRO": "arrow"}
+Part = TypeVar("Part")
 GZIP = b"\x1f\x8b"
 READ_WHOLE = 65_536
 
 
+@dataclass(frozen=True)
+class Chunk:
+    """Some rows as they stand in a file; `start` counts rows of the origin, `first` of the file."""
+
+    frame: pd.DataFrame
+    form: Form
+    name: str
+    start: int
+    first: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.frame)
+
+    def typed(
+        self, columns: Sequence[Column], *, drop: Sequence[str] = (), strict: bool = True
+    ) -> pd.DataFrame:
+        """The rows with the types of `columns`; the index counts the rows of the origin.
+
+        A cell of a text file that is no such value is an error, or is left as text.
+        """
+        kept = dropped(self.frame, drop, self.name)
+        if self.form in ("csv", "jsonl"):
+            kept = _typed(kept, columns, self.form, self.place, strict=strict)
+        kept.index = pd.RangeIndex(self.start, self.start + len(kept))
+        return kept
+
+    def place(self, at: int) -> str:
+        """Where a row of the chunk stands."""
+        if self.form in ("csv", "jsonl"):
+            return f"{self.name} line {self.first + at + (2 if self.form == 'csv' else 1)}"
+        return f"{self.name} row {self.first + at}"
+
+
 def read_table(
-    origin: Origin, *, drop: Sequence[str] = (), dates: Sequence[str] = ()
+    origin: Single, *, drop: Sequence[str] = (), dates: Sequence[str] = ()
 ) -> pd.DataFrame:
     """A whole table, each column as its cells look; `dates` are columns of points in time."""
     name = named(origin)
     with _frames(origin, READ_WHOLE) as (frames, form):
-        table = dropped(pd.concat(list(frames), ignore_index=True), drop, name)
+        table = dropped(pd.concat([_sound(part) for part in frames], ignore_index=True), drop, name)
     for column in dates:
         if column in table:
             table[column] = parsed_times(table[column], column, lines_of(name, 0))
@@ -56,27 +94,67 @@ def read_chunks(
 
     The index counts the rows of the table from 0.
     """
-    name = named(origin)
-    with _frames(origin, size) as (frames, form):
-        start = 0
-        for frame in frames:
-            kept = dropped(frame, drop, name)
-            if form in ("csv", "jsonl"):
-                kept = _typed(kept, columns, form, lines_of(name, start))
-            kept.index = pd.RangeIndex(start, start + len(kept))
-            start += len(kept)
-            yield kept
+    for chunk in raw_chunks(origin, size, strict=True):
+        if isinstance(chunk, Chunk):
+            yield chunk.typed(columns, drop=drop)
+
+
+def raw_chunks(origin: Origin, size: int, *, strict: bool = False) -> Iterator[Chunk | Fault]:
+    """The rows of all files of an origin, at most `size` at a time, and what cannot be read.
+
+    A file that is no table is an error if it is the only one, or if `strict`.
+    """
+    files = files_of(origin)
+    start = 0
+    for file in files:
+        try:
+            for part in _file_chunks(file, size, start):
+                yield _sound(part) if strict else part
+                start += part.rows
+        except (DataError, FileNotFoundError, PermissionError) as error:
+            if strict or len(files) == 1:
+                raise
+            yield Fault(named(file), f"{error}; what follows in this file is left out")
+
+
+def _file_chunks(file: Single, size: int, start: int) -> Iterator[Chunk | Fault]:
+    name, first = named(file), 0
+    with _frames(file, size) as (frames, form):
+        for part in frames:
+            if isinstance(part, Fault):
+                yield part
+                first += part.rows
+            else:
+                yield Chunk(part, form, name, start + first, first)
+                first += len(part)
+
+
+def _sound(part: Part | Fault) -> Part:
+    if isinstance(part, Fault):
+        raise DataError(str(part))
+    return part
 
 
 def count_rows(origin: Origin) -> int | None:
-    """About how many rows a file has, for a progress bar; None for a stream."""
+    """About how many rows there are, for a progress bar; None where that is not easily said."""
+    files = files_of(origin)
+    try:
+        counts = [_count(file) for file in files]
+    except (DataError, OSError):
+        if len(files) == 1:
+            raise
+        return None
+    return None if None in counts else sum(count or 0 for count in counts)
+
+
+def _count(origin: Single) -> int | None:
     if not isinstance(origin, str | Path):
         return None
     name = named(origin)
     with _broken(name), _opened(origin) as (file, form):
         if form == "parquet":
-            with _whole(form, name):
-                return int(_arrow("pyarrow.parquet").ParquetFile(file).metadata.num_rows)
+            with whole(form, name):
+                return int(arrow_module("pyarrow.parquet").ParquetFile(file).metadata.num_rows)
         if form == "arrow":
             return None
         breaks = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
@@ -97,23 +175,19 @@ def require(table: pd.DataFrame, column: str, name: str, option: str) -> None:
         raise DataError(f"{option} names {column!r}, but {name} has no such column{hint}")
 
 
-def named(origin: Origin) -> str:
-    """What messages call a file."""
-    return str(origin) if isinstance(origin, str | Path) else "standard input"
-
-
 def lines_of(name: str, start: int) -> Place:
     """Where row `at` of a chunk stands in its file."""
     return lambda at: f"{name} line {start + at + 2}"
 
 
 @contextmanager
-def _frames(origin: Origin, size: int) -> Iterator[tuple[Iterator[pd.DataFrame], Form]]:
+def _frames(origin: Single, size: int) -> Iterator[tuple[Iterator[pd.DataFrame | Fault], Form]]:
     """The rows of a table, `size` at a time, and the form they were in."""
     name = named(origin)
     with _broken(name), _opened(origin) as (file, form):
+        frames: Generator[pd.DataFrame | Fault]
         if form in ("parquet", "arrow"):
-            frames = _binary_chunks(file, form, name, size)
+            frames = binary_chunks(file, form, name, size)
         else:
             frames = _csv(file, name, size) if form == "csv" else _jsonl(file, name, size)
         with closing(frames):
@@ -121,7 +195,7 @@ def _frames(origin: Origin, size: int) -> Iterator[tuple[Iterator[pd.DataFrame],
 
 
 @contextmanager
-def _opened(origin: Origin) -> Iterator[tuple[IO[bytes], Form]]:
+def _opened(origin: Single) -> Iterator[tuple[IO[bytes], Form]]:
     """The bytes of a table, unpacked, and the form they are in."""
     if isinstance(origin, str | Path):
         with Path(origin).open("rb") as file:
@@ -166,7 +240,7 @@ def _text(file: IO[bytes]) -> Iterator[io.TextIOWrapper]:
         text.detach()
 
 
-def _csv(file: IO[bytes], name: str, size: int) -> Generator[pd.DataFrame]:
+def _csv(file: IO[bytes], name: str, size: int) -> Generator[pd.DataFrame | Fault]:
     with _text(file) as text:
         yield from _csv_lines(text, name, size)
 
@@ -206,7 +280,7 @@ def _texts(rows: list[list[str]], head: list[str]) -> pd.DataFrame:
     return pd.concat(columns, axis=1, keys=head) if columns else pd.DataFrame()
 
 
-def _jsonl(file: IO[bytes], name: str, size: int) -> Generator[pd.DataFrame]:
+def _jsonl(file: IO[bytes], name: str, size: int) -> Generator[pd.DataFrame | Fault]:
     with _text(file) as text:
         yield from _json_lines(text, name, size)
 
@@ -240,51 +314,14 @@ def _same_keys(record: dict[str, Any], first: dict[str, Any], place: str) -> dic
 
 
 def _typed(
-    frame: pd.DataFrame, columns: Sequence[Column], form: Form, place: Place
+    frame: pd.DataFrame, columns: Sequence[Column], form: Form, place: Place, *, strict: bool
 ) -> pd.DataFrame:
     """The columns known from training in their types; others as they are."""
-    for column in columns:
-        textual = form == "csv" or column.kind == "datetime"
-        if textual and column.name in frame:
-            frame[column.name] = as_trained(frame[column.name], column, place)
-    return frame
-
-
-def _arrow(module: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise DataError("Parquet and Arrow files need pyarrow: pip install macex[files]") from error
-
-
-def _binary_chunks(file: IO[bytes], form: Form, name: str, size: int) -> Generator[pd.DataFrame]:
-    source = file if file.seekable() else io.BytesIO(file.read())
-    with _whole(form, name):
-        batches, schema = _parquet(source, size) if form == "parquet" else _ipc(source)
-        empty = True
-        for batch in batches:
-            for at in range(0, len(batch), size):
-                empty = False
-                yield batch.slice(at, size).to_pandas()
-        if empty:
-            yield schema.empty_table().to_pandas()
-
-
-@contextmanager
-def _whole(form: Form, name: str) -> Iterator[None]:
-    """Says that a Parquet or Arrow file is broken."""
-    arrow = _arrow("pyarrow")
-    try:
-        yield
-    except (arrow.ArrowException, OSError) as error:
-        raise DataError(f"{name} is not a whole {form.title()} file: {error}") from error
-
-
-def _parquet(source: IO[bytes], size: int) -> tuple[Iterable[Any], Any]:
-    file = _arrow("pyarrow.parquet").ParquetFile(source)
-    return file.iter_batches(batch_size=size), file.schema_arrow
-
-
-def _ipc(source: IO[bytes]) -> tuple[Iterable[Any], Any]:
-    file = _arrow("pyarrow.ipc").open_file(source)
-    return (file.get_batch(at) for at in range(file.num_record_batches)), file.schema
+    textual = [column for column in columns if form == "csv" or column.kind == "datetime"]
+    return frame.assign(
+        **{
+            column.name: as_trained(frame[column.name], column, place, strict=strict)
+            for column in textual
+            if column.name in frame
+        }
+    )

@@ -39,8 +39,28 @@ def inferred(cells: pd.Series) -> pd.Series:
     return cells.where(there)
 
 
-def as_trained(cells: pd.Series, column: Column, place: Place) -> pd.Series:
-    """Text as the values that a column has in training; `place` says where a row stands."""
+def as_trained(cells: pd.Series, column: Column, place: Place, *, strict: bool = True) -> pd.Series:
+    """Text as the values that a column has in training; `place` says where a row stands.
+
+    Text that is no such value is an error, or stays text where not `strict`.
+    """
+    try:
+        return _trained(cells, column, place)
+    except DataError:
+        if strict:
+            raise
+    values = [_trained_cell(cell, column) for cell in cells]
+    return pd.Series(values, index=cells.index, dtype=object)
+
+
+def _trained_cell(cell: object, column: Column) -> object:
+    try:
+        return _trained(pd.Series([cell]), column, lambda _: "").iloc[0]
+    except DataError:
+        return cell
+
+
+def _trained(cells: pd.Series, column: Column, place: Place) -> pd.Series:
     there = ~cells.isin(MISSING_WORDS)
     words = cells.to_numpy(dtype=object)[there]
     family = column.storage.numbers.kind
@@ -57,26 +77,36 @@ def as_trained(cells: pd.Series, column: Column, place: Place) -> pd.Series:
     return _spread(np.array(values, dtype=object), there).infer_objects()
 
 
-def parsed_times(cells: pd.Series, column: str, place: Place) -> pd.Series:
-    """Text as points in time."""
+def parsed_times(cells: pd.Series, column: str, place: Place, *, utc: bool = False) -> pd.Series:
+    """Text as points in time; with `utc` they may be of several time zones."""
     try:
-        return pd.to_datetime(cells, format="ISO8601")
+        return pd.to_datetime(cells, format="ISO8601", utc=utc)
     except (ValueError, TypeError):
-        bad = pd.to_datetime(cells, format="ISO8601", errors="coerce").isna() & cells.notna()
-        at = int(np.flatnonzero(bad)[0])
-        raise DataError(
-            f"{place(at)}: column {column!r} holds {cells.iloc[at]!r}, which is no date such as "
-            "2024-02-01"
+        read = pd.to_datetime(cells, format="ISO8601", errors="coerce", utc=True)
+        raise _misread(
+            cells, read, f"column {column!r}", place, "date such as 2024-02-01"
         ) from None
 
 
+def _misread(cells: pd.Series, read: Any, name: str, place: Place, what: str) -> DataError:
+    """The error for the first cell that could not be read."""
+    bad = np.flatnonzero(read.isna() & cells.notna())
+    if not len(bad):
+        return DataError(f"{place(0)}: {name} has times of several time zones; write them in one")
+    at = int(bad[0])
+    return DataError(f"{place(at)}: {name} holds {cells.iloc[at]!r}, which is no {what}")
+
+
 def _times(cells: pd.Series, column: Column, place: Place) -> pd.Series:
+    zone, name = column.storage.zone, f"column {column.name!r}"
     if column.storage.numbers.kind == "m":
-        return pd.to_timedelta(cells)
-    moments = parsed_times(cells, column.name, place)
-    if column.storage.zone and moments.dt.tz is None:
-        moments = moments.dt.tz_localize("UTC").dt.tz_convert(column.storage.zone)
-    return moments
+        try:
+            return pd.to_timedelta(cells)
+        except ValueError:
+            read = pd.to_timedelta(cells, errors="coerce")
+            raise _misread(cells, read, name, place, "duration such as 2 days") from None
+    moments = parsed_times(cells, column.name, place, utc=bool(zone))
+    return moments.dt.tz_convert(zone) if zone else moments
 
 
 def _numbers(words: Any, rows: Any, column: Column, place: Place) -> Any:

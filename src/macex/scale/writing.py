@@ -21,17 +21,22 @@ import pandas as pd
 from macex.errors import OptionError, closest
 from macex.explanation import Explanations
 from macex.explanation.json import BATCH_FORMAT, explanations_document, plain
+from macex.scale.layout import Field, Layout
+
+LABEL = "cf.label"  # whole numbers stay whole beside a row without a label
 
 
 @dataclass(frozen=True)
 class Form(ABC):
     """How explanations are written; `changes` asks for one line per change.
 
-    `index` is what the column is called that names the rows, None where they have no names.
+    `index` is what the column is called that names the rows, None where they have no names;
+    `layout` is needed by forms with typed columns.
     """
 
     changes: bool = False
     index: str | None = None
+    layout: Layout | None = None
     tail: ClassVar[bytes] = b""
     streams: ClassVar[bool] = True
 
@@ -55,6 +60,8 @@ class Form(ABC):
             table = table.reset_index(drop=True)
             table.insert(0, self.index, [names[row] for row in table["cf.row"]])
         table["cf.row"] += start
+        if self.layout is not None and LABEL in table:
+            table[LABEL] = self.layout.column(table, LABEL)
         return table
 
 
@@ -105,23 +112,43 @@ class Parquet(Form):
     streams: ClassVar[bool] = False
 
     def part(self, found: Explanations, start: int) -> bytes:
-        """A Parquet file of its own."""
+        """A Parquet file of its own, with the columns of the layout."""
+        arrow, parquet = _arrow()
         table = self.table(found, start)
-        if self.changes:
-            table = table.astype(dict.fromkeys(("before", "after", "low", "high"), "str"))
+        if self.layout is None:
+            raise TypeError("typed columns need a layout")
+        typed = self.layout.typed(table)
+        if self.index is not None:
+            typed.insert(0, self.index, table[self.index])
+        fields = [arrow.field(field.name, _type(arrow, field)) for field in self.layout.fields]
+        if self.index is not None:
+            names = arrow.Array.from_pandas(typed[self.index])
+            fields.insert(0, arrow.field(self.index, names.type))
         packed = io.BytesIO()
-        _arrow()
-        table.to_parquet(packed, index=False)
+        content = arrow.Table.from_pandas(typed, arrow.schema(fields), preserve_index=False)
+        parquet.write_table(content.replace_schema_metadata(None), packed)
         return packed.getvalue()
 
     def join(self, parts: Sequence[Path], out: IO[bytes]) -> None:
-        """One row group a part, in the types that hold all of them."""
+        """One row group a part; a name may be of another type in another part."""
         arrow, parquet = _arrow()
         schemas = [parquet.read_schema(part).remove_metadata() for part in parts]
         schema = arrow.unify_schemas(schemas, promote_options="permissive")
         with parquet.ParquetWriter(out, schema) as writer:
             for part in parts:
                 writer.write_table(parquet.read_table(part).cast(schema))
+
+
+def _type(arrow: Any, field: Field) -> Any:
+    kinds = {
+        "whole": arrow.int64(),
+        "number": arrow.float64(),
+        "truth": arrow.bool_(),
+        "text": arrow.string(),
+        "time": arrow.timestamp("us", field.zone or None),
+        "span": arrow.duration("us"),
+    }
+    return kinds[field.kind]
 
 
 FORMS: dict[str, type[Form]] = {"csv": Csv, "json": Json, "jsonl": Jsonl, "parquet": Parquet}

@@ -225,7 +225,7 @@ def test_a_process_that_crashes_is_not_ours(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_model_is_read_again_where_it_is_sent(tmp_path):
+def test_a_model_is_sent_as_its_file(tmp_path):
     content, _, data = written("skops")
     path = put(tmp_path, content)
     model = mx.load_model(path)
@@ -235,8 +235,9 @@ def test_a_model_is_read_again_where_it_is_sent(tmp_path):
     assert len(sent.live_model.predict(data)) == len(data)
     note = pickle.dumps(model)
     path.write_bytes(b"another")
-    with pytest.raises(mx.ModelFileError):
-        received(note)
+    assert received(note).sha256 == model.sha256
+    with pytest.raises(mx.ModelFileError, match="another file"):
+        pickle.dumps(model)
 
 
 def test_folders_and_absent_files_are_told_apart(tmp_path):

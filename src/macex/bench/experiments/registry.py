@@ -25,6 +25,7 @@ from macex.bench.experiments import (
     times,
 )
 from macex.bench.experiments.engine import cost, quality
+from macex.bench.experiments.scale import table as scale
 from macex.bench.findings import Findings
 from macex.bench.plan import Plan
 from macex.bench.report.document import Section
@@ -63,11 +64,13 @@ EXPERIMENTS: dict[str, Experiment] = {
     "cohort": Experiment(cohort.tasks, cohort.show),
     "quality": Experiment(quality.tasks, quality.show, (quality.claims,)),
     "cost": Experiment(cost.tasks, cost.show, (cost.claims,)),
+    "scale": Experiment(scale.tasks, scale.show, (scale.claims,)),
 }
+ALONE = {"scale"}  # hours of a machine of its own
 GROUPS: dict[str, tuple[str, ...]] = {
     "paper": ("1", "2", "3", "4", "5", "6", "7", "figure2"),
     "engine": ("quality", "cost"),
-    "all": tuple(EXPERIMENTS),
+    "all": tuple(name for name in EXPERIMENTS if name not in ALONE),
 }
 
 
@@ -88,4 +91,5 @@ def measures() -> dict[str, Measure]:
         "kinds": kinds.measure,
         "cohort": cohort.measure,
         "thresholds": thresholds.measure,
+        "scale": scale.measure,
     }

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,14 +22,14 @@ class ModelFile:
     """A model and the file it came from; `Explainer` takes it as any other model.
 
     `live_model` is the object of the model's own library, `sha256` the digest of the file. Sent to
-    another process, it is read from `path` again.
+    another process, it travels as the bytes of the file and is opened there.
     """
 
     path: Path
     format: Format
     sha256: str
     live_model: Any = field(repr=False)
-    again: Callable[[str], ModelFile] = field(repr=False)
+    trusted: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property
     def scores(self) -> Any:
@@ -37,14 +37,18 @@ class ModelFile:
         return adapted(self.live_model)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _read_again, (self.again, str(self.path), self.sha256)
+        content = self.path.read_bytes()
+        if hashlib.sha256(content).hexdigest() != self.sha256:
+            raise ModelFileError(
+                f"{self.path} is another file than the one the model was read from: load it again"
+            )
+        return _received, (str(self.path), self.format, content, self.trusted)
 
 
-def _read_again(again: Callable[[str], ModelFile], path: str, sha256: str) -> ModelFile:
-    found = again(path)
-    if found.sha256 != sha256:
-        raise ModelFileError(f"{path} is another file than the one the model was read from")
-    return found
+def _received(path: str, form: Format, content: bytes, trusted: tuple[str, ...]) -> ModelFile:
+    """The model in the bytes of a file that another process has opened before."""
+    model = _opened(content, form, trusted)
+    return ModelFile(Path(path), form, hashlib.sha256(content).hexdigest(), model, trusted)
 
 
 def load_model(
@@ -82,14 +86,7 @@ def load_model(
         model = _opened(content, form, trusted)
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from error
-    again = partial(
-        load_model,
-        trusted=trusted,
-        allow_pickle=allow_pickle,
-        memory_mb=memory_mb,
-        timeout_s=timeout_s,
-    )
-    return ModelFile(path, form, hashlib.sha256(content).hexdigest(), model, again)
+    return ModelFile(path, form, hashlib.sha256(content).hexdigest(), model, tuple(trusted))
 
 
 def _content(path: Path) -> bytes:

@@ -1,0 +1,87 @@
+"""How fast rows are explained: by one process, by two, and whether more rows cost more each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from macex.bench.cells import Cell, fitted, pipeline
+from macex.bench.experiments.scale.crowd import crowd
+from macex.bench.tasks import Outcome, Task
+from macex.bench.workshop import Clock, Workshop
+from macex.datasets import Dataset
+from macex.explainer import Explainer
+from macex.scale.frames import explain_frames
+
+CHUNKS = 40  # that a comparison of workers is cut into
+WARM = 6  # chunks after which all workers are at work
+
+
+def one_process(task: Task, workshop: Workshop) -> Outcome:
+    """Seconds in all and in the model, of rows explained 4,096 at a time."""
+    cell = workshop.cell(task) if task.model not in OTHERS else _other(task, workshop)
+    explainer = Explainer(cell.model, cell.train)
+    rows = list(crowd(cell.dataset, task.stop))
+    explainer.explain(rows[0].head(100))
+    clock = Clock(cell)
+    for frame in rows:
+        clock.ask(explainer, frame, 1)
+    return Outcome(task, [], clock.cost)
+
+
+def linear(dataset: Dataset) -> Any:
+    """A logistic regression, not yet fitted."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import StandardScaler
+
+    return pipeline(dataset, StandardScaler(), LogisticRegression(max_iter=300))
+
+
+def forest(dataset: Dataset) -> Any:
+    """100 trees of depth 12, not yet fitted."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    trees = RandomForestClassifier(100, max_depth=12, random_state=0)
+    return pipeline(dataset, "passthrough", trees)
+
+
+OTHERS = {"linear": linear, "forest": forest}
+
+
+def _other(task: Task, workshop: Workshop) -> Cell:
+    """A cell of a model that the paper's tables do not have."""
+    return fitted(workshop.cells.dataset(task.dataset), task.model, OTHERS[task.model])
+
+
+def workers(task: Task, workshop: Workshop) -> Outcome:
+    """Rows a second by one process and by two, once all are at work."""
+    cell = workshop.cell(task)
+    explainer = Explainer(cell.model, cell.train)
+    frames = list(crowd(cell.dataset, task.stop, size=max(1, task.stop // CHUNKS)))
+    found = {f"jobs{jobs}": steady(explainer, frames, jobs) for jobs in (1, 2)}
+    return Outcome(task, [found])
+
+
+def steady(explainer: Explainer, frames: list[pd.DataFrame], jobs: int) -> float:
+    """Rows a second after the first few chunks."""
+    ends = [time.perf_counter() for _ in explain_frames(explainer, frames, jobs=jobs)]
+    rows = sum(len(frame) for frame in frames[WARM + 1 :])
+    return rows / max(ends[-1] - ends[WARM], 1e-9)
+
+
+def flat(task: Task, workshop: Workshop) -> Outcome:
+    """CPU seconds a row, of as many rows as the task says."""
+    cell = workshop.cell(task)
+    explainer = Explainer(cell.model, cell.train)
+    explainer.explain(next(crowd(cell.dataset, 100)))
+    began = time.process_time()
+    _drain(explain_frames(explainer, crowd(cell.dataset, task.stop)))
+    return Outcome(task, [{"cpu_ms": 1000 * (time.process_time() - began) / task.stop}])
+
+
+def _drain(made: Iterable[Any]) -> None:
+    for _ in made:
+        pass

@@ -1,0 +1,161 @@
+"""The experiment of rows by the million: its tasks, its tables and what should hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from macex.bench.claims import Claim, at_least, at_most
+from macex.bench.experiments.scale import night, pace
+from macex.bench.findings import Findings
+from macex.bench.methods import DEFAULT
+from macex.bench.plan import Plan
+from macex.bench.report.document import Section, Table
+from macex.bench.tasks import Outcome, Task
+from macex.bench.workshop import Workshop
+
+DATASET = "adult"
+QUERIES = 20_000
+OTHERS_QUERIES = 4_096
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+ROWS = 1_000_000
+ONE, WORKERS, FLAT, NIGHT = "one process", "two processes", "flat", "file"
+LEAST_PACE = {"XGBoost": 800, "MLP": 2000}
+LEAST_GAIN = 1.7
+MOST_GROWTH = 1.1
+MOST_SECONDS = 45 * 60
+MOST_MEGABYTES = 2048
+FULL_SIZE = 1_000_000  # the size that the limits of a night are meant for
+
+MEASURES: dict[str, Callable[[Task, Workshop], Outcome]] = {
+    ONE: pace.one_process,
+    WORKERS: pace.workers,
+    FLAT: pace.flat,
+    NIGHT: night.measure,
+}
+
+
+def tasks(plan: Plan) -> list[Task]:
+    """`plan.queries` sets how many rows pace is measured with, `plan.rows` the largest run."""
+    if DATASET not in plan.here:
+        return []
+    queries, most = plan.queries or QUERIES, plan.rows or ROWS
+    pacing = [
+        Task("scale", DATASET, model, DEFAULT, stop=queries, point=point)
+        for model in plan.models
+        for point in (ONE, WORKERS)
+    ]
+    pacing += [
+        Task("scale", DATASET, kind, DEFAULT, stop=min(queries, OTHERS_QUERIES), point=ONE)
+        for kind in pace.OTHERS
+    ]
+    if night.MODEL not in plan.models:
+        return pacing
+    sizes = sorted({size for size in SIZES if size < most} | {most})
+    growing = [Task("scale", DATASET, night.MODEL, DEFAULT, stop=n, point=FLAT) for n in sizes]
+    return [*pacing, *growing, Task("scale", DATASET, night.MODEL, DEFAULT, stop=most, point=NIGHT)]
+
+
+def measure(task: Task, workshop: Workshop) -> Outcome:
+    """What a task's point stands for."""
+    return MEASURES[task.point](task, workshop)
+
+
+def _at(findings: Findings, point: str) -> list[Outcome]:
+    return [o for o in findings.kind("scale") if o.task.point == point and o.error is None]
+
+
+def show(findings: Findings) -> Section:
+    """A table for each question."""
+    return Section(
+        "Rows by the million",
+        [_paces(findings), _gains(findings), _growth(findings), _nights(findings)],
+    )
+
+
+def _paces(findings: Findings) -> Table:
+    headings = ("model", "rows", "rows a second", "cpu ms a row", "of it model", "engine / model")
+    table = Table("Adult by one process, 4,096 rows at a time", headings)
+    for outcome in _at(findings, ONE):
+        cost = outcome.cost
+        own = cost["cpu"] - cost["model_cpu"]
+        each = 1000 / cost["queries"]
+        table.add(
+            outcome.task.model,
+            round(cost["queries"]),
+            cost["queries"] / cost["seconds"],
+            each * cost["cpu"],
+            each * cost["model_cpu"],
+            own / cost["model_cpu"],
+        )
+    return table
+
+
+def _gains(findings: Findings) -> Table:
+    table = Table(
+        "Rows a second by one process and by two, all at work",
+        ("model", "rows", "one", "two", "gain"),
+    )
+    for outcome in _at(findings, WORKERS):
+        one, two = outcome.records[0]["jobs1"], outcome.records[0]["jobs2"]
+        table.add(outcome.task.model, outcome.task.stop, one, two, two / one)
+    return table
+
+
+def _growth(findings: Findings) -> Table:
+    table = Table(f"CPU time a row ({night.MODEL})", ("rows", "cpu ms a row"))
+    for outcome in _at(findings, FLAT):
+        table.add(f"{outcome.task.stop:,}", outcome.records[0]["cpu_ms"])
+    return table
+
+
+def _nights(findings: Findings) -> Table:
+    headings = ("rows", "minutes", "rows a second", "peak MB", "same bytes")
+    table = Table(
+        f"File to file by {night.JOBS} processes ({night.MODEL}), killed twice on the way", headings
+    )
+    for outcome in _at(findings, NIGHT):
+        record, rows = outcome.records[0], outcome.task.stop
+        table.add(
+            f"{rows:,}",
+            record["seconds"] / 60,
+            rows / record["seconds"],
+            round(record["peak_mb"]),
+            "yes" if record["same"] else "NO",
+        )
+    return table
+
+
+def claims(findings: Findings) -> list[Claim]:
+    """Pace, gain, flatness, and a million rows within 45 minutes and 2 GiB."""
+    found = []
+    for outcome in _at(findings, ONE):
+        cost, model = outcome.cost, outcome.task.model
+        own = (cost["cpu"] - cost["model_cpu"]) / cost["model_cpu"]
+        fast = cost["queries"] / cost["seconds"]
+        if model in LEAST_PACE:
+            found += [
+                at_least(f"{model}: Adult rows a second", fast, LEAST_PACE[model]),
+                at_most(f"{model}: engine's CPU over the model's", own, 1),
+            ]
+    for outcome in _at(findings, WORKERS):
+        gain = outcome.records[0]["jobs2"] / outcome.records[0]["jobs1"]
+        found.append(at_least(f"{outcome.task.model}: two processes against one", gain, LEAST_GAIN))
+    each = [outcome.records[0]["cpu_ms"] for outcome in _at(findings, FLAT)]
+    if len(each) > 1:
+        found.append(
+            at_most("cost of a row, most rows against fewest", each[-1] / each[0], MOST_GROWTH)
+        )
+    for outcome in _at(findings, NIGHT):
+        found += _night_claims(outcome)
+    return found
+
+
+def _night_claims(outcome: Outcome) -> list[Claim]:
+    record, rows = outcome.records[0], outcome.task.stop
+    name = f"{rows:,} rows file to file"
+    allowed = MOST_SECONDS * rows / FULL_SIZE
+    return [
+        Claim(f"{name}, killed twice: the same bytes", record["same"], "parts made again"),
+        at_most(f"{name}: peak memory", record["peak_mb"], MOST_MEGABYTES, " MB"),
+        at_most(f"{name}: seconds", record["seconds"], max(allowed, 120)),
+    ]

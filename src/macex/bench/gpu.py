@@ -1,0 +1,161 @@
+"""`python -m macex.bench.gpu`: how many queries a second a device answers, codes in, codes out.
+
+Adult and a torch network of two hidden layers of 50, on every device there is. What the stages cost
+is read off runs that leave some of them out. A sample of the answers is compared with those of the
+explainer itself.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import typer
+
+from macex.ask.constraints import Constraints
+from macex.datasets import Dataset, load
+from macex.device import CodeAnswers, DeviceExplainer, TorchScores
+from macex.device.arrays import on_host
+from macex.explainer import Explainer
+from macex.models.kinds.networks import Network
+from macex.models.optional import needed
+
+EPOCHS = 8
+TRAINED = 0.8  # of the rows
+RUNS = {
+    "level 1": ({"finetune": None}, 1),
+    "level 1, refined": ({}, 1),
+    "all levels": ({"finetune": None}, None),
+    "end to end": ({}, None),
+}
+
+
+class Bench(NamedTuple):
+    """A network on a dataset, and rows to be explained."""
+
+    dataset: Dataset
+    network: Any
+    prepare: Any
+    model: Network
+
+    def explainer(self, options: dict[str, Any]) -> Explainer:
+        """An explainer of the network."""
+        train = self.dataset.frame.iloc[: int(TRAINED * len(self.dataset.frame))]
+        return Explainer(self.model, train, **options)
+
+    def scores(self, explainer: Explainer, device: str) -> TorchScores:
+        """The network as a function of codes, on a device."""
+        return TorchScores(explainer, self.network.to(device), self.prepare, logits=True)
+
+
+def trained(dataset: Dataset) -> Bench:
+    """A network of two hidden layers of 50, trained on the first rows of a dataset."""
+    torch = needed("torch", "torch")
+    from sklearn.compose import make_column_transformer
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    columns = make_column_transformer(
+        (one_hot, list(dataset.categorical)), (StandardScaler(), list(dataset.continuous))
+    )
+    count = int(TRAINED * len(dataset.frame))
+    inputs = torch.as_tensor(columns.fit_transform(dataset.frame.iloc[:count]).astype(np.float32))
+    labels = torch.as_tensor(np.asarray(dataset.label)[:count].astype(np.int64))
+    torch.manual_seed(0)
+    layers = torch.nn
+    network = layers.Sequential(
+        layers.Linear(inputs.shape[1], 50),
+        layers.ReLU(),
+        layers.Linear(50, 50),
+        layers.ReLU(),
+        layers.Linear(50, 2),
+    )
+    steps = torch.optim.Adam(network.parameters(), lr=3e-3)
+    for _ in range(EPOCHS):
+        for some in torch.randperm(count).split(256):
+            steps.zero_grad()
+            layers.functional.cross_entropy(network(inputs[some]), labels[some]).backward()
+            steps.step()
+    network.eval()
+
+    def prepare(frame: Any) -> Any:
+        return columns.transform(frame).astype(np.float32)
+
+    return Bench(dataset, network, prepare, Network(network, prepare, classes=(0, 1), logits=True))
+
+
+def queries(bench: Bench, explainer: Explainer, count: int) -> Any:
+    """Codes of rows the network was not trained on, over and over."""
+    rest = bench.dataset.frame.iloc[int(TRAINED * len(bench.dataset.frame)) :]
+    return np.resize(explainer.schema.read(rest).codes, (count, len(explainer.schema.columns)))
+
+
+def seconds(explain: Any, codes: Any, device: str, repeats: int = 3) -> float:
+    """The least time a call takes, after one to warm up."""
+    torch = needed("torch", "torch")
+    codes = torch.as_tensor(codes, device=device)
+    taken = []
+    for _ in range(repeats + 1):
+        began = time.perf_counter()
+        explain(codes)
+        if device != "cpu":
+            torch.cuda.synchronize()
+        taken.append(time.perf_counter() - began)
+    return min(taken[1:])
+
+
+def agreement(explainer: Explainer, codes: Any, answers: CodeAnswers) -> str:
+    """How answers compare with the explainer's own."""
+    changed, found, made = map(on_host, (answers.changed, answers.found, answers.codes))
+    same, fewer = [], []
+    for at, item in enumerate(explainer.explain(explainer.schema.frame(codes))):
+        if item.counterfactuals and found[at]:
+            best = item.counterfactuals[0]
+            same.append(np.array_equal(explainer.schema.read(best.row).codes[0], made[at]))
+            fewer.append(np.sign(best.sparsity - changed[at]))
+    ways = np.array(fewer)
+    return (
+        f"{len(same):,} answers: {np.mean(same):.1%} equal, {np.mean(ways > 0):.1%} with fewer "
+        f"changes, {np.mean(ways < 0):.1%} with more"
+    )
+
+
+def run(
+    device: Annotated[str, typer.Option(help="cpu, cuda, or nothing for all there are.")] = "",
+    sizes: Annotated[
+        str, typer.Option(help="Queries at once, by commas.")
+    ] = "10000,100000,1000000",
+    sample: Annotated[int, typer.Option(help="Answers compared with the explainer's.")] = 1000,
+) -> None:
+    """Print queries a second by stage and by size, on every device there is."""
+    torch = needed("torch", "torch")
+    bench = trained(load("adult"))
+    devices = [device] if device else ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+    for name in devices:
+        wide = [int(size) for size in sizes.split(",")]
+        wide = wide if name != "cpu" else [min(wide[0], 10_000)]
+        what = torch.cuda.get_device_name() if name != "cpu" else f"{torch.get_num_threads()} CPUs"
+        print(f"Adult, torch network (50, 50), {what}: queries a second")
+        print(f"{'':20}" + "".join(f"{size:>14,}" for size in wide))
+        for title, (options, most) in RUNS.items():
+            explainer = bench.explainer(options)
+            fast = DeviceExplainer(
+                explainer,
+                bench.scores(explainer, name),
+                device=name,
+                constraints=Constraints(max_changes=most),
+                confirm=False,
+            )
+            rates = [
+                size / seconds(fast.explain, queries(bench, explainer, size), name) for size in wide
+            ]
+            print(f"{title:20}" + "".join(f"{rate:14,.0f}" for rate in rates), flush=True)
+        codes = queries(bench, explainer, sample)
+        answers = fast.explain(codes)
+        bench.network.to("cpu")
+        print(f"against the explainer: {agreement(explainer, codes, answers)}")
+
+
+if __name__ == "__main__":
+    typer.run(run)

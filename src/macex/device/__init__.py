@@ -1,0 +1,18 @@
+"""The default search for millions of rows: codes in, codes out, on an accelerator if there is one.
+
+The stages in `macex.stages` are written for one query to be quick. Here the same stages are dense
+array code for blocks of many thousand queries, on NumPy or on torch, and the model is a function of
+codes that answers where they lie. So candidates, levels and refinement never leave the device.
+
+    layout.py        what may change, as tables on the device          candidates.py   stage 1
+    embedding.py     codes to the inputs of a torch module             levels.py       stage 2
+    judging.py       scores to progress toward the goal                section.py      stage 4
+    plausibility.py  how usual a row is                                selection.py    stage 3
+"""
+
+from __future__ import annotations
+
+from macex.device.explainer import CodeAnswers, DeviceExplainer
+from macex.device.torch_scores import TorchScores
+
+__all__ = ["CodeAnswers", "DeviceExplainer", "TorchScores"]

@@ -1,0 +1,217 @@
+"""The object that people meet: codes in, codes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from macex.ask.compiling import check
+from macex.ask.constraints import Constraints
+from macex.device.arrays import Array, memory, on_host, place_named
+from macex.device.goals import Wanted, toward, wanted_of
+from macex.device.judging import MOST_ROWS, Asker, Judge, Score
+from macex.device.layout import layout_of
+from macex.device.neighbors import nearby
+from macex.device.plausibility import usual_of
+from macex.device.searching import Searcher
+from macex.errors import ModelError, OptionError, SchemaError
+from macex.explainer.explainer import check_call
+from macex.models.asking import CHUNK_ROWS
+from macex.schema import MISSING, UNKNOWN
+from macex.schema import Array as HostArray
+from macex.stages.candidates import Both
+from macex.stages.finetune.section import Section
+from macex.stages.search.exhaustive import Exhaustive
+
+if TYPE_CHECKING:
+    from macex.explainer import Explainer
+    from macex.explainer.fitted import Fitted
+
+SINGLE_BYTES = 150  # what a single change of a query takes at the worst
+PAIR_BYTES = 150_000  # what all its combinations take
+
+
+class CodeAnswers(NamedTuple):
+    """Answers, one entry for each row of codes; arrays of the device."""
+
+    codes: Array  # (n, d) the counterfactuals; the row itself where none was found
+    found: Array  # (n,) bool
+    changed: Array  # (n,) int: how many columns differ
+    score: Array  # (n,) of these codes, toward the goal
+
+
+class DeviceExplainer:
+    """The default search of an explainer for many rows of codes, on NumPy or a torch device.
+
+    Parameters
+    ----------
+    explainer : of classes, with `candidates="both"`, `method="exhaustive"`, `prefer="fewest"` and
+        `finetune="section"` or None.
+    score : the model as a function of codes (n, d) in the order of `explainer.schema.columns` that
+        returns its scores (n, classes), or (n,) for the second of two, where the codes lie; for
+        torch modules there is `TorchScores`.
+    device : None for NumPy; "cpu", "cuda" or "cuda:1" for torch.
+    constraints : further constraints, the same for all rows. Groups, rules, derived columns,
+        may_blank and strict are not known here.
+    margin : by how much the wanted class must lead.
+    confirm : ask the explainer's own model about every answer, and drop those it does not confirm.
+    most_rows : how many rows the model is asked about at once.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from macex import Explainer
+    >>> data = pd.DataFrame({"hours": range(20, 60), "debt": [1, 2] * 20})
+    >>> model = lambda rows: 1 / (1 + np.exp(44.5 - rows["hours"]))
+    >>> explainer = Explainer(model, data, classes=("no", "yes"))
+    >>> fast = DeviceExplainer(explainer, lambda codes: 1 / (1 + np.exp(44.5 - codes[:, 0])))
+    >>> fast.explain(np.array([[40.0, 1.0]])).codes.tolist()
+    [[45.0, 1.0]]
+    """
+
+    def __init__(
+        self,
+        explainer: Explainer,
+        score: Score,
+        *,
+        device: str | None = None,
+        constraints: Constraints | Mapping[str, Any] | None = None,
+        margin: float = 1e-6,
+        confirm: bool = True,
+        most_rows: int = MOST_ROWS,
+    ) -> None:
+        check_call(1, None, None, margin, "raise")
+        if isinstance(most_rows, bool) or not isinstance(most_rows, int) or most_rows < 1:
+            raise OptionError(f"most_rows must be a whole number of 1 or more, not {most_rows!r}")
+        fitted: Fitted = explainer._fitted  # noqa: SLF001 - what it has learnt is used here
+        refuse_options(fitted)
+        self._fitted, self.margin, self.confirm = fitted, float(margin), confirm
+        self.place = place_named(device)
+        self.layout = layout_of(fitted, _merged(explainer, constraints), self.place)
+        self._asker = Asker(score, self.layout, fitted.outlook, int(most_rows))
+        self._searchers: dict[bytes, Searcher] = {}
+
+    def explain(self, codes: Any, want: Any = None) -> CodeAnswers:
+        """The counterfactual of every row of codes (n, d).
+
+        `want` is None for any other class, a label, `any_of(...)`, or one of these for each row.
+        """
+        xp, place = self.place.xp, self.place
+        own = self._read(codes)
+        wanted = wanted_of(want, self._decision(own), self._fitted.outlook)
+        rows, found = own + 0.0, place.zeros(own.shape[0], xp.bool)
+        score = place.full(own.shape[0], 0.0)
+        for number, classes in enumerate(wanted.classes):
+            for part in self._blocks(xp.nonzero(wanted.number == number)[0]):
+                rows[part], found[part], score[part] = self._searcher(classes)(own[part])
+        if self.confirm:
+            found = found & place.array(self._confirmed(on_host(rows), on_host(found), wanted))
+        rows = xp.where(found[:, None], rows, own)
+        return CodeAnswers(rows, found, xp.sum(xp.astype(rows != own, xp.int64), axis=1), score)
+
+    def _read(self, codes: Any) -> Array:
+        """The codes where they are worked on; those that cannot be worked on are refused."""
+        xp, columns = self.place.xp, self._fitted.ground.schema.columns
+        own = self.place.array(codes)
+        if own.ndim != 2 or own.shape[1] != len(columns):
+            raise SchemaError(
+                f"codes of shape {tuple(own.shape)} were given: (rows, {len(columns)}) are "
+                "expected, as explainer.schema.read(rows).codes gives them"
+            )
+        own = xp.astype(own, xp.float64)
+        known = self.place.array(np.array([column.missing for column in columns]))
+        bad = xp.isnan(own) | (own == UNKNOWN) | ((own == MISSING) & ~known)
+        if bool(xp.any(bad)):
+            row, column = (int(place[0]) for place in xp.nonzero(bad))
+            raise SchemaError(
+                f"row {row} has in column {columns[column].name!r} a value that training has not: "
+                "such rows cannot be explained on a device, ask explainer.explain about them"
+            )
+        return own
+
+    def _decision(self, own: Array) -> Array:
+        """What the model decides for the rows themselves."""
+        xp, ask, found = self.place.xp, self._asker, [self.place.arange(0)]
+        for part in ask.parts(own.shape[0]):
+            scores = ask(own[part])
+            if not bool(xp.all(xp.isfinite(scores))):
+                raise ModelError("the model returned a score that is no number for some codes")
+            found.append(ask.decision(scores))
+        return xp.concat(found)
+
+    def _blocks(self, queries: Array) -> Iterator[Array]:
+        """Queries in parts that fit into memory."""
+        entries = sum(offer.width for offer in self.layout.offers)
+        size = max(64, memory(self.place) // (PAIR_BYTES + entries * SINGLE_BYTES))
+        for start in range(0, queries.shape[0], size):
+            yield queries[start : start + size]
+
+    def _searcher(self, classes: HostArray) -> Searcher:
+        """The search for a goal, made when it is first asked for."""
+        key, fitted = classes.tobytes(), self._fitted
+        if key not in self._searchers:
+            goals = toward(classes, fitted.outlook, self.margin)
+            blank = any(column.missing for column in fitted.ground.schema.columns)
+            search, section = fitted.options.method, fitted.options.finetune
+            self._searchers[key] = Searcher(
+                self.layout,
+                Judge(self._asker, classes, self.margin),
+                nearby(fitted, self.layout, fitted.meeting(goals, 0)),
+                usual_of(fitted.reference(goals, 0), self.layout, may_blank=blank),
+                search if isinstance(search, Exhaustive) else Exhaustive(),
+                section if isinstance(section, Section) else None,
+            )
+        return self._searchers[key]
+
+    def _confirmed(self, codes: HostArray, found: HostArray, wanted: Wanted) -> HostArray:
+        """Which answers (n, d) the explainer's own model confirms, (n,) bool."""
+        fitted, number = self._fitted, on_host(wanted.number)
+        confirmed = np.zeros(len(codes), bool)
+        goals = [toward(classes, fitted.outlook, self.margin) for classes in wanted.classes]
+        at = np.flatnonzero(found)
+        for start in range(0, len(at), CHUNK_ROWS):
+            some = at[start : start + CHUNK_ROWS]
+            answers = fitted.oracle.own(fitted.ground.schema.frame(codes[some]), len(some))
+            for goal in np.unique(number[some]):
+                mine = np.flatnonzero(number[some] == goal)
+                verdict = goals[goal].judge(answers.take(mine), np.zeros(len(mine), int))
+                confirmed[some[mine]] = verdict.reached
+        return confirmed
+
+
+def _merged(explainer: Explainer, given: Constraints | Mapping[str, Any] | None) -> Constraints:
+    """The constraints of an explainer and further ones."""
+    if given is None:
+        return explainer.constraints
+    more = Constraints.from_dict(given) if isinstance(given, Mapping) else given
+    merged = explainer.constraints.merge(more)
+    check(merged, explainer._fitted.ground)  # noqa: SLF001 - the rows that names are looked up in
+    return merged
+
+
+def refuse_options(fitted: Fitted) -> None:
+    """Raise for an explainer whose search is not the one that runs on a device."""
+    options, outlook = fitted.options, fitted.outlook
+    wrong = {
+        "candidates": not isinstance(options.candidates, Both),
+        "method": not isinstance(options.method, Exhaustive),
+        "selection": options.selection.printed,
+        "prefer": options.prefer != "fewest",
+        "distance": options.distance not in ("median", "mad"),
+        "finetune": not (options.finetune is None or isinstance(options.finetune, Section)),
+    }
+    for option, refused in wrong.items():
+        if refused:
+            raise OptionError(
+                f"an explainer with {option}={getattr(options, option)!r} has no twin on a device: "
+                f"leave {option} at its default, or ask explainer.explain"
+            )
+    if outlook.classes is None:
+        raise OptionError("the model gives a bare score: on a device only classes can be asked for")
+    if outlook.tuned:
+        raise OptionError(
+            "the model decides by a threshold of its own, which is not known on a device: ask "
+            "explainer.explain"
+        )

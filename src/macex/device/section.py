@@ -1,0 +1,170 @@
+"""Stage 4: numbers moved back toward the query as far as they go.
+
+As `macex.stages.finetune.section`: every round tries points on the line from what is known to fail
+to the present value, one number at a time and all together, and to take each change back; the best
+point that still reaches the goal becomes the example. An example is what it sets in S columns, its
+*slots*; a slot that is taken back holds the query's own value.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from macex.device.arrays import Array, at_each, best_of
+from macex.device.judging import Judge
+from macex.device.layout import Layout
+from macex.schema import MISSING
+from macex.stages.finetune.section import Section
+
+
+class Examples(NamedTuple):
+    """Examples that reach their goals."""
+
+    own: Array  # (e, d) the queries they are made from
+    columns: Array  # (e, S)
+    values: Array  # (e, S)
+    progress: Array  # (e,)
+
+
+class _Trials(NamedTuple):
+    """Values to be tried in the slots of every example, and which of them are worth it."""
+
+    values: Array  # (e, n, S)
+    real: Array  # (e, n) bool
+
+
+class _Frame(NamedTuple):
+    """What stays the same while examples are refined."""
+
+    own: Array  # (e, S) the queries' values in the slots
+    floor: Array  # (e, S)
+    ceiling: Array  # (e, S)
+    numbers: Array  # (e, S) bool: may move
+
+
+def refined(judge: Judge, layout: Layout, section: Section, examples: Examples) -> Examples:
+    """The examples, each as near to its query as it goes."""
+    xp, columns = layout.place.xp, examples.columns
+    line = layout.place.arange(columns.shape[0])
+    frame = _frame(layout, examples)
+    values, progress = examples.values, examples.progress
+    fence, moved = frame.own, xp.ones_like(progress, dtype=xp.bool)
+    for turn in range(section.rounds + columns.shape[1] - 1):
+        trials = _taken_back(layout, frame, values, moved)
+        if turn < section.rounds:
+            lines = _lines(layout, section, columns, frame, values, fence)
+            together = _diagonal(layout, columns, frame, values, fence, moved)
+            trials = _joined(layout, [lines, together, trials])
+        wide = xp.broadcast_to(columns[:, None, :], trials.values.shape)
+        reached, found = judge.changes(examples.own, wide, trials.values, trials.real)
+        if turn < section.rounds:
+            fence = _raised(layout, fence, trials, reached, section.points)
+        best, moved = _best(layout, columns, frame, values, trials, reached)
+        values = xp.where(moved[:, None], trials.values[line, best], values)
+        progress = xp.where(moved, at_each(found, best), progress)
+    return examples._replace(values=values, progress=progress)
+
+
+def _frame(layout: Layout, examples: Examples) -> _Frame:
+    line = layout.place.arange(examples.columns.shape[0])[:, None]
+    floor, ceiling = layout.bounds(examples.own)
+    own = examples.own[line, examples.columns]
+    plain = (own > MISSING) & (examples.values > MISSING)
+    numbers = layout.number[examples.columns] & plain
+    return _Frame(own, floor[line, examples.columns], ceiling[line, examples.columns], numbers)
+
+
+def _lines(
+    layout: Layout, section: Section, columns: Array, frame: _Frame, values: Array, fence: Array
+) -> _Trials:
+    """Points of one slot between its fence and its present value, slot after slot."""
+    xp, place = layout.place.xp, layout.place
+    share = xp.astype(place.arange(section.points) + 1, xp.float64) / (section.points + 1)
+    low, high = fence[:, :, None], values[:, :, None]
+    usable = (frame.numbers & (values != frame.own))[:, :, None]
+    points = layout.snapped(low + share * (high - low), columns[:, :, None])  # (e, S, points)
+    ok = usable & (points > xp.minimum(low, high)) & (points < xp.maximum(low, high))
+    ok = ok & (points >= frame.floor[:, :, None]) & (points <= frame.ceiling[:, :, None])
+    ok[:, :, 1:] = ok[:, :, 1:] & (points[:, :, 1:] != points[:, :, :-1])
+    return _one_by_one(layout, values, points, ok)
+
+
+def _one_by_one(layout: Layout, values: Array, points: Array, real: Array) -> _Trials:
+    """The values (e, S) with each of the points (e, S, n) in the slot it is for."""
+    xp, place, (count, size, each) = layout.place.xp, layout.place, points.shape
+    slot = place.arange(size)
+    mine = slot[:, None, None] == slot  # (S, 1, S)
+    made = xp.where(mine, points[:, :, :, None], values[:, None, None, :])
+    return _Trials(
+        xp.reshape(made, (count, size * each, size)), xp.reshape(real, (count, size * each))
+    )
+
+
+def _diagonal(
+    layout: Layout, columns: Array, frame: _Frame, values: Array, fence: Array, moved: Array
+) -> _Trials:
+    """Points where all numbers of an example move together, for examples that just moved."""
+    xp, place = layout.place.xp, layout.place
+    moving = frame.numbers & (values != frame.own)
+    several = moved & (xp.sum(xp.astype(moving, xp.int64), axis=1) > 1)
+    share = place.array(np.array([[0.25], [0.5], [0.75]]))
+    low, now = fence[:, None, :], values[:, None, :]
+    point = layout.snapped(low + share * (now - low), columns[:, None, :])  # (e, 3, S)
+    ok = moving[:, None, :] & (point != frame.own[:, None, :])
+    ok = ok & (point >= frame.floor[:, None, :]) & (point <= frame.ceiling[:, None, :])
+    found = xp.where(ok, point, now)
+    return _Trials(found, several[:, None] & xp.any(found != now, axis=2))
+
+
+def _taken_back(layout: Layout, frame: _Frame, values: Array, moved: Array) -> _Trials:
+    """One change undone at a time, where more than one was made."""
+    xp = layout.place.xp
+    changed = values != frame.own
+    several = moved & (xp.sum(xp.astype(changed, xp.int64), axis=1) > 1)
+    return _one_by_one(
+        layout, values, frame.own[:, :, None], (changed & several[:, None])[:, :, None]
+    )
+
+
+def _joined(layout: Layout, trials: list[_Trials]) -> _Trials:
+    return _Trials(*(layout.place.xp.concat(part, axis=1) for part in zip(*trials, strict=True)))
+
+
+def _raised(layout: Layout, fence: Array, trials: _Trials, reached: Array, points: int) -> Array:
+    """The fences moved to the last point before the first one that reaches the goal."""
+    xp, (count, size) = layout.place.xp, fence.shape
+    shape, slot = (count, size, points), layout.place.arange(size)
+    lines = xp.reshape(trials.values[:, : size * points], (*shape, size))
+    point = lines[:, slot, :, slot]  # the slot that moves on each line, first
+    point = xp.permute_dims(point, (1, 0, 2))
+    real, ok = (xp.reshape(part[:, : size * points], shape) for part in (trials.real, reached))
+    away = xp.abs(point - fence[:, :, None])
+    first = xp.min(xp.where(ok, away, xp.inf), axis=2, keepdims=True)
+    fails = real & ~ok & (away < first)
+    last = xp.argmax(xp.where(fails, away, -1.0), axis=2)
+    final = xp.take_along_axis(point, last[:, :, None], axis=2)[:, :, 0]
+    return xp.where(xp.any(fails, axis=2), final, fence)
+
+
+def _best(
+    layout: Layout, columns: Array, frame: _Frame, values: Array, trials: _Trials, reached: Array
+) -> tuple[Array, Array]:
+    """The trial to move to: fewer changes, or as many and nearer; and whether it is better."""
+    xp = layout.place.xp
+    changes, distance = measured(layout, frame.own[:, None, :], trials.values, columns[:, None, :])
+    now_changes, now = measured(layout, frame.own, values, columns)
+    better = reached & (
+        (changes < now_changes[:, None])
+        | ((changes == now_changes[:, None]) & (distance < now[:, None] - 1e-12))
+    )
+    return best_of(better, changes, distance), xp.any(better, axis=1)
+
+
+def measured(layout: Layout, own: Array, values: Array, columns: Array) -> tuple[Array, Array]:
+    """How many slots differ from the query, and how far in all: sums over the last axis."""
+    xp = layout.place.xp
+    changes = xp.sum(xp.astype(values != own, xp.int64), axis=-1)
+    distance = xp.sum(layout.distances(own, values, columns), axis=-1)
+    return changes, xp.round(distance * 1e9) / 1e9

@@ -1,0 +1,171 @@
+"""Stage 3: which example to return: fewest changes, then plausible, then nearest.
+
+The nearest few examples of the nearest sets of columns are refined; then the best is taken. If it
+is implausible, all others are looked at, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from macex.device.arrays import (
+    Array,
+    at_each,
+    best_of,
+    changed_rows,
+    first_lowest,
+    place_of,
+    rows_at,
+)
+from macex.device.judging import Judge
+from macex.device.layout import Layout
+from macex.device.levels import Level
+from macex.device.plausibility import Usual
+from macex.device.section import Examples, measured, refined
+from macex.stages.finetune.section import Section
+from macex.stages.selection import PLAUSIBLE
+
+SETS = 6  # sets of columns that are looked at
+EACH = 5  # examples of each
+REFINED = 2  # of these, how many are refined
+WAVES = (4, 12)  # how many are looked at if the best is implausible, and then
+
+
+class Pool(NamedTuple):
+    """Examples of each query, to choose from."""
+
+    columns: Array  # (q, n, S)
+    values: Array  # (q, n, S)
+    progress: Array  # (q, n)
+    real: Array  # (q, n) bool
+
+    def take(self, queries: Array) -> Pool:
+        """Those of some queries."""
+        return Pool(*(part[queries] for part in self))
+
+    def at(self, index: Array) -> Pool:
+        """The examples at `index` (q, m)."""
+        line = place_of(index).arange(index.shape[0])[:, None]
+        return Pool(*(part[line, index] for part in self))
+
+    def join(self, other: Pool) -> Pool:
+        """The examples of both."""
+        both = zip(self, other, strict=True)
+        return Pool(*(place_of(self.real).xp.concat(pair, axis=1) for pair in both))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Chooses one example for each query of a block."""
+
+    layout: Layout
+    judge: Judge
+    usual: Usual
+    section: Section | None
+
+    def __call__(self, own: Array, level: Level) -> Array:
+        """The chosen rows (q, d); every query has an example in the level."""
+        xp = self.layout.place.xp
+        every = Pool(level.columns, level.values, level.progress, level.reached)
+        short = self._shortlist(own, every)
+        better = None if self.section is None else self._refined(own, short, self.section)
+        pool = short if better is None else short.join(better)
+        rows = self._rows(own, pool, self._best(own, pool))
+        odd = xp.nonzero(self.usual.share(rows) < PLAUSIBLE)[0]
+        if odd.shape[0]:
+            if level.columns.shape[2] == 1:  # of single changes all are worth a look
+                pool = every if better is None else every.join(better)
+            rows[odd] = self._plausible(own[odd], pool.take(odd))
+        return rows
+
+    def _shortlist(self, own: Array, pool: Pool) -> Pool:
+        """The nearest few examples of the nearest sets of columns, (q, SETS * EACH)."""
+        xp, place = self.layout.place.xp, self.layout.place
+        _, distance = self._measured(own, pool)
+        left = xp.where(pool.real, distance, xp.inf)
+        keys = xp.sum(self.layout.salt[pool.columns], axis=2)
+        line = place.arange(own.shape[0])
+        index, nearness = [], []
+        for _ in range(SETS):
+            same = keys == at_each(keys, first_lowest(left)[1])[:, None]
+            mine = xp.where(same, left, xp.inf)
+            left = xp.where(same, xp.inf, left)
+            for _ in range(EACH):
+                value, lead = first_lowest(mine)
+                mine[line, lead] = xp.inf
+                index.append(lead)
+                nearness.append(value)
+        real = xp.stack(nearness, axis=1) < xp.inf
+        return pool.at(xp.stack(index, axis=1))._replace(real=real)
+
+    def _refined(self, own: Array, pool: Pool, section: Section) -> Pool:
+        """The nearest examples of each set, refined."""
+        xp, place = self.layout.place.xp, self.layout.place
+        nearest = place.arange(SETS * EACH)
+        nearest = nearest[nearest % EACH < REFINED]
+        some = Pool(*(part[:, nearest] for part in pool))
+        real = some.real & xp.any(self.layout.number[some.columns], axis=2)
+        line, entry = xp.nonzero(real)
+        made = Examples(rows_at(own, line), *(part[line, entry] for part in some[:3]))
+        done = refined(self.judge, self.layout, section, made)
+        values, progress = some.values + 0.0, some.progress + 0.0
+        values[line, entry], progress[line, entry] = done.values, done.progress
+        return Pool(some.columns, values, progress, real)
+
+    def _plausible(self, own: Array, pool: Pool) -> Array:
+        """The best rows where the very best are implausible: the nearest plausible ones, if any.
+
+        The next nearest few are looked at first, and all only where these are implausible, too.
+        """
+        xp, place = self.layout.place.xp, self.layout.place
+        changes, distance = self._measured(own, pool)
+        fewest = xp.min(xp.where(pool.real, changes, 1 << 30), axis=1, keepdims=True)
+        left = pool.real & (changes == fewest)
+        best = best_of(left, distance, -pool.progress)
+        left = left & (place.arange(left.shape[1]) != best[:, None])
+        queries = place.arange(own.shape[0])
+        for wave in (*WAVES, None):
+            if not queries.shape[0]:
+                break
+            mine, some = left[queries], pool.take(queries)
+            look = mine if wave is None else _nearest(mine, distance[queries], some.progress, wave)
+            usual = self._usual(own[queries], some, look)
+            keys = distance[queries], -some.progress
+            best[queries] = xp.where(xp.any(usual, axis=1), best_of(usual, *keys), best[queries])
+            left[queries] = mine & ~look
+            queries = queries[~xp.any(usual, axis=1)]
+        return self._rows(own, pool, best)
+
+    def _usual(self, own: Array, pool: Pool, look: Array) -> Array:
+        """Which of the examples to `look` at are plausible, (q, n) bool."""
+        xp, place = self.layout.place.xp, self.layout.place
+        line, entry = xp.nonzero(look)
+        rows = changed_rows(rows_at(own, line), pool.columns[line, entry], pool.values[line, entry])
+        usual = place.zeros(look.shape, xp.bool)
+        usual[line, entry] = self.usual.share(rows) >= PLAUSIBLE
+        return usual
+
+    def _measured(self, own: Array, pool: Pool) -> tuple[Array, Array]:
+        line = self.layout.place.arange(own.shape[0])[:, None, None]
+        return measured(self.layout, own[line, pool.columns], pool.values, pool.columns)
+
+    def _best(self, own: Array, pool: Pool) -> Array:
+        changes, distance = self._measured(own, pool)
+        return best_of(pool.real, changes, distance, -pool.progress)
+
+    def _rows(self, own: Array, pool: Pool, best: Array) -> Array:
+        """Queries with one example of each put into effect, (q, d)."""
+        line = self.layout.place.arange(own.shape[0])
+        return changed_rows(own + 0.0, pool.columns[line, best], pool.values[line, best])
+
+
+def _nearest(real: Array, distance: Array, progress: Array, count: int) -> Array:
+    """The `count` nearest of the real entries as a mask (q, n); of equally near ones the surest."""
+    place = place_of(real)
+    xp, line = place.xp, place.arange(real.shape[0])
+    keys = distance - xp.clip(progress, -49.0, 49.0) * 1e-11  # distances have nine decimals
+    left = xp.where(real, keys, xp.inf)
+    for _ in range(count):
+        left[line, first_lowest(left)[1]] = xp.inf
+    return real & (left == xp.inf)

@@ -1,0 +1,58 @@
+"""What the model has said within a batch, so that no row of it is asked about twice.
+
+A row is found by its key in one of a fixed number of slots. A later row may take an earlier one's
+slot; that one is then asked about again. So looking up costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from macex.ask.answers import Answers
+from macex.schema import Array
+
+ROWS_A_QUERY = 512
+MOST_SLOTS = 2**20
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """Answers by the key of their row.
+
+    >>> memory = Remembered.of(queries=1, width=2)
+    >>> keys = np.array([7, 8], np.uint64)
+    >>> memory.add(keys[:1], Answers(np.array([[0.2, 0.8]]), np.array([1])))
+    >>> known, answers = memory.look(keys)
+    >>> known.tolist(), answers.scores.tolist()
+    ([True, False], [[0.2, 0.8]])
+    """
+
+    keys: Array  # (slots,) uint64
+    scores: Array  # (slots, width)
+    decision: Array  # (slots,)
+
+    @staticmethod
+    def of(queries: int, width: int) -> Remembered:
+        """Room for the rows that so many queries usually take."""
+        slots = min(MOST_SLOTS, 2 ** int(queries * ROWS_A_QUERY).bit_length())
+        return Remembered(
+            np.zeros(slots, np.uint64), np.empty((slots, width)), np.empty(slots, int)
+        )
+
+    def look(self, keys: Array) -> tuple[Array, Answers]:
+        """Which rows are known, (n,) bool, and the answers for those."""
+        slots = self._slots(keys)
+        known = self.keys[slots] == keys
+        slots = slots[known]
+        return known, Answers(self.scores[slots], self.decision[slots])
+
+    def add(self, keys: Array, answers: Answers) -> None:
+        """Remember the answers for some rows."""
+        slots = self._slots(keys)
+        self.keys[slots], self.scores[slots] = keys, answers.scores
+        self.decision[slots] = answers.decision
+
+    def _slots(self, keys: Array) -> Array:
+        return (keys & np.uint64(len(self.keys) - 1)).astype(np.intp)

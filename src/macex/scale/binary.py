@@ -1,0 +1,105 @@
+"""Parquet and Arrow files by row group and batch: one that is broken costs no other."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import IO, Any
+
+import pandas as pd
+
+from macex.errors import DataError
+from macex.scale.sources import Fault
+
+
+def arrow_module(name: str) -> Any:
+    """A module of pyarrow."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise DataError("Parquet and Arrow files need pyarrow: pip install macex[files]") from error
+
+
+@contextmanager
+def whole(form: str, name: str) -> Iterator[None]:
+    """Says that a Parquet or Arrow file is broken."""
+    arrow = arrow_module("pyarrow")
+    try:
+        yield
+    except (arrow.ArrowException, OSError) as error:
+        raise DataError(f"{name} is not a whole {form.title()} file: {error}") from error
+
+
+def binary_chunks(
+    file: IO[bytes], form: str, name: str, size: int
+) -> Generator[pd.DataFrame | Fault]:
+    """The rows of a file, at most `size` at a time, and the row groups that cannot be read."""
+    source = file if file.seekable() else io.BytesIO(file.read())
+    with whole(form, name):
+        groups, empty = _parquet(source, size) if form == "parquet" else _batches(source)
+    some = False
+    for group in groups:
+        for part in _readable(group, name):
+            some = True
+            if isinstance(part, Fault):
+                yield part
+                continue
+            for at in range(0, len(part), size):
+                yield part.slice(at, size).to_pandas()
+    if not some:
+        yield empty.to_pandas()
+
+
+class _Group:
+    """A row group of Parquet, or a batch of Arrow: `rows` is how many it should have."""
+
+    def __init__(self, called: str, first: int, rows: int, batches: Any) -> None:
+        self.called, self.first, self.rows, self.batches = called, first, rows, batches
+
+    def place(self, done: int) -> str:
+        """Which of its rows are not there."""
+        if not self.rows:
+            return self.called
+        return f"{self.called}, rows {self.first + done} to {self.first + self.rows - 1}"
+
+
+def _readable(group: _Group, name: str) -> Iterator[Any]:
+    """The batches of a group as far as they can be read."""
+    arrow = arrow_module("pyarrow")
+    done = 0
+    try:
+        for batch in group.batches():
+            batch.validate(full=True)
+            yield batch
+            done += len(batch)
+    except (arrow.ArrowException, OSError) as error:
+        yield Fault(f"{name} {group.place(done)}", " ".join(str(error).split()), group.rows - done)
+
+
+def _parquet(source: IO[bytes], size: int) -> tuple[Iterator[_Group], Any]:
+    file = arrow_module("pyarrow.parquet").ParquetFile(source)
+
+    def groups() -> Iterator[_Group]:
+        first = 0
+        for at in range(file.num_row_groups):
+            rows = file.metadata.row_group(at).num_rows
+            yield _Group(
+                f"row group {at}",
+                first,
+                rows,
+                lambda at=at: file.iter_batches(batch_size=size, row_groups=[at]),
+            )
+            first += rows
+
+    return groups(), file.schema_arrow.empty_table()
+
+
+def _batches(source: IO[bytes]) -> tuple[Iterator[_Group], Any]:
+    file = arrow_module("pyarrow.ipc").open_file(source)
+    groups = (
+        _Group(f"batch {at}", 0, 0, lambda at=at: [file.get_batch(at)])
+        for at in range(file.num_record_batches)
+    )
+    return groups, file.schema.empty_table()

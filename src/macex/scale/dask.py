@@ -1,0 +1,57 @@
+"""Explaining the rows of a Dask DataFrame, by `map_partitions`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from macex.ask.constraints import Constraints
+from macex.explainer import Explainer
+from macex.models.optional import needed
+from macex.scale.partition import Partition
+from macex.scale.question import Question
+from macex.scale.threads import limited_threads
+
+
+def explain(
+    ddf: Any,
+    explainer: Explainer,
+    *,
+    n: int = 1,
+    want: Any = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
+    max_rows: int | None = None,
+    margin: float = 1e-6,
+    diagnose: bool = False,
+    on_error: str = "keep",
+    robust: float | None = None,
+    also: Sequence[Any] = (),
+) -> Any:
+    """A Dask DataFrame of answers for the rows of another, made when it is computed.
+
+    Its columns are those of `ddf` that are no features, such as a key, then those of `to_frame()`
+    without `cf.row`. Every line has the index of its row. The answers do not depend on the
+    partitions. macex must be installed where the workers run.
+
+    Parameters
+    ----------
+    ddf : rows to explain; columns the explainer does not know are carried to the answers.
+    explainer : an explainer without an audit. A model from `load_model` travels as its file.
+    n, want, constraints, max_rows, margin, diagnose, on_error, robust, also : as in
+        `Explainer.explain`, the same for all rows; a row that cannot be read, or that the model
+        fails on, has no answer unless `on_error="raise"`.
+    """
+    delayed = needed("dask", "dask").delayed
+    question = Question(
+        explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
+    )
+    partition = Partition.of(question, list(ddf.columns))
+    meta = partition.empty(ddf._meta)  # noqa: SLF001 - Dask's own way to ask for it
+    return ddf.map_partitions(_explained, delayed(partition, pure=True), meta=meta)
+
+
+def _explained(frame: pd.DataFrame, partition: Partition) -> pd.DataFrame:
+    with limited_threads(1):
+        return partition.explain_chunk(frame)

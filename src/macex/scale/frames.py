@@ -1,0 +1,85 @@
+"""Explaining frames as they come: a generator in, a generator out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from macex.ask.constraints import Constraints
+from macex.errors import OptionError
+from macex.explainer import Explainer
+from macex.scale.question import Question
+from macex.scale.workers import job_count, worked
+
+
+class _Chunk(NamedTuple):
+    """A frame, and how many rows came before it."""
+
+    start: int
+    frame: Any
+
+
+def explain_frames(
+    explainer: Explainer,
+    frames: Iterable[Any],
+    *,
+    n: int = 1,
+    want: Any = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
+    max_rows: int | None = None,
+    margin: float = 1e-6,
+    diagnose: bool = False,
+    on_error: str = "keep",
+    robust: float | None = None,
+    also: Sequence[Any] = (),
+    jobs: int = 1,
+) -> Iterator[Any]:
+    """The answers for one frame of rows after another, each as `to_frame()` gives them.
+
+    `cf.row` counts the rows of all frames from 0, so that the answers one below the other are those
+    of the frames one below the other. Only a few frames are in memory at a time.
+
+    Parameters
+    ----------
+    frames : frames or arrays of rows, of a few thousand rows each; read as they are needed.
+    n, want, constraints, max_rows, margin, diagnose, on_error, robust, also : as in
+        `Explainer.explain`, the same for all rows; a row that cannot be read, or that the model
+        fails on, has no answer unless `on_error="raise"`.
+    jobs : how many workers, -1 for all cores. The answers are the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = pd.DataFrame({"hours": range(20, 60), "debt": [1, 2] * 20})
+    >>> model = lambda rows: 1 / (1 + np.exp(44.5 - rows["hours"]))
+    >>> explainer = Explainer(model, data, classes=("no", "yes"))
+    >>> made = explain_frames(explainer, (data.iloc[at : at + 2] for at in (10, 12)))
+    >>> pd.concat(made)[["hours", "cf.row"]].to_numpy().tolist()
+    [[45, 0], [45, 1], [45, 2], [45, 3]]
+    """
+    question = Question(
+        explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
+    )
+    if isinstance(frames, pd.DataFrame | str) or not isinstance(frames, Iterable):
+        raise OptionError(
+            f"frames takes an iterable of frames, not a {type(frames).__name__}: for one frame "
+            "there is explainer.explain(rows)"
+        )
+    return worked(_answers, question, _numbered(frames), job_count(jobs))
+
+
+def _numbered(frames: Iterable[Any]) -> Iterator[_Chunk]:
+    start = 0
+    for frame in frames:
+        yield _Chunk(start, frame)
+        start += len(frame)
+
+
+def _answers(question: Question, chunk: _Chunk) -> Any:
+    table = question.answers(chunk.frame).to_frame()
+    if isinstance(table, pd.DataFrame):
+        table["cf.row"] += chunk.start
+        return table
+    return table.with_columns(table["cf.row"] + chunk.start)

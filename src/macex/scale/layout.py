@@ -1,0 +1,143 @@
+"""The columns of a table of answers and their types, declared before the first row is explained.
+
+Files in parts and engines need to know them at the start. A feature is of the kind it had in
+training; a cell that does not fit its column, of a row that could not be read, is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
+
+from macex.explainer import Explainer
+from macex.explanation.tables import CHANGES, REMARKS
+from macex.schema import Column
+
+Kind = Literal["whole", "number", "truth", "text", "time", "span"]
+DTYPES: dict[Kind, str] = {
+    "whole": "Int64",
+    "number": "float64",
+    "truth": "boolean",
+    "text": "str",
+    "time": "datetime64[us]",
+    "span": "timedelta64[us]",
+}
+FAMILIES: dict[str, Kind] = {
+    "i": "whole",
+    "u": "whole",
+    "f": "number",
+    "b": "truth",
+    "M": "time",
+    "m": "span",
+}
+REMARKED: dict[str | None, Kind] = {
+    "int64": "whole",
+    "Int64": "whole",
+    "float64": "number",
+    "bool": "truth",
+    "str": "text",
+}
+
+
+class Field(NamedTuple):
+    """A column of the output; `zone` is the time zone of points in time that have one."""
+
+    name: str
+    kind: Kind
+    zone: str = ""
+
+    @property
+    def dtype(self) -> str:
+        """The pandas dtype, one that can hold a missing value."""
+        return f"datetime64[us, {self.zone}]" if self.zone else DTYPES[self.kind]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of the answers, in order."""
+
+    fields: tuple[Field, ...]
+
+    def typed(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The columns of a table in their declared types; the index stays."""
+        columns = {field.name: _typed(table[field.name], field) for field in self.fields}
+        return pd.DataFrame(columns, index=table.index)
+
+    def column(self, table: pd.DataFrame, name: str) -> pd.Series[Any]:
+        """One column of a table in its declared type."""
+        return _typed(table[name], next(field for field in self.fields if field.name == name))
+
+    @property
+    def empty(self) -> pd.DataFrame:
+        """No row of these columns."""
+        return pd.DataFrame({f.name: pd.Series(dtype=f.dtype) for f in self.fields})
+
+
+def answers_layout(explainer: Explainer) -> Layout:
+    """The columns of `to_frame()`."""
+    features = [field_of(column) for column in explainer.schema.frame_columns]
+    label = kind_of(type(label) for label in explainer.classes or ())
+    remarks = [Field(name, REMARKED.get(dtype, label)) for name, dtype in REMARKS.items()]
+    return Layout((*features, *remarks))
+
+
+def changes_layout() -> Layout:
+    """The columns of `to_changes()`; values of all kinds stand in one column, so they are text."""
+    places = ("cf.row", "cf.rank")
+    return Layout(tuple(Field(name, "whole" if name in places else "text") for name in CHANGES))
+
+
+def field_of(column: Column) -> Field:
+    """The output column of a feature."""
+    family = column.storage.numbers.kind
+    if family in FAMILIES:
+        return Field(column.name, FAMILIES[family], column.storage.zone)
+    return Field(column.name, kind_of(column.types))
+
+
+def kind_of(types: Iterable[type]) -> Kind:
+    """The kind that holds values of these types.
+
+    >>> kind_of([int, float]), kind_of([str, int]), kind_of([bool])
+    ('number', 'text', 'truth')
+    """
+    found = set(types)
+    choices: tuple[tuple[set[type], Kind], ...] = (
+        ({bool}, "truth"),
+        ({int}, "whole"),
+        ({int, float}, "number"),
+        ({date, datetime}, "time"),
+        ({timedelta}, "span"),
+    )
+    return next((kind for known, kind in choices if found and found <= known), "text")
+
+
+def _typed(cells: pd.Series[Any], field: Field) -> pd.Series[Any]:
+    if field.kind == "text":
+        return _text(cells)
+    try:
+        return cells.astype(field.dtype)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        kept = [_fitting(cell, field) for cell in cells]
+        return pd.concat(kept).set_axis(cells.index) if kept else pd.Series(dtype=field.dtype)
+
+
+def _text(cells: pd.Series[Any]) -> pd.Series[Any]:
+    if isinstance(cells.dtype, pd.StringDtype):
+        return cells.astype("str")
+    words = [
+        None if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)
+    ]
+    return pd.Series(words, index=cells.index, dtype="str")
+
+
+def _fitting(cell: object, field: Field) -> pd.Series[Any]:
+    """One cell in the type of its column, missing where it does not fit."""
+    try:
+        return pd.Series([cell]).astype(field.dtype)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        return pd.Series([None], dtype=field.dtype)

@@ -1,0 +1,76 @@
+"""Explaining the rows of a Ray dataset, by `map_batches` on a pool of actors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from macex.ask.constraints import Constraints
+from macex.explainer import Explainer
+from macex.models.optional import needed
+from macex.scale.partition import CHUNK, Partition
+from macex.scale.question import Question
+from macex.scale.threads import restrain
+
+
+def explain(
+    dataset: Any,
+    explainer: Explainer,
+    *,
+    n: int = 1,
+    want: Any = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
+    max_rows: int | None = None,
+    margin: float = 1e-6,
+    diagnose: bool = False,
+    on_error: str = "keep",
+    robust: float | None = None,
+    also: Sequence[Any] = (),
+    workers: int | None = None,
+) -> Any:
+    """A Ray dataset of answers for the rows of another, made when it is used.
+
+    Its columns are those of `dataset` that are no features, such as a key, then those of
+    `to_frame()` without `cf.row`. The answers do not depend on blocks and batches. macex must be
+    installed where the actors run.
+
+    Parameters
+    ----------
+    dataset : rows to explain; columns the explainer does not know are carried to the answers.
+    explainer : an explainer without an audit. A model from `load_model` travels as its file.
+    n, want, constraints, max_rows, margin, diagnose, on_error, robust, also : as in
+        `Explainer.explain`, the same for all rows; a row that cannot be read, or that the model
+        fails on, has no answer unless `on_error="raise"`.
+    workers : how many actors, each with a core and the explainer; leave a core to what makes the
+        dataset. By default they are as many as are free.
+    """
+    data = needed("ray.data", "ray")
+    question = Question(
+        explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
+    )
+    partition = Partition.of(question, dataset.schema().names)
+    pool = (
+        data.ActorPoolStrategy(min_size=1)
+        if workers is None
+        else data.ActorPoolStrategy(size=workers)
+    )
+    return dataset.map_batches(
+        _Worker,
+        fn_constructor_args=(partition,),
+        batch_format="pyarrow",
+        batch_size=CHUNK,
+        num_cpus=1,
+        compute=pool,
+    )
+
+
+class _Worker:
+    """An actor: it gets the explainer when it is made."""
+
+    def __init__(self, partition: Partition) -> None:
+        restrain(partition.question.explainer, 1)
+        self.partition = partition
+
+    def __call__(self, table: Any) -> Any:
+        answers = self.partition.explain_chunk(table.to_pandas())
+        return needed("pyarrow", "ray").Table.from_pandas(answers, preserve_index=False)

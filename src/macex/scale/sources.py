@@ -1,0 +1,80 @@
+"""Where rows come from: a file, a stream, several files, a folder of them, or a pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from glob import glob
+from hashlib import sha256
+from pathlib import Path
+from typing import IO
+
+from macex.audit import file_hash
+from macex.errors import DataError
+
+Single = str | Path | IO[bytes]
+Origin = Single | Sequence[str | Path]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Rows that could not be read, where they stand, and how many there are if that is known."""
+
+    place: str
+    reason: str
+    rows: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}"
+
+
+def files_of(origin: Origin) -> list[Single]:
+    """The files of an origin, in the order of their names.
+
+    In a folder, names that begin with `.` or `_` are left out, as Spark and Hive do.
+    """
+    if isinstance(origin, str | Path):
+        return list(_named_files(origin))
+    if isinstance(origin, Sequence):
+        found: list[Single] = [file for part in origin for file in _named_files(part)]
+        if not found:
+            raise DataError("the list of files is empty")
+        return found
+    return [origin]
+
+
+def _named_files(given: str | Path) -> list[Path]:
+    path = Path(given)
+    if path.is_dir():
+        inside = sorted(file for file in path.rglob("*") if file.is_file())
+        kept = [file for file in inside if not _hidden(file.relative_to(path))]
+        if not kept:
+            raise DataError(f"{path} is a folder without files of rows")
+        return kept
+    if not path.exists() and any(mark in str(given) for mark in "*?["):
+        matching = [Path(name) for name in sorted(glob(str(given), recursive=True))]  # noqa: PTH207
+        if not matching:
+            raise DataError(f"no file is called like {given}")
+        return matching
+    return [path]
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def named(origin: Origin) -> str:
+    """What messages call an origin."""
+    if isinstance(origin, str | Path):
+        return str(origin)
+    return f"{len(origin)} files" if isinstance(origin, Sequence) else "standard input"
+
+
+def content_hash(origin: Origin) -> str | None:
+    """What an origin holds, as a hash; None for a stream."""
+    files = [file for file in files_of(origin) if isinstance(file, str | Path)]
+    if not files:
+        return None
+    if len(files) == 1:
+        return file_hash(files[0])
+    return sha256("".join(map(file_hash, files)).encode()).hexdigest()

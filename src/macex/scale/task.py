@@ -1,0 +1,113 @@
+"""What becomes of one chunk of a file: its part of the output, and a note of what it holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from macex.errors import DataError, SchemaError, closest
+from macex.explainer import Explainer
+from macex.explanation import Explanations
+from macex.scale.auditing import Records, collecting
+from macex.scale.question import Question
+from macex.scale.reading import Chunk, require
+from macex.scale.writing import Form
+
+NOTED = 20
+
+
+class Todo(NamedTuple):
+    """A chunk, and the number of the part it becomes."""
+
+    at: int
+    chunk: Chunk
+
+
+class Done(NamedTuple):
+    """A part: its bytes, what it holds, and what is to be recorded of it."""
+
+    at: int
+    content: bytes
+    note: dict[str, Any]
+    records: Records
+
+
+@dataclass(frozen=True)
+class FileTask:
+    """How the chunks of a run are read, asked and written."""
+
+    question: Question
+    form: Form
+    drop: Sequence[str] = ()
+    index: str | None = None
+    progress: Callable[[int], Any] | None = field(default=None, compare=False)
+
+    @property
+    def explainer(self) -> Explainer:
+        """Who is asked."""
+        return self.question.explainer
+
+    def part(self, todo: Todo) -> Done:
+        """The part of the output that a chunk becomes."""
+        quiet, records = collecting(self.explainer)
+        found, note = self.explained(todo.chunk, replace(self.question, explainer=quiet))
+        return Done(todo.at, self.form.part(found, todo.chunk.start), note, records)
+
+    def explained(
+        self, chunk: Chunk, question: Question | None = None
+    ) -> tuple[Explanations, dict[str, Any]]:
+        """The explanations of a chunk, and a note of them."""
+        asked = question or self.question
+        frame = framed(asked.explainer, chunk, self.drop, self.index, strict=not asked.keeps)
+        report = self.progress
+        shown = None if report is None else lambda done, _: report(chunk.start + done)
+        try:
+            found, faults = asked.answered(frame, shown)
+        except SchemaError as error:
+            raise SchemaError(f"{chunk.name}, counting rows from {chunk.first}: {error}") from error
+        said = [f"{chunk.place(at)}: {reason}" for at, reason in sorted(faults.items())]
+        note = {
+            "rows": len(found),
+            "statuses": dict(Counter(item.status for item in found)),
+            "unreadable": len(faults),
+            "faults": said[:NOTED],
+        }
+        return found, note
+
+
+def explained_part(task: FileTask, todo: Todo) -> Done:
+    """`FileTask.part` as a function of what workers share."""
+    return task.part(todo)
+
+
+def framed(
+    explainer: Explainer, chunk: Chunk, drop: Sequence[str], index: str | None, *, strict: bool
+) -> pd.DataFrame:
+    """The rows of a chunk as they are asked about, named by the column that names them."""
+    dropped = [column for column in drop if column != index]
+    frame = chunk.typed(explainer.schema.frame_columns, drop=dropped, strict=strict)
+    if index is not None:
+        require(frame, index, chunk.name, "--id (index=)")
+        frame = frame.set_index(index)
+    refuse_columns(list(frame.columns), explainer.columns, chunk.name)
+    return frame
+
+
+def refuse_columns(given: Sequence[str], wanted: Sequence[str], name: str) -> None:
+    """Raise unless a file has the columns of the training data and no other."""
+    for column in wanted:
+        if column not in given:
+            raise DataError(
+                f"{name} has no column {column!r}, which the training data has: if it is the "
+                f"label, drop it there or pass --label {column}{closest(column, given)}"
+            )
+    for column in given:
+        if column not in wanted:
+            raise DataError(
+                f"{name} has a column {column!r}, which the training data has not: pass "
+                f"--drop {column}, or --id {column} to keep it as the name of the rows"
+            )

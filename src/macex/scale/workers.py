@@ -1,0 +1,156 @@
+"""Chunks on all cores: results in order, a bounded number of chunks at a time.
+
+A model that lets go of the interpreter's lock is asked by threads, which share it; any other gets
+processes, each with a copy of the explainer. Which of the two is found by watching the lock while
+the first chunk is explained in this process (`lock.py`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain, islice
+from typing import Any, TypeVar
+
+from macex.errors import OptionError, RunError
+from macex.scale.lock import watched_lock
+from macex.scale.threads import limited_threads, restrain
+
+Chunk = TypeVar("Chunk")
+Result = TypeVar("Result")
+Work = Callable[[Any, Any], Any]  # of what is shared and of a chunk
+
+AHEAD = 2  # chunks a worker may be given before the first is done
+
+
+def job_count(jobs: Any) -> int:
+    """How many workers `jobs` means; -1 is one for each core that this process may use.
+
+    >>> job_count(3)
+    3
+    """
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < -1 or jobs == 0:
+        raise OptionError(f"jobs must be a whole number of 1 or more, or -1, not {jobs!r}")
+    return jobs if jobs > 0 else cores()
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
+def worked(
+    work: Callable[[Any, Chunk], Result], shared: Any, chunks: Iterable[Chunk], jobs: int
+) -> Iterator[Result]:
+    """`work(shared, chunk)` for every chunk, in order, by so many workers.
+
+    What is `shared` has an `explainer`.
+    """
+    left = iter(chunks)
+    if jobs == 1:
+        yield from (work(shared, chunk) for chunk in left)
+        return
+    with watched_lock() as lock:
+        first = [work(shared, chunk) for chunk in islice(left, 1)]
+    yield from first
+    second = list(islice(left, 1))
+    if not second:
+        return
+    left = chain(second, left)
+    with _pool(shared, jobs, lock.free) as (pool, ask):
+        yield from _in_order(pool, partial(ask, work), left, AHEAD * jobs)
+
+
+def _in_order(
+    pool: Executor, work: Callable[[Chunk], Result], chunks: Iterable[Chunk], ahead: int
+) -> Iterator[Result]:
+    waiting: deque[Future[Result]] = deque()
+    try:
+        for chunk in chunks:
+            waiting.append(pool.submit(work, chunk))
+            if len(waiting) > ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise RunError(
+            "a worker process died: it was killed, ran out of memory, or the model ended it. What "
+            "is written is whole: go on with --resume (resume=True), with fewer jobs if memory is "
+            "short"
+        ) from error
+
+
+@contextmanager
+def _pool(shared: Any, jobs: int, free: float) -> Iterator[tuple[Executor, Work]]:
+    """The workers, and what they run: `ask(work, chunk)`."""
+    packed = None if threads_pay(free, jobs) else _packed(shared)
+    if packed is None:
+        with limited_threads(max(1, cores() // jobs)):
+            pool = ThreadPoolExecutor(jobs)
+            try:
+                yield pool, partial(_ask_here, shared)
+            finally:
+                pool.shutdown(cancel_futures=True)
+    else:
+        with _processes(packed, jobs) as processes:
+            yield processes, _ask_there
+
+
+def threads_pay(free: float, jobs: int) -> bool:
+    """Whether so many threads would be nearly as fast as processes.
+
+    `free` is the share of the time for which the lock was free; the rest is done one by one.
+
+    >>> threads_pay(0.97, 2), threads_pay(0.5, 2)
+    (True, False)
+    """
+    held = 1 - free
+    return 1 / (held + free / jobs) >= 0.9 * jobs
+
+
+def _packed(shared: Any) -> bytes | None:
+    """What is shared as bytes; None where it cannot leave this process."""
+    from cloudpickle import dumps
+
+    try:
+        packed: bytes = dumps(shared)
+    except Exception:  # noqa: BLE001 - whatever a model holds that cannot travel
+        return None
+    return packed
+
+
+@contextmanager
+def _processes(packed: bytes, jobs: int) -> Iterator[Executor]:
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    threads = max(1, cores() // jobs)
+    pool = ProcessPoolExecutor(jobs, initializer=_open, initargs=(packed, threads))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=True, kill_workers=sys.exc_info()[0] is not None)
+
+
+_OPENED: dict[str, Any] = {}  # in a worker process: what it shares with the others
+
+
+def _open(packed: bytes, threads: int) -> None:
+    from cloudpickle import loads
+
+    _OPENED["shared"] = loads(packed)
+    restrain(_OPENED["shared"].explainer, threads)
+
+
+def _ask_there(work: Work, chunk: Any) -> Any:
+    return work(_OPENED["shared"], chunk)
+
+
+def _ask_here(shared: Any, work: Work, chunk: Any) -> Any:
+    return work(shared, chunk)

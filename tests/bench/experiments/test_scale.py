@@ -1,0 +1,97 @@
+"""The bench of many rows measures what it says, at any size."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from bench.made import MadeCells, made
+from macex.bench.experiments.scale import night, pace, table
+from macex.bench.experiments.scale.crowd import crowd, write_crowd
+from macex.bench.findings import Findings
+from macex.bench.plan import Plan
+from macex.bench.results import Results
+from macex.bench.tasks import Outcome, Task
+from macex.bench.workshop import Workshop
+from macex.explainer import Explainer
+from macex.scale.files import explain_file
+
+
+@pytest.fixture
+def workshop():
+    return Workshop(MadeCells(names=("adult",)))
+
+
+def test_a_crowd_is_as_large_as_asked_and_like_its_dataset():
+    dataset = made("loans")
+    frames = list(crowd(dataset, 250, size=100))
+    assert [len(frame) for frame in frames] == [100, 100, 50]
+    joined = pd.concat(frames)
+    assert joined.dtypes.to_dict() == dataset.frame.dtypes.to_dict()
+    assert joined["income"].between(10, 90).all()
+    pd.testing.assert_frame_equal(next(crowd(dataset, 100, size=100)), frames[0])
+
+
+def test_sizes_are_options():
+    plan = Plan((), ["adult"], ["XGBoost"], (), queries=500, sizes={"adult": 48}, rows=5000)
+    sizes = {(task.point, task.stop) for task in table.tasks(plan)}
+    assert {("one process", 500), ("flat", 1000), ("flat", 5000), ("file", 5000)} <= sizes
+
+
+@pytest.mark.parametrize("point", [table.ONE, table.FLAT])
+def test_paces_are_measured(workshop, point):
+    outcome = table.measure(
+        Task("scale", "adult", "MLP", "default", stop=64, point=point), workshop
+    )
+    numbers = [*outcome.cost.values(), *(v for r in outcome.records for v in r.values())]
+    assert numbers
+    assert all(number > 0 for number in numbers)
+
+
+def test_the_parts_of_another_model_are_not_the_same_bytes(workshop, tmp_path):
+    pytest.importorskip("pyarrow")
+    cell = workshop.cells.get("adult", "MLP")
+    explainer = Explainer(cell.model, cell.train)
+    write_crowd(cell.dataset, 60, tmp_path / "rows.parquet")
+    explain_file(explainer, tmp_path / "rows.parquet", tmp_path / "out", index="number")
+    assert night._same(explainer, tmp_path / "rows.parquet", tmp_path / "out")
+    other = Explainer(lambda rows: cell.model.predict_proba(rows)[:, ::-1], cell.train)
+    assert not night._same(other, tmp_path / "rows.parquet", tmp_path / "out")
+
+
+def test_memory_of_a_process_is_seen():
+    import os
+
+    assert night.memory(os.getpid()) > 10
+
+
+def test_tables_and_claims_say_what_was_measured(tmp_path):
+    cost = dict.fromkeys(("queries", "seconds", "cpu", "model_cpu"), 1.0) | {"queries": 900.0}
+    points = {
+        table.ONE: Outcome(Task("scale", "adult", "XGBoost", point=table.ONE), [], cost),
+        table.WORKERS: Outcome(
+            Task("scale", "adult", "XGBoost", stop=9, point=table.WORKERS),
+            [{"jobs1": 100.0, "jobs2": 150.0}],
+        ),
+        table.NIGHT: Outcome(
+            Task("scale", "adult", "XGBoost", stop=1_000_000, point=table.NIGHT),
+            [{"seconds": 2000.0, "peak_mb": 900.0, "same": True}],
+        ),
+    }
+    results = Results(tmp_path)
+    results.start({})
+    for outcome in points.values():
+        results.add(outcome)
+    plan = Plan((), ["adult"], ["XGBoost"], ())
+    findings = Findings(plan, [outcome.task for outcome in points.values()], results)
+    held = {claim.sentence: claim.held for claim in table.claims(findings)}
+    assert held["XGBoost: Adult rows a second"] is True
+    assert held["XGBoost: two processes against one"] is False
+    assert held["1,000,000 rows file to file, killed twice: the same bytes"] is True
+    assert len(table.show(findings).blocks) == 4
+
+
+def test_steady_pace_leaves_the_start_out(workshop):
+    cell = workshop.cells.get("adult", "MLP")
+    frames = list(crowd(cell.dataset, 40, size=4))
+    assert pace.steady(Explainer(cell.model, cell.train), frames, 1) > 0

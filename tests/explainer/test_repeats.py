@@ -1,0 +1,66 @@
+"""Rows that ask the same are answered once, each under its own name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+import macex as mx
+from macex.explainer import explainer as engine
+
+DATA = pd.DataFrame({"hours": np.arange(20, 60), "debt": [1.5, 2.5] * 20, "job": ["a", "b"] * 20})
+
+
+def model(rows):
+    return 1 / (1 + np.exp(44.5 - rows["hours"] + rows["debt"]))
+
+
+def bank() -> mx.Explainer:
+    return mx.Explainer(model, DATA, classes=("no", "yes"))
+
+
+def test_equal_rows_are_one_query(monkeypatch):
+    asked = []
+    answer = engine.answer
+    monkeypatch.setattr(engine, "answer", lambda f, a: asked.append(len(a.rows)) or answer(f, a))
+    rows = pd.concat([DATA.head(6)] * 50, ignore_index=True)
+    found = bank().explain(rows, on_error="keep")
+    assert asked == [6]
+    assert len(found) == 300
+    assert sum(item.cost.rows for item in found[6:]) == 0
+
+
+def test_a_repeated_answer_is_that_of_the_row_alone():
+    rows = pd.concat([DATA.iloc[[3, 8, 3, 3, 8, 30]]]).set_axis(list("abcdef"))
+    explainer = bank()
+    many = explainer.explain(rows, n=2, on_error="keep")
+    for place in range(len(rows)):
+        alone = explainer.explain(rows.iloc[[place]], n=2, on_error="keep")[0]
+        assert many[place].to_json(canonical=True) == alone.to_json(canonical=True)
+        assert many[place].needed == alone.needed
+        pd.testing.assert_frame_equal(many[place].query, alone.query)
+    frame = many.to_frame()
+    assert frame.index.tolist() == [list("abcdef")[row] for row in frame["cf.row"]]
+
+
+def test_rows_that_look_alike_but_are_not_are_told_apart():
+    """Unknown categories share a code, and still are each their own."""
+    rows = DATA.iloc[[3, 3, 3]].assign(job=["new", "newer", "new"]).reset_index(drop=True)
+    found = bank().explain(rows, on_error="keep")
+    assert [item.query["job"].iloc[0] for item in found] == ["new", "newer", "new"]
+
+
+def test_no_row_is_scored_twice_in_a_batch():
+    """But for the final check, which asks the model again on purpose."""
+    asked = []
+
+    def watched(rows):
+        asked.append(pd.util.hash_pandas_object(rows, index=False).to_numpy())
+        return model(rows)
+
+    explainer = mx.Explainer(watched, DATA, classes=("no", "yes"))
+    asked.clear()
+    explainer.explain(DATA)
+    searched = np.concatenate(asked[:-1])
+    again = len(searched) - len(np.unique(searched))
+    assert again <= 0.02 * len(searched)

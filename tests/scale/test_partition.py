@@ -1,0 +1,38 @@
+"""A partition is explained whole, however many chunks and blocks it is cut into."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import macex as mx
+from macex.scale.partition import Partition
+from macex.scale.question import Question
+from scale.town import applicants, bank, expected, grants, ordered
+
+
+@pytest.mark.parametrize("index", [range(60), range(100, 160), ["same"] * 60])
+def test_every_line_has_its_own_key_and_index(monkeypatch, index):
+    monkeypatch.setattr("macex.scale.partition.CHUNK", 16)
+    monkeypatch.setattr("macex.explainer.blocks.MOST_QUERIES", 5)
+    rows, explainer = applicants(60).set_axis(pd.Index(index)), bank()
+    partition = Partition.of(Question(explainer, n=2), list(rows.columns))
+    made = partition.explain_chunk(rows)
+    assert ordered(made) == ordered(expected(explainer, rows, n=2))
+    labels = dict(zip(rows["key"], rows.index, strict=True))
+    assert made.index.tolist() == [labels[key] for key in made["key"]]
+    assert made.dtypes.to_dict() == partition.empty(rows).dtypes.to_dict()
+
+
+def test_an_audit_does_not_travel(tmp_path):
+    audited = mx.Explainer(
+        grants(), applicants(50).drop(columns="key"), classes=(0, 1), audit=tmp_path / "log"
+    )
+    with pytest.raises(mx.OptionError, match="audit"):
+        Partition.of(Question(audited), audited.columns)
+
+
+def test_a_column_called_like_an_answer_is_refused():
+    explainer = bank()
+    with pytest.raises(mx.DataError, match=r"'cf.score'.*rename"):
+        Partition.of(Question(explainer), [*explainer.columns, "cf.score"])

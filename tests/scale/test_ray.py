@@ -1,0 +1,61 @@
+"""Ray answers as one process does, however the rows lie."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from macex.scale.ray import explain
+from scale.town import applicants, bank, deadly_bank, expected, ordered
+
+ray = pytest.importorskip("ray")
+pytest.importorskip("ray.data")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", ":".join(sys.path))
+        ray.init(
+            num_cpus=4,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level="ERROR",
+            object_store_memory=100_000_000,
+        )
+        ray.data.DataContext.get_current().enable_progress_bars = False
+        yield
+        ray.shutdown()
+
+
+def blocks(rows, count=4):
+    return ray.data.from_pandas([rows.iloc[at::count] for at in range(count)])
+
+
+def test_two_actors_answer_as_one_process(cluster):
+    rows, explainer = applicants(500), bank()
+    made = explain(blocks(rows), explainer, n=2, workers=2)
+    assert ordered(made.to_pandas()) == ordered(expected(explainer, rows, n=2))
+
+
+@pytest.mark.slow
+def test_twenty_thousand_rows(cluster):
+    rows, explainer = applicants(20_000), bank()
+    made = explain(blocks(rows), explainer, workers=2)
+    assert ordered(made.to_pandas()) == ordered(expected(explainer, rows))
+
+
+def test_parquet_in_parquet_out(cluster, tmp_path):
+    rows = applicants(60)
+    rows.to_parquet(tmp_path / "rows.parquet")
+    found = explain(ray.data.read_parquet(str(tmp_path / "rows.parquet")), bank(), workers=1)
+    assert ordered(found.to_pandas()) == ordered(expected(bank(), rows))
+
+
+def test_an_actor_that_dies_is_replaced_and_nothing_is_there_twice(cluster, tmp_path):
+    rows = applicants(60)
+    deadly = deadly_bank(tmp_path / "died", income=int(rows["income"].iloc[30]))
+    made = explain(blocks(rows), deadly, workers=2)
+    assert ordered(made.to_pandas()) == ordered(expected(bank(), rows))
+    assert (tmp_path / "died").exists()
