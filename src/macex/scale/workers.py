@@ -117,7 +117,7 @@ def threads_pay(free: float, jobs: int) -> bool:
 
 def _packed(shared: Any) -> bytes | None:
     """What is shared as bytes; None where it cannot leave this process."""
-    from cloudpickle import dumps
+    from joblib.externals.cloudpickle import dumps
 
     try:
         packed: bytes = dumps(shared)
@@ -142,7 +142,7 @@ _OPENED: dict[str, Any] = {}  # in a worker process: what it shares with the oth
 
 
 def _open(packed: bytes, threads: int) -> None:
-    from cloudpickle import loads
+    from joblib.externals.cloudpickle import loads
 
     _OPENED["shared"] = loads(packed)
     restrain(_OPENED["shared"].explainer, threads)
