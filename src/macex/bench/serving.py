@@ -169,7 +169,8 @@ def main(
     rows = len(load("adult").split()[1])
     print(f"{clients} clients, single rows of Adult / XGBoost, {seconds:g} s each\n")
     print(
-        f"{'':<14} {'answers':>8} {'errors':>7} {'per second':>10} {'median ms':>9} {'p95 ms':>9}"
+        f"{'':<14} {'answers':>8} {'errors':>7} {'per second':>10} {'median ms':>9} {'p95 ms':>9} "
+        f"{'CPU ms':>7}"
     )
     found: dict[bool, Load] = {}
     with tempfile.TemporaryDirectory() as name:

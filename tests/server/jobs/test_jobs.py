@@ -95,6 +95,9 @@ def test_a_cancelled_job_keeps_what_is_finished_and_stops(http, served):
     assert job["done"] <= 16
     text = result(http, job, "ndjson").text
     assert len(text.splitlines()) == job["done"]
+    if not job["done"]:
+        empty = http.get(f"/jobs/{job['id']}/result", params={"format": "parquet"})
+        assert empty.status_code == 422
 
 
 def test_a_result_must_be_finished_and_a_running_job_cannot_be_removed(http, served):

@@ -26,7 +26,7 @@ def server(tmp_path_factory, start):
         upload_bytes=40_000_000,
         upload_memory_mb=600,
         upload_columns=2_000,
-        upload_seconds=60,
+        upload_seconds=30,
     )
     with start(settings) as served:
         yield served

@@ -11,6 +11,8 @@ import pytest
 
 from macex.server import Settings
 
+FILE = b'--x\r\nContent-Disposition: form-data; name="data"; filename="d"\r\n\r\n'
+
 
 def raw(url, head, *pieces):
     """A request as bytes, sent as far as the server takes it; the first line of the answer."""
@@ -82,7 +84,7 @@ def test_a_body_that_says_it_is_too_long_is_refused(narrow):
 @pytest.mark.parametrize("media", ["application/json", "multipart/form-data; boundary=x"])
 def test_a_body_that_does_not_say_how_long_it_is_is_counted(narrow, media):
     def endless():
-        yield b'{"places": [1' if media == "application/json" else b"--x\r\n"
+        yield b'{"places": [1' if media == "application/json" else FILE
         for _ in range(5000):
             yield b",1" * 50
 

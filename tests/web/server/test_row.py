@@ -13,6 +13,9 @@ def refused(visit, site):
     visit.goto(f"{site}/projects/loans?decision=refused&sort=cf.score")
     visit.locator("#rows tbody th a").first.click()
     expect(visit.locator("h1")).to_contain_text("Row")
+    expect(
+        visit.get_by_role("button", name="Undo")
+    ).to_be_visible()  # by the module, once it is there
     return visit
 
 
@@ -39,6 +42,16 @@ def test_the_score_follows_the_typing(visit, site):
     expect(tile(page, 1)).to_contain_text("1 change")
     assert "a.hours=69" in page.url
     assert page.evaluate("document.activeElement.name") == "a.hours"
+
+
+def test_what_is_typed_before_the_module_came_is_not_lost(visit, site):
+    held = []
+    visit.route("**/page.js", lambda route: held.append(route))  # noqa: PLW0108 - it must be a function
+    visit.goto(f"{site}/projects/loans/rows/0", wait_until="commit")
+    visit.get_by_label("city, A").fill("nowhere")
+    held[0].continue_()
+    expect(tile(visit, 1)).to_contain_text("'city' has no value 'nowhere'")
+    assert "a.city=nowhere" in visit.url
 
 
 def test_a_slider_and_its_number_are_one(visit, site):

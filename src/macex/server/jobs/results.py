@@ -14,7 +14,8 @@ from macex.explanation import Explanations
 from macex.explanation.exports import csv_text
 from macex.explanation.reading import explanations_read
 from macex.scale.files import MOST_ON_A_PAGE
-from macex.scale.writing import Parquet
+from macex.scale.layout import answers_layout
+from macex.scale.writing import Csv, Parquet
 from macex.server.jobs.runner import Work
 from macex.server.projects.project import Project
 from macex.server.storage.jobs import Job, Jobs
@@ -41,7 +42,7 @@ def written(jobs: Jobs, project: Project, job: Job, form: str) -> Iterator[bytes
     if form == "csv":
         return _csv(jobs, project, job)
     if form == "parquet":
-        return _parquet(jobs, project, job)
+        return iter([_parquet(jobs, project, job)])
     if job.total > MOST_ON_A_PAGE:
         raise OptionError(
             f"a page of more than {MOST_ON_A_PAGE:,} rows is too long to be looked at: ask for "
@@ -69,7 +70,7 @@ def _batches(jobs: Jobs, project: Project, job: Job) -> Iterator[Explanations]:
 
 
 def _csv(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
-    form, start = Parquet(index="id"), 0
+    form, start = Csv(index="id"), 0
     for batch in _batches(jobs, project, job):
         table = form.table(batch, start)
         head = csv_text(table.head(0), formula_safe=True) if start else ""
@@ -77,8 +78,10 @@ def _csv(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
         start += len(batch)
 
 
-def _parquet(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
-    form, start, out = Parquet(index="id"), 0, io.BytesIO()
+def _parquet(jobs: Jobs, project: Project, job: Job) -> bytes:
+    work = Work(project, job, jobs.source(job.id))
+    form = Parquet(index="id", layout=answers_layout(work.explainer))
+    start, out = 0, io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:
         paths = []
         for number, batch in enumerate(_batches(jobs, project, job)):
@@ -89,4 +92,4 @@ def _parquet(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
         if not paths:
             raise OptionError("the job has no finished rows yet")
         form.join(paths, out)
-    yield out.getvalue()
+    return out.getvalue()

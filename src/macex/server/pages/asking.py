@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from anyio import from_thread
+from fastapi import Request
 
 from macex.ask.constraints import Constraints
 from macex.explanation import Explanations
 from macex.server.pages.questions import Question
+from macex.server.problems import ProblemError
 from macex.server.projects.project import Project
 from macex.server.settings import Settings
 
+LOOK_S = 0.2  # how often somebody who waits for a turn is looked after
+Gone = Callable[[], bool]
+
+
+def gone_of(request: Request) -> Gone:
+    """Tells, on the thread of a page, whether its visitor has left or asked for something newer."""
+    return lambda: from_thread.run(request.is_disconnected)
+
+
+@contextmanager
+def turn(project: Project, gone: Gone) -> Iterator[None]:
+    """The project's lock, for whoever is still there when it is their turn."""
+    while not project.lock.acquire(timeout=LOOK_S):
+        if gone():
+            raise ProblemError(503, "nobody waits for this any more")
+    try:
+        if gone():
+            raise ProblemError(503, "nobody waits for this any more")
+        yield
+    finally:
+        project.lock.release()
+
 
 def explained(
-    settings: Settings, project: Project, rows: Any, asked: Question, constraints: Constraints
+    settings: Settings,
+    project: Project,
+    rows: Any,
+    asked: Question,
+    constraints: Constraints,
+    gone: Gone,
 ) -> Explanations:
     """The answers for a few rows, with what stands in the way where there are none."""
     explainer = project.explainer(asked.method, asked.prefer)
-    with project.lock:
+    with turn(project, gone):
         return explainer.explain(
             rows,
             n=asked.n,

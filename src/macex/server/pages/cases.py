@@ -16,6 +16,7 @@ from macex.series.constraints import SeriesConstraints
 from macex.series.values import SeriesExplanation, SeriesExplanations
 from macex.server.api.needs import Asker
 from macex.server.pages.address import LISTING, Address
+from macex.server.pages.asking import gone_of, turn
 from macex.server.pages.guard import PageRoute
 from macex.server.pages.panels import case_panels, changed_panels
 from macex.server.pages.permits import changes_at_most
@@ -70,7 +71,7 @@ def case_page(request: Request, name: str, at: int, _caller: Asker) -> HTMLRespo
     values |= {"always": explainer.constraints.fixed, **asked_of(address, explainer)}
     values["panels"] = case_panels(cases[at], explainer.channels, speech)
     try:
-        explanation = explained(project, at, address)[0]
+        explanation = explained(project, at, request)[0]
         values |= {"explanation": explanation, "answers": _answers(explanation, speech)}
     except MacexError as error:
         values |= {"explanation": None, "answers": [], "refused": str(error)}
@@ -83,18 +84,19 @@ def case_page(request: Request, name: str, at: int, _caller: Asker) -> HTMLRespo
 def case_file(request: Request, name: str, at: int, _caller: Asker) -> Response:
     """The answers as JSON."""
     project = series_project(server_of(request).projects[name])
-    found = explained(project, _checked(at, len(project.series.cases)), address_of(request))
+    found = explained(project, _checked(at, len(project.series.cases)), request)
     file = attached(f"{project.name}-case-{at}.json")
     return Response(found.to_json(), headers=file, media_type="application/json")
 
 
-def explained(project: SeriesProject, at: int, address: Address) -> SeriesExplanations:
+def explained(project: SeriesProject, at: int, request: Request) -> SeriesExplanations:
     """What would change the model's answer for a case."""
+    address = address_of(request)
     asked = question(address, project.case_explainer().classes)
     kept = tuple(name for name, ways in address.under("may.").items() if ways[-1] == "keep")
     limits = SeriesConstraints(fixed=kept, max_changes=changes_at_most(address))
     explainer = project.case_explainer(asked.method, asked.prefer)
-    with project.lock:
+    with turn(project, gone_of(request)):
         return explainer.explain(
             project.series.cases[at : at + 1],
             n=asked.n,

@@ -16,8 +16,8 @@ from macex.render.cards import card
 from macex.render.speech import Speech
 from macex.schema.typed import text_of
 from macex.server.api.needs import Asker, Reader
-from macex.server.pages.address import ASKING, LISTING, PERMITTING, VARIANTS, Address
-from macex.server.pages.asking import explained
+from macex.server.pages.address import ASKING, LISTING, PERMITTING, VARIANTS
+from macex.server.pages.asking import explained, gone_of
 from macex.server.pages.fields import fields, found_values
 from macex.server.pages.guard import PageRoute
 from macex.server.pages.listing import view_of
@@ -39,7 +39,7 @@ PARTS = ("question", "answers", "whatif", "verdicts", "permits")
 def row_page(request: Request, name: str, at: int, _caller: Asker) -> HTMLResponse:
     """One row."""
     server = server_of(request)
-    looked = Look(server.settings, server.projects[name], at, address_of(request))
+    looked = Look(server.settings, server.projects[name], at, request)
     asked = parts_asked(request, PARTS)
     if asked:
         return pieces(request, asked, looked.shown(asked), project=looked.project)
@@ -59,7 +59,7 @@ def values(request: Request, name: str, _caller: Reader, column: str, q: str = "
 def row_file(request: Request, name: str, at: int, kind: str, _caller: Asker) -> Response:
     """The answers as a file: CSV, JSON, or a report in HTML."""
     server = server_of(request)
-    looked = Look(server.settings, server.projects[name], at, address_of(request))
+    looked = Look(server.settings, server.projects[name], at, request)
     if kind not in MEDIA:
         raise SchemaError(f"answers are written as csv, json or html, not {kind!r}")
     file = attached(f"{looked.project.name}-row-{at}.{kind}")
@@ -77,8 +77,9 @@ def written(found: Explanations, kind: str, title: str) -> str:
 class Look:
     """A row that is looked at, and everything the page may show of it."""
 
-    def __init__(self, settings: Settings, project: Project, at: int, address: Address) -> None:
-        self.settings, self.project, self.at, self.address = settings, project, at, address
+    def __init__(self, settings: Settings, project: Project, at: int, request: Request) -> None:
+        self.settings, self.project, self.at = settings, project, at
+        self.address, self.gone = address_of(request), gone_of(request)
         table = project.table
         if not 0 <= at < len(table):
             raise SchemaError(f"there is no row {at}: rows are counted from 0 to {len(table) - 1}")
@@ -92,7 +93,7 @@ class Look:
         """The answers; a question that cannot be asked is an error."""
         asked = question(self.address, self.explainer.classes)
         limits = constraints(self.address, self.rows.schema)
-        return explained(self.settings, self.project, self.frame, asked, limits)
+        return explained(self.settings, self.project, self.frame, asked, limits, self.gone)
 
     def shown(self, parts: tuple[str, ...] | list[str]) -> dict[str, Any]:
         """What the templates of these parts need."""
