@@ -7,6 +7,7 @@ apart. It knows column names but no data; `macex.ask.space` turns it into arrays
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from html import escape
@@ -18,6 +19,7 @@ import numpy as np
 from macex.errors import ConstraintError, closest
 
 Rule = str | Callable[..., Any]
+LARGEST = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +287,7 @@ def _rule(value: Any) -> Rule:
 
 def _weight(column: str, value: Any) -> float:
     number: Any = value if isinstance(value, (Real, np.number)) else -1
-    if isinstance(value, bool) or not 0 <= number < float("inf"):
+    if isinstance(value, bool) or not 0 <= number <= sys.float_info.max:
         raise ConstraintError(
             f"the weight of {column!r} must be a number of 0 or more, not {value!r}"
         )
@@ -297,6 +299,8 @@ def _count(part: str, value: Any) -> int | None:
         return None
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 0:
         raise ConstraintError(f"{part} must be a whole number of 0 or more, not {value!r}")
+    if int(value) > LARGEST:
+        raise ConstraintError(f"{part} must be at most {LARGEST:,}")
     return int(value)
 
 

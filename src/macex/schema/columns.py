@@ -175,7 +175,10 @@ class Column:
     def _quantity(self, value: object) -> float:
         if not (isinstance(value, bool) or is_number(type(value))):
             raise SchemaError(f"column {self.name!r} needs a number, not {value!r}")
-        number = float(cast("float", value))
+        try:
+            number = float(cast("float", value))
+        except OverflowError:
+            raise SchemaError(f"column {self.name!r} needs a smaller number") from None
         if not isfinite(number):
             raise SchemaError(f"column {self.name!r} needs a finite number, not {value!r}")
         if self.integer and number != np.rint(number):

@@ -35,7 +35,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     add_problems(app)
     add_api(app)
     add_pages(app)
-    app.add_middleware(Wrapping, settings=server.settings)
+    app.add_middleware(Wrapping, settings=server.settings, gate=server.gate)
     app.add_middleware(Logging, metrics=server.metrics, values=server.settings.log_values)
     return app
 

@@ -30,7 +30,9 @@ class Settings(BaseSettings):
     (True, False)
     """
 
-    model_config = SettingsConfigDict(env_prefix="MACEX_", extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="MACEX_", extra="forbid", frozen=True, env_ignore_empty=True
+    )
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8000
@@ -40,8 +42,12 @@ class Settings(BaseSettings):
     state: Path = Field(default_factory=state_folder, description="Uploads and the database.")
     project: Path | None = Field(default=None, description="One project, from anywhere.")
     database: str = Field(default="", description="An SQLAlchemy URL; SQLite in `state` if empty.")
-    admin_key: SecretStr | None = Field(default=None, description="A key with every scope.")
-    secret: SecretStr | None = Field(default=None, description="Signs session cookies.")
+    admin_key: SecretStr | None = Field(
+        default=None, min_length=1, description="A key with every scope."
+    )
+    secret: SecretStr | None = Field(
+        default=None, min_length=16, description="Signs session cookies."
+    )
     session_hours: Annotated[float, Field(gt=0)] = 12
 
     body_bytes: AtLeastOne = 16 * MEBIBYTE
@@ -52,6 +58,7 @@ class Settings(BaseSettings):
     upload_cells: AtLeastOne = 100_000_000
     sync_rows: AtLeastOne = 100
     job_rows: AtLeastOne = 1_000_000
+    jobs_at_once: AtLeastOne = Field(default=20, description="Jobs of one key that wait or run.")
     answers: AtLeastOne = 20
     explain_seconds: Annotated[float, Field(gt=0)] = 30
     model_rows: AtLeastOne = 100_000

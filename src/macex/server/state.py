@@ -37,6 +37,15 @@ class Server:
     sharing: Sharing
     metrics: Metrics
 
+    def remove_project(self, name: str) -> None:
+        """Forget a project with its files, jobs and views; the audit of it stays."""
+        project = self.projects[name].name
+        self.projects.remove(project)
+        for identity in self.jobs.of(project):
+            self.runner.cancel(identity)
+            self.jobs.remove(identity)
+        self.views.remove_all(project)
+
     def close(self) -> None:
         """Finish what is running."""
         self.runner.stop()

@@ -6,8 +6,12 @@ import io
 import json
 import time
 
+import httpx
 import pandas as pd
 import pytest
+from sqlalchemy import text
+
+from macex.server import Settings
 
 JOBS = "/projects/loans/jobs"
 
@@ -24,8 +28,6 @@ def ended(http, identity, seconds=120):
 
 @pytest.fixture(scope="module")
 def finished(served):
-    import httpx
-
     with httpx.Client(base_url=f"{served.url}/api/v1", timeout=60) as client:
         asked = {"filter": {"decision": "refused", "where": "income < 70"}, "n": 2}
         job = client.post(JOBS, json=asked).json()
@@ -135,3 +137,57 @@ def test_a_spreadsheet_runs_nothing_of_a_result(http, row):
     text = result(http, ended(http, job["id"]), "csv").text
     assert ",=cmd()" not in text
     assert "'=cmd()" in text
+
+
+def test_nobody_fills_the_queue(loan_project, tmp_path, start):
+    settings = Settings(state=tmp_path, project=loan_project, jobs_at_once=2)
+    with start(settings) as one:
+        one.server.runner.stop()
+        with httpx.Client(base_url=f"{one.url}/api/v1", timeout=60) as client:
+            said = [client.post(JOBS, json={"places": [0]}).status_code for _ in range(3)]
+            first = client.get("/jobs").json()["jobs"][-1]["id"]
+            client.post(f"/jobs/{first}/cancel")
+            again = client.post(JOBS, json={"places": [0]}).status_code
+    assert (said, again) == ([202, 202, 429], 202)
+
+
+def test_a_database_that_fails_for_a_while_costs_no_job(loan_project, tmp_path, start):
+    with start(Settings(state=tmp_path, project=loan_project)) as one:
+        with httpx.Client(base_url=f"{one.url}/api/v1", timeout=60) as client:
+            client.get("/projects/loans")
+            with one.server.engine.begin() as connection:
+                connection.execute(text("ALTER TABLE macex_parts RENAME TO away"))
+            job = client.post(JOBS, json={"places": [0, 1]})
+            until = time.monotonic() + 30
+            while not one.server.jobs.get(client_id(one)).fingerprint and time.monotonic() < until:
+                time.sleep(0.02)
+            with one.server.engine.begin() as connection:
+                connection.execute(text("ALTER TABLE away RENAME TO macex_parts"))
+            assert job.status_code == 500  # its answer counts parts, but the job is kept
+            assert ended(client, client_id(one))["status"] == "done"
+
+
+def client_id(one):
+    """The one job that there is."""
+    (job,) = one.server.jobs.all()
+    return job.id
+
+
+def test_a_project_takes_its_jobs_and_views_along(loan_files, tmp_path, start):
+    files = {
+        "model": (loan_files / "model.skops").read_bytes(),
+        "data": (loan_files / "train.csv").read_bytes(),
+    }
+    with start(Settings(state=tmp_path, job_chunk=8)) as one:
+        with httpx.Client(base_url=f"{one.url}/api/v1", timeout=60) as client:
+            form = {"title": "Gone", "label": "outcome"}
+            assert client.post("/projects", data=form, files=files).status_code == 201
+            client.post("/projects/gone/views", json={"name": "v", "state": {}})
+            job = client.post("/projects/gone/jobs", json={"filter": {}}).json()["id"]
+            assert client.delete("/projects/gone").status_code == 204
+            assert client.get(f"/jobs/{job}").status_code == 404
+            assert client.post("/projects", data=form, files=files).status_code == 201
+            assert client.get("/projects/gone/views").json() == {"views": []}
+            later = client.post("/projects/gone/jobs", json={"places": [0]}).json()["id"]
+            assert ended(client, later)["status"] == "done"
+            assert len(client.get("/jobs").json()["jobs"]) == 1

@@ -80,8 +80,53 @@ def test_what_changes_something_needs_the_token_of_the_session(app):
 def test_whoever_signs_out_is_a_stranger_again(app):
     client = signed_in(app, KEY)
     assert client.get("/").status_code == 200
-    client.post("/logout")
+    assert client.post("/logout").status_code == 403
+    token = client.get("/").text.split('name="csrf" value="')[1].split('"')[0]
+    assert client.post("/logout", data={"csrf": token}).status_code == 303
     assert client.get("/").status_code == 303
+
+
+def test_a_wrong_address_is_answered_by_a_page_for_people_and_a_problem_for_programs(app):
+    client = TestClient(app, base_url="http://localhost")
+    page = client.get("/projcts/people", headers={"Accept": "text/html"})
+    assert page.status_code == 404
+    assert page.headers["content-type"].startswith("text/html")
+    assert "/projcts/people" in page.text
+    for path, accept in (("/projcts", "*/*"), ("/api/v1/projcts", "text/html")):
+        problem = client.get(path, headers={"Accept": accept})
+        assert problem.status_code == 404
+        assert problem.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    "said", ["max=" + "9" * 5000, "n=" + "9" * 5000, "q=" + "x" * 300, "where=" + "x" * 3000]
+)
+def test_what_is_too_long_is_said_on_the_page(app, said):
+    client = TestClient(
+        app, base_url="http://localhost", headers={"Authorization": f"Bearer {KEY}"}
+    )
+    media = {"content-type": "application/x-www-form-urlencoded"}
+    assert client.post("/projects/people/cohort", content=said, headers=media).status_code == 422
+    assert client.get(f"/projects/people/rows/1?{said}").status_code == 200
+
+
+def test_a_form_without_its_files_is_said_to_lack_them(app):
+    client = TestClient(
+        app, base_url="http://localhost", headers={"Authorization": f"Bearer {KEY}"}
+    )
+    answer = client.post("/new", data={"title": "x"})
+    assert answer.status_code == 422
+    assert "model is missing" in answer.text
+
+
+def test_whoever_only_reads_does_not_make_the_model_plan(app):
+    server = app.state.server
+    question = {"options": {}, "want": None, "constraints": None}
+    source = {"places": [0, 1]}
+    job = server.jobs.add("people", "x", question, source, total=2, chunk=2)
+    client = signed_in(app, server.keys.make("looks", ("read",)))
+    page = client.get(f"/projects/people/jobs/{job.id}", headers={"X-Macex-Parts": "plan"})
+    assert "scope explain" in page.text
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 from macex.server import Settings
+from macex.server.projects.catalogue import Catalogue
 
 
 @pytest.fixture(scope="module")
@@ -224,3 +225,39 @@ def test_a_project_that_was_not_uploaded_is_not_removed(loan_project, tmp_path, 
         said = httpx.delete(f"{served.url}/api/v1/projects/loans")
     assert said.status_code == 422
     assert (loan_project / "model.skops").exists()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"constraints": '{"max_changes": null}'},
+        {"constraints": '{"ranges": {"age": [null, 40]}}'},
+        {"names": '{"age": "\\ud800"}'},
+        {"title": "a\0b"},
+    ],
+)
+def test_what_cannot_be_kept_is_refused_and_leaves_nothing(client, model, train, said, server):
+    before = sorted(server.server.projects.folder.glob("*"))
+    assert upload(client, model, train, **said).status_code == 422
+    assert sorted(server.server.projects.folder.glob("*")) == before
+
+
+def test_a_column_may_not_be_called_like_a_column_of_answers(client, model, train):
+    said = upload(client, model, train.replace(b"debt", b"cf.row", 1))
+    assert said.status_code == 422
+    assert "'cf.row'" in said.json()["detail"]
+
+
+def test_nobody_is_told_where_the_files_lie(client, train, server):
+    for content in (b"", b"\x80\x04\x95", b"nonsense"):
+        said = upload(client, content, train)
+        assert said.status_code == 422
+        assert str(server.server.settings.state) not in said.text
+
+
+def test_a_folder_of_any_name_has_an_address(loan_project, tmp_path):
+    place = tmp_path / "Crédit & more?"
+    place.mkdir()
+    for file in loan_project.iterdir():
+        (place / file.name).write_bytes(file.read_bytes())
+    assert [one.name for one in Catalogue(tmp_path, None, lambda _: None)] == ["cr-dit-more"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import httpx
 import pytest
+from pydantic import ValidationError
+from starlette.testclient import TestClient
 
 from macex.errors import OptionError
 from macex.server import Settings, create_app
@@ -40,6 +42,34 @@ def test_without_a_key_only_health_is_told(browser):
         assert said.status_code == 401
         assert said.headers["www-authenticate"] == "Bearer"
         assert "Loans" not in said.text
+
+
+@pytest.mark.parametrize("path", ["projects/loens", "projects/loens/rows", "projects/loens/views"])
+def test_a_stranger_learns_no_names_of_projects(browser, path):
+    said = browser.get(f"/api/v1/{path}")
+    assert said.status_code == 401
+    assert "loans" not in said.text
+
+
+def test_an_empty_key_is_no_key(tmp_path, monkeypatch):
+    monkeypatch.setenv("MACEX_ADMIN_KEY", "")
+    monkeypatch.setenv("MACEX_SECRET", "")
+    assert Settings(state=tmp_path).admin_key is None
+    assert Settings(state=tmp_path).secret is None
+    with pytest.raises(ValidationError):
+        Settings(state=tmp_path, admin_key="")
+    with pytest.raises(OptionError, match="there is no key"):
+        create_app(Settings(state=tmp_path, host="0.0.0.0"))  # noqa: S104
+
+
+def test_another_key_of_the_admin_ends_the_sessions_of_the_former_one(tmp_path):
+    former, later = (create_app(Settings(state=tmp_path, admin_key=key)) for key in ("one", "two"))
+    with TestClient(former, base_url="http://localhost") as client:
+        signed_in(client, "one")
+        assert client.get("/api/v1/projects").status_code == 200
+        cookies = dict(client.cookies)
+    with TestClient(later, base_url="http://localhost", cookies=cookies) as client:
+        assert client.get("/api/v1/projects").status_code == 401
 
 
 @pytest.mark.parametrize("key", ["x", "mx_0123456789ab_secret", "root-kex", "root-key2", "mx__"])
@@ -94,8 +124,9 @@ def test_a_changed_cookie_is_worth_nothing(guarded, browser):
 
 
 def test_signing_out_ends_the_session(guarded, browser):
-    signed_in(browser, guarded[1]["read"])
-    assert browser.delete("/api/v1/session").status_code == 204
+    token = signed_in(browser, guarded[1]["read"])
+    assert browser.delete("/api/v1/session").status_code == 403
+    assert browser.delete("/api/v1/session", headers={CSRF_HEADER: token}).status_code == 204
     assert browser.get("/api/v1/projects").status_code == 401
 
 

@@ -55,6 +55,22 @@ def test_a_foreign_page_changes_nothing(http, path):
     assert "evil.example" in said.json()["detail"]
 
 
+@pytest.mark.parametrize("origin", ["http://[", "null", "https://"])
+def test_an_origin_that_is_no_address_is_foreign(http, origin):
+    said = http.post("/projects/loans/explain", json={}, headers={"Origin": origin})
+    assert said.status_code == 403
+
+
+def test_what_a_browser_calls_foreign_is_foreign(http):
+    head = {"Sec-Fetch-Site": "cross-site"}
+    assert http.post("/projects/loans/explain", json={}, headers=head).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/jobs?project=%00", "/projects/loans/rows?search=a%00"])
+def test_no_nul_reaches_a_database(http, path):
+    assert http.get(path).status_code == 400
+
+
 def test_the_own_page_may(http, served):
     origin = {"Origin": served.url}
     said = http.post("/projects/loans/explain", json={"places": [0]}, headers=origin)
@@ -107,3 +123,28 @@ def test_a_body_that_lies_about_its_length_is_cut_there(narrow):
 def test_within_the_bounds_all_is_well(narrow):
     said = httpx.post(f"{narrow.url}/api/v1/projects/loans/explain", json={"places": [0]})
     assert said.status_code == 200
+
+
+def test_only_uploads_may_be_as_long_as_uploads(narrow):
+    files = {"data": b"x" * 3000}
+    taken = httpx.post(f"{narrow.url}/api/v1/inspect", files=files)
+    assert taken.status_code == 422
+    for path in ("api/v1/projects/loans/explain", "login", "projects/loans/cohort"):
+        assert httpx.post(f"{narrow.url}/{path}", files=files).status_code == 413
+
+
+def test_a_form_of_fields_is_short(served):
+    fields = b"a=&" * 400_000
+    media = {"content-type": "application/x-www-form-urlencoded"}
+    said = httpx.post(f"{served.url}/login", content=fields, headers=media)
+    assert said.status_code == 413
+
+
+def test_a_stranger_sends_no_more_than_a_key(tmp_path, start):
+    settings = Settings(state=tmp_path, admin_key="right")
+    with start(settings) as served, httpx.Client(base_url=served.url) as client:
+        files = {"data": ("t.csv", b"a,b\n" + b"1,2\n" * 10_000)}
+        assert client.post("/api/v1/inspect", files=files).status_code == 413
+        assert client.post("/api/v1/session", json={"key": "x" * 20_000}).status_code == 413
+        known = {"Authorization": "Bearer right"}
+        assert client.post("/api/v1/inspect", files=files, headers=known).status_code == 200

@@ -113,6 +113,9 @@ def submitted(server: Server, project: Project, caller: Caller, asked: JobReques
         raise ProblemError(422, f"n: at most {most} answers for each row, not {asked.n}")
     if asked.timeout_s is not None:
         raise ProblemError(422, "timeout_s is for explain: a job takes its time, or is cancelled")
+    if server.jobs.unfinished(caller.name) >= server.settings.jobs_at_once:
+        most = server.settings.jobs_at_once
+        raise ProblemError(429, f"{caller.name!r} has {most} jobs that are not at their end")
     options = asked.options(None, server.settings.model_rows)
     explainer = project.explainer(options.method, options.prefer)
     source, total = _source(project, asked)

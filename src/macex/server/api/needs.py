@@ -8,7 +8,7 @@ from anyio import to_thread
 from fastapi import Depends, Path, Request
 
 from macex.server.projects.project import Project
-from macex.server.security.gate import Caller, allowed
+from macex.server.security.gate import Caller, allowed, known
 from macex.server.state import Server, server_of
 
 Reader = Annotated[Caller, Depends(allowed("read"))]
@@ -22,8 +22,12 @@ async def _server(request: Request) -> Server:
     return server_of(request)
 
 
-async def _project(name: Name, server: Annotated[Server, Depends(_server)]) -> Project:
-    """A project by its name, opened outside the event loop."""
+async def _project(
+    name: Name,
+    server: Annotated[Server, Depends(_server)],
+    _caller: Annotated[Caller, Depends(known)],
+) -> Project:
+    """A project by its name, opened outside the event loop; strangers learn no names."""
     project = server.projects[name]
     return project if project.ready() else await to_thread.run_sync(project.open)
 

@@ -50,7 +50,7 @@ def sign_in(asked: SessionRequest, server: Running, request: Request) -> Respons
 
 
 @router.delete("/session", status_code=204)
-def sign_out() -> Response:
+def sign_out(_caller: Reader) -> Response:
     """End the session."""
     response = Response(status_code=204)
     response.delete_cookie(COOKIE)

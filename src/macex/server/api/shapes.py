@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    field_validator,
+)
 
 from macex.server.asking import Options
 
 Cell = StrictBool | StrictInt | StrictFloat | StrictStr | None
 Row = dict[str, Cell]
+STATE_BYTES = 50_000
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 ROW: dict[str, Any] = {
     "age": 39,
@@ -163,8 +174,22 @@ class ConstraintsRequest(Asked):
 class ViewRequest(Asked):
     """The state of a page, and a name for it."""
 
-    name: str = Field(min_length=1, max_length=200, examples=["Women above 40"])
-    state: dict[str, Any] = Field(examples=[{"where": "age > 40"}])
+    name: str = Field(
+        min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]+$", examples=["Women above 40"]
+    )
+    state: dict[str, Cell | list[Cell]] = Field(
+        max_length=5000,
+        description="Parameters of the page's address.",
+        examples=[{"where": "age > 40"}],
+    )
+
+    @field_validator("state")
+    @classmethod
+    def _finite(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """What can be kept, and sent again: no NaN, and not without end."""
+        if len(json.dumps(given, allow_nan=False, ensure_ascii=False).encode()) > STATE_BYTES:
+            raise ValueError(f"a state has at most {STATE_BYTES:,} bytes as JSON")
+        return given
 
 
 class SessionRequest(Asked):

@@ -69,8 +69,8 @@ def inspect(
 
 @router.delete("/projects/{name}", status_code=204)
 def remove(name: Name, server: Running, _caller: Admin) -> Response:
-    """Remove a project that was uploaded, with its files."""
-    server.projects.remove(name)
+    """Remove a project that was uploaded, with its files, jobs and saved views."""
+    server.remove_project(name)
     return Response(status_code=204)
 
 

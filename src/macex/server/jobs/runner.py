@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 from macex.errors import MacexError
 from macex.explainer import Explainer
@@ -26,6 +27,7 @@ from macex.server.projects.project import Project
 from macex.server.storage.jobs import Job, Jobs
 
 LOG = logging.getLogger("macex.server.jobs")
+RETRY_S = 2.0  # after which a database that failed is asked again
 LINES = Jsonl(index="id")
 Find = Callable[[str], Project]
 
@@ -60,20 +62,32 @@ class Runner:
 
     def cancel(self, identity: str) -> None:
         """End a job after the present chunk; what is finished stays."""
-        self._cancelled.add(identity)
-        self._jobs.end(identity, "cancelled")
+        if self._jobs.end(identity, "cancelled"):
+            self._cancelled.add(identity)
 
     def _work(self) -> None:
         while (identity := self._queue.get()) is not None and not self._stopping.is_set():
             try:
-                self._run(self._jobs.get(identity))
-            except KeyError:
-                continue  # removed while it waited
-            except MacexError as error:
-                self._jobs.end(identity, "failed", str(error))
-            except Exception:
-                LOG.exception("job failed", extra={"job": identity})
-                self._jobs.end(identity, "failed", "The fault is the server's; its log says more.")
+                self._turn(identity)
+            except DBAPIError:
+                LOG.exception("the database failed", extra={"job": identity})
+                self._stopping.wait(RETRY_S)
+                self._queue.put(identity)
+            self._cancelled.discard(identity)
+
+    def _turn(self, identity: str) -> None:
+        """Work on a job until it ends, one way or another."""
+        try:
+            self._run(self._jobs.get(identity))
+        except KeyError:
+            return  # removed while it waited
+        except MacexError as error:
+            self._jobs.end(identity, "failed", str(error))
+        except (OperationalError, InterfaceError):
+            raise  # nothing is wrong with the job
+        except Exception:
+            LOG.exception("job failed", extra={"job": identity})
+            self._jobs.end(identity, "failed", "The fault is the server's; its log says more.")
 
     def _run(self, job: Job) -> None:
         if job.ended:

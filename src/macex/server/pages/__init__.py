@@ -15,6 +15,7 @@ from macex.server.pages import (
     looking,
     making,
 )
+from macex.server.pages.guard import add_lost
 from macex.server.recent import Recent
 
 ROOMS = (home, entering, making, listing, looking, cases, cohort, following, keeping)
@@ -26,3 +27,4 @@ def add_pages(app: FastAPI) -> None:
     app.state.outcomes, app.state.plans = Recent(most=KEPT), Recent(most=KEPT)
     for room in ROOMS:
         app.include_router(room.router)
+    add_lost(app)

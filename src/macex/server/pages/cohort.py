@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import ValidationError
 
 from macex.ask.goals import AnyOf, Goal
 from macex.ask.stated import goal_stated
-from macex.errors import MacexError
+from macex.errors import MacexError, OptionError
 from macex.render.speech import Speech
 from macex.server.api.jobs import submitted
 from macex.server.api.needs import Asker, Reader
-from macex.server.api.shapes import Filter, JobRequest
+from macex.server.api.shapes import JobRequest
 from macex.server.pages.address import ASKING, PERMITTING, Address
 from macex.server.pages.fields import blank_fields
 from macex.server.pages.guard import Form, PageRoute
@@ -57,16 +58,19 @@ def requested(address: Address, project: Project) -> JobRequest:
     goal: Goal | None = asked.want if isinstance(asked.want, Goal) else None
     if goal is None and asked.want is not None:
         goal = AnyOf((asked.want,))
-    return JobRequest.model_validate(
-        {
-            "filter": Filter(decision=view.decision, search=view.search, where=view.where),
-            "n": asked.n,
-            "want": None if goal is None else goal_stated(goal),
-            "constraints": limits.to_dict() or None,
-            "method": asked.method,
-            "prefer": asked.prefer,
-        }
-    )
+    parts = {
+        "filter": {"decision": view.decision, "search": view.search, "where": view.where},
+        "n": asked.n,
+        "want": None if goal is None else goal_stated(goal),
+        "constraints": limits.to_dict() or None,
+        "method": asked.method,
+        "prefer": asked.prefer,
+    }
+    try:
+        return JobRequest.model_validate(parts)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        raise OptionError(f"{wrong['loc'][-1]}: {wrong['msg']}") from None
 
 
 def _shown(server: Server, project: Project, address: Address, refused: str) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from macex.server.api.needs import Reader
 from macex.server.pages.guard import Form, PageRoute
 from macex.server.pages.shell import page
 from macex.server.problems import ProblemError
@@ -35,7 +36,7 @@ def sign_in(request: Request, sent: Form) -> Response:
 
 
 @router.post("/logout")
-def sign_out(request: Request) -> Response:
+def sign_out(request: Request, _caller: Reader) -> Response:
     """End the session."""
     response = RedirectResponse(f"{request.scope.get('root_path', '')}/login", 303)
     response.delete_cookie(COOKIE)

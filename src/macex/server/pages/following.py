@@ -25,6 +25,7 @@ from macex.server.pages.shell import page, parts_asked, pieces
 from macex.server.problems import ProblemError
 from macex.server.projects.project import Project
 from macex.server.recent import Recent
+from macex.server.security.gate import Caller
 from macex.server.state import Server, server_of
 from macex.server.storage.jobs import Job
 
@@ -35,14 +36,14 @@ ACTIONS = 6
 
 
 @router.get("/projects/{name}/jobs/{identity}")
-def job_page(request: Request, name: str, identity: str, _caller: Reader) -> HTMLResponse:
+def job_page(request: Request, name: str, identity: str, caller: Reader) -> HTMLResponse:
     """How far a job is, or what it found."""
     server = server_of(request)
     project, job = _job(server, name, identity)
     asked = parts_asked(request, ("job", "plan"))
     values: dict[str, Any] = {"job": job, "speech": Speech(project.parts.names), "sheet": None}
     if "plan" in asked or request.query_params.get("plan"):
-        values |= {"sheet": _plan(request, project, job)}
+        values |= {"sheet": _plan(request, project, job, caller)}
     if job.ended and asked != ["plan"]:
         values |= _outcome(request, server, project, job)
     if asked:
@@ -108,8 +109,12 @@ def _counted(title: str, counts: list[tuple[str, int]]) -> Grid:
     return Grid(title, ("", "rows"), lines, tuple(count / whole for _, count in counts))
 
 
-def _plan(request: Request, project: Project, job: Job) -> Sheet:
-    """Which common changes would flip how many of the job's rows."""
+def _plan(request: Request, project: Project, job: Job, caller: Caller) -> Sheet:
+    """Which common changes would flip how many of the job's rows: a question to the model."""
+    if not caller.may("explain"):
+        return Sheet("No plan", remarks=("It takes a key with the scope explain.",))
+    if job.total > SUMMED:
+        return Sheet("No plan", remarks=(f"Plans are made for at most {SUMMED:,} rows here.",))
     known: Recent[str, Sheet] = request.app.state.plans
     source = server_of(request).jobs.source(job.id)
     return known.get(job.id, lambda: _planned(Work(project, job, source)))

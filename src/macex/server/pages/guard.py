@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 from urllib.parse import quote
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
 
 from macex.errors import MacexError
 from macex.server.pages.address import Address
@@ -35,8 +36,8 @@ class PageRoute(APIRoute):
                 return _said(request, error.status, error.detail)
             except MacexError as error:
                 return _said(request, status_of(error), str(error))
-            except RequestValidationError:
-                return _said(request, 404, "This address has a part that is no number.")
+            except RequestValidationError as error:
+                return _said(request, *_unreadable(error))
 
         return handled
 
@@ -48,6 +49,28 @@ async def _form(request: Request) -> Address:
 
 
 Form = Annotated[Address, Depends(_form)]
+
+
+def add_lost(app: FastAPI) -> None:
+    """Answer browsers with a page where there is none; programs are told by the API's problem."""
+    programs = app.exception_handlers[HTTPException]
+
+    def lost(request: Request, error: Exception) -> Response:
+        browser = "text/html" in request.headers.get("accept", "")
+        if not browser or request.url.path.startswith("/api/"):
+            return cast("Response", programs(request, error))
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        return _said(request, status, f"Nothing is shown at {request.url.path}.")
+
+    app.add_exception_handler(HTTPException, lost)
+
+
+def _unreadable(error: RequestValidationError) -> tuple[int, str]:
+    """What to say of an address, or of a form, with a part that cannot be read."""
+    where, *_, part = [str(one) for one in error.errors()[0]["loc"]]
+    if where == "path":
+        return 404, "This address has a part that is no number."
+    return 422, f"{part} is missing, or cannot be read."
 
 
 def _sign_in(request: Request) -> Response:

@@ -54,7 +54,7 @@ def keep(request: Request, name: str, sent: Form, caller: Asker) -> Response:
     """Keep an address under a name, and go back to it."""
     server = server_of(request)
     title, address = sent.one("name").strip(), inside(sent.one("state"))
-    if not 0 < len(title) <= LONGEST:
+    if not 0 < len(title) <= LONGEST or not title.isprintable():
         raise OptionError(f"a view has a name of 1 to {LONGEST} letters")
     server.views.save(server.projects[name].name, caller.name, title, {"address": address})
     return RedirectResponse(address, 303)

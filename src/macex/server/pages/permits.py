@@ -85,8 +85,10 @@ def changes_at_most(address: Address) -> int | None:
     text = address.one("max")
     if text == "":
         return None
-    if not text.isdecimal() or int(text) < 1:
-        raise ConstraintError(f"at most so many changes: {text!r} is no whole number of 1 or more")
+    if not text.isdecimal() or len(text) > 8 or int(text) < 1:
+        raise ConstraintError(
+            f"at most so many changes: {text[:20]!r} is no whole number of 1 or more"
+        )
     return int(text)
 
 

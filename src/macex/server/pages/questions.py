@@ -92,8 +92,8 @@ def _score(text: str) -> float | None:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_ANSWERS:
-        raise OptionError(f"answers: a whole number from 1 to {MOST_ANSWERS}, not {text!r}")
+    if not text.isdecimal() or len(text) > 4 or not 1 <= int(text) <= MOST_ANSWERS:
+        raise OptionError(f"answers: a whole number from 1 to {MOST_ANSWERS}, not {text[:20]!r}")
     return int(text)
 
 

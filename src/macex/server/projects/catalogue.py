@@ -40,7 +40,7 @@ class Catalogue:
         self._places: dict[str, Path] = {}
         for place in _folders(folder):
             try:
-                self._list(place.name, place)
+                self._list(slug(place.name, set(self._projects)), place)
             except DataError as error:
                 LOG.warning("project left out", extra={"project": place.name, "why": str(error)})
         if single is not None:

@@ -70,6 +70,14 @@ class Description:
         """Put it into a folder, whole or not at all."""
         usual: tuple[Any, ...] = (None, (), {}, SORTS[0])
         said = {part: value for part, value in vars(self).items() if value not in usual}
+        for part, value in said.items():
+            try:
+                tomli_w.dumps({part: value}).encode()
+            except (TypeError, ValueError, RecursionError):
+                raise DataError(
+                    f"{part} cannot be written to {FILE}: it holds null, or text that is no "
+                    "Unicode; leave such a part out, or say it as a rule"
+                ) from None
         write_whole(folder / FILE, tomli_w.dumps(said).encode())
 
 

@@ -18,6 +18,8 @@ from macex.schema import Kind, Schema
 from macex.schema.stated import kinds_stated
 from macex.server.projects.description import Description, read_description
 
+OWN = "cf."
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -63,6 +65,12 @@ def _features(table: pd.DataFrame, told: Description, path: Path) -> pd.DataFram
         require(table, column, path.name, "the project")
     if not len(table):
         raise DataError(f"{path.name} has no rows")
+    for column in map(str, table.columns):
+        if column.startswith(OWN) and column not in told.dropped:
+            raise DataError(
+                f"{path.name} has a column {column!r}: names that begin with {OWN!r} are those of "
+                "answers; rename or drop it"
+            )
     return table.drop(columns=list(told.dropped))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from macex.errors import DataError
+from macex.errors import DataError, ModelFileError
 from macex.scale.intake import Bounds, take_in
 from macex.scale.reading import read_table, require
 from macex.schema import Schema
@@ -40,6 +40,8 @@ class Upload:
 
 def made(catalogue: Catalogue, upload: Upload, settings: Settings) -> Project:
     """A project from uploaded files, opened; nothing is left of one that cannot be opened."""
+    if not upload.title.isprintable():
+        raise DataError("a title has letters, digits and signs, and no control characters")
     said = {"title": upload.title, "model": MODEL, "data": DATA}
     said |= {"rows": ROWS} if upload.rows is not None else {}
     said |= {"label": upload.label} if upload.label else {}
@@ -60,8 +62,10 @@ def made(catalogue: Catalogue, upload: Upload, settings: Settings) -> Project:
     project = catalogue.add(upload.title, fill)
     try:
         return project.open()
-    except BaseException:
+    except BaseException as error:
         catalogue.remove(project.name)
+        if isinstance(error, ModelFileError):  # whose file is none of the sender's business
+            raise ModelFileError(str(error).partition(f"{MODEL}: ")[2] or str(error)) from None
         raise
 
 

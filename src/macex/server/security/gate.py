@@ -112,14 +112,20 @@ class Gate:
         same = own is not None and hmac.compare_digest(
             digest_of(own.get_secret_value()), digest_of(given)
         )
-        return Key(ADMIN, ADMIN, "", SCOPES, "") if same else None
+        return Key(self._admin_id, ADMIN, "", SCOPES, "") if same else None
+
+    @property
+    def _admin_id(self) -> str:
+        """Another one for another key, so that the sessions of a former key are over."""
+        own = self._settings.admin_key
+        return "" if own is None else f"{ADMIN}-{digest_of(own.get_secret_value())[:12]}"
 
     def _of_session(self, cookie: str) -> Caller | None:
         key_id = self.sessions.key_id(cookie) if cookie else None
         if key_id is None:
             return None
-        if key_id == ADMIN and self._settings.admin_key is not None:
-            return Caller(ADMIN, SCOPES, ADMIN, self.sessions.csrf(cookie))
+        if key_id == self._admin_id:
+            return Caller(ADMIN, SCOPES, key_id, self.sessions.csrf(cookie))
         key = self._keys.by_id(key_id)
         if key is None:
             return None
@@ -154,16 +160,23 @@ class Gate:
             )
 
 
+async def known(request: Request) -> Caller:
+    """A dependency of routes: the caller, whoever it is, but not a stranger."""
+    gate: Gate = request.app.state.server.gate
+    caller = gate.caller(request)
+    if caller is None:
+        raise ProblemError(
+            401, "show a key: Authorization: Bearer KEY", headers={"WWW-Authenticate": "Bearer"}
+        )
+    return caller
+
+
 def allowed(scope: Scope) -> Callable[[Request], Awaitable[Caller]]:
     """A dependency of routes: the caller, if the scope is theirs and the request their own."""
 
     async def check(request: Request) -> Caller:
         gate: Gate = request.app.state.server.gate
-        caller = gate.caller(request)
-        if caller is None:
-            raise ProblemError(
-                401, "show a key: Authorization: Bearer KEY", headers={"WWW-Authenticate": "Bearer"}
-            )
+        caller = await known(request)
         if not caller.may(scope):
             raise ProblemError(403, f"key {caller.name!r} has not the scope {scope!r}")
         if caller.csrf and request.method not in SAFE:

@@ -10,10 +10,12 @@ import logging
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from macex.server.problems import problem_response
+from macex.server.problems import ProblemError, problem_response
+from macex.server.security.gate import Gate
 from macex.server.settings import Settings
 
 LOG = logging.getLogger("macex.server")
@@ -30,6 +32,9 @@ HEADERS = {
 }
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 SAFE = ("GET", "HEAD", "OPTIONS")
+UPLOADS = ("/api/v1/projects", "/api/v1/inspect", "/new")
+FORM_BYTES = 2**20  # of fields, which take many times their bytes once they are read
+STRANGER_BYTES = 2**14  # enough to show a key
 
 
 class TooMuchError(Exception):
@@ -39,8 +44,8 @@ class TooMuchError(Exception):
 class Wrapping:
     """The outermost layer."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self.app, self.settings = app, settings
+    def __init__(self, app: ASGIApp, settings: Settings, gate: Gate) -> None:
+        self.app, self.settings, self.gate = app, settings, gate
         bound = settings.local or bool(settings.hosts)
         self.names = {*settings.hosts, *LOOPBACK} if bound else set()
 
@@ -51,10 +56,15 @@ class Wrapping:
             return
         headers = Headers(scope=scope)
         marked = _marking(send)
-        if refused := self._refused(scope["method"], headers):
+        if refused := self._refused(scope, headers):
             await problem_response(*refused)(scope, receive, marked)
             return
-        most = self._most(headers)
+        try:
+            most = self._most(scope, headers)
+        except ProblemError as error:
+            refusal = problem_response(error.status, error.detail, headers=error.headers)
+            await refusal(scope, receive, marked)
+            return
         if _length(headers) > most:
             await _too_much(most)(scope, receive, marked)
             return
@@ -94,20 +104,35 @@ class Wrapping:
             said = "The fault is the server's; its log says more."
             await problem_response(500, said)(scope, receive, send)
 
-    def _most(self, headers: Headers) -> int:
-        upload = headers.get("content-type", "").startswith("multipart/form-data")
-        return self.settings.upload_bytes if upload else self.settings.body_bytes
+    def _most(self, scope: Scope, headers: Headers) -> int:
+        """How long the body may be: of a stranger, of a form, of an upload, of anything else."""
+        long = "transfer-encoding" in headers or _length(headers) > STRANGER_BYTES
+        if long and self.gate.caller(Request(scope)) is None:
+            return min(STRANGER_BYTES, self.settings.body_bytes)
+        media = headers.get("content-type", "").lower()
+        if media.startswith("multipart/form-data") and _path(scope) in UPLOADS:
+            return self.settings.upload_bytes
+        fields = media.startswith("application/x-www-form-urlencoded")
+        return min(FORM_BYTES, self.settings.body_bytes) if fields else self.settings.body_bytes
 
-    def _refused(self, method: str, headers: Headers) -> tuple[int, str] | None:
+    def _refused(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
         host = headers.get("host", "")
+        if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+            return 400, "an address holds no NUL"
         if self.names and _hostname(f"//{host}") not in self.names:
             return 421, f"this server is not called {host!r}; MACEX_HOSTS names what it is called"
         origin = headers.get("origin")
-        if method in SAFE or origin is None:
+        if scope["method"] in SAFE:
             return None
-        if headers.get("sec-fetch-site") == "cross-site" or urlsplit(origin).netloc != host:
-            return 403, f"pages of {origin} may not change anything here"
+        foreign = origin is not None and _place(origin) != host
+        if foreign or headers.get("sec-fetch-site") == "cross-site":
+            return 403, f"pages of {origin or 'elsewhere'} may not change anything here"
         return None
+
+
+def _path(scope: Scope) -> str:
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", "")).rstrip("/")
 
 
 def _too_much(most: int) -> Response:
@@ -116,12 +141,19 @@ def _too_much(most: int) -> Response:
 
 def _length(headers: Headers) -> int:
     said = headers.get("content-length", "")
-    return int(said) if said.isdecimal() else 0
+    return int(said[:20]) if said.isdecimal() else 0
 
 
 def _hostname(address: str) -> str:
     try:
         return (urlsplit(address).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _place(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc
     except ValueError:
         return ""
 

@@ -104,6 +104,19 @@ class Jobs:
         with self._engine.connect() as connection:
             return list(connection.execute(found.order_by(tables.jobs.c.created)).scalars())
 
+    def unfinished(self, owner: str) -> int:
+        """How many jobs of somebody wait or run."""
+        chosen = (tables.jobs.c.owner == owner) & tables.jobs.c.status.in_(OPEN)
+        with self._engine.connect() as connection:
+            found = select(func.count()).select_from(tables.jobs).where(chosen)
+            return int(connection.execute(found).scalar_one())
+
+    def of(self, project: str) -> list[str]:
+        """The ids of all jobs of a project."""
+        found = select(tables.jobs.c.id).where(tables.jobs.c.project == project)
+        with self._engine.connect() as connection:
+            return list(connection.execute(found).scalars())
+
     def begin(self, identity: str, fingerprint: str) -> bool:
         """Mark a job as running; False if it has ended meanwhile."""
         return self._mark(identity, {"status": "running", "fingerprint": fingerprint})
@@ -133,16 +146,14 @@ class Jobs:
     def add_part(
         self, identity: str, number: int, content: bytes, statuses: Mapping[str, int]
     ) -> None:
-        """Store a part and count it, or neither."""
+        """Store a part and count it, or neither; a job that was removed meanwhile has no parts."""
         rows = sum(statuses.values())
         line = {"job": identity, "number": number, "rows": rows}
         line |= {"statuses": json.dumps(statuses), "content": zlib.compress(content)}
-        done = select(func.coalesce(func.sum(tables.parts.c.rows), 0))
-        counted = done.where(tables.parts.c.job == identity).scalar_subquery()
         mine = update(tables.jobs).where(tables.jobs.c.id == identity)
         with self._engine.begin() as connection:
-            connection.execute(insert(tables.parts), line)
-            connection.execute(mine.values(done=counted))
+            if connection.execute(mine.values(done=tables.jobs.c.done + rows)).rowcount:
+                connection.execute(insert(tables.parts), line)
 
     def parts(self, identity: str) -> Iterator[bytes]:
         """The content of the parts, in order, one at a time in memory."""

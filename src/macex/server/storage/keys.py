@@ -76,7 +76,7 @@ class Keys:
         """The key that was given, compared in constant time."""
         prefix, _, rest = given.partition("_")
         identity = rest.partition("_")[0]
-        if prefix != PREFIX or len(identity) != 12:
+        if prefix != PREFIX or len(identity) != 12 or not identity.isalnum():
             return None
         key = self.by_id(identity)
         same = hmac.compare_digest("" if key is None else key.digest, digest_of(given))

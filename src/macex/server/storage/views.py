@@ -50,6 +50,11 @@ class Views:
         """One view of a project."""
         return next((view for view in self.of(project) if view.id == identity), None)
 
+    def remove_all(self, project: str) -> None:
+        """Forget the views of a project."""
+        with self._engine.begin() as connection:
+            connection.execute(delete(tables.views).where(tables.views.c.project == project))
+
     def remove(self, project: str, identity: str) -> bool:
         """Forget a view; whether there was one."""
         chosen = (tables.views.c.id == identity) & (tables.views.c.project == project)
