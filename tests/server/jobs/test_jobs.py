@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import time
+from contextlib import contextmanager
 
 import httpx
 import pandas as pd
@@ -139,6 +140,15 @@ def test_a_spreadsheet_runs_nothing_of_a_result(http, row):
     assert "'=cmd()" in text
 
 
+@contextmanager
+def talking(start, settings):
+    """A server of one's own, and a client of it."""
+    with start(settings) as one:
+        client = httpx.Client(base_url=f"{one.url}/api/v1", timeout=60)
+        yield one, client
+        client.close()
+
+
 def test_nobody_fills_the_queue(loan_project, tmp_path, start):
     settings = Settings(state=tmp_path, project=loan_project, jobs_at_once=2)
     with start(settings) as one:
@@ -152,22 +162,21 @@ def test_nobody_fills_the_queue(loan_project, tmp_path, start):
 
 
 def test_a_database_that_fails_for_a_while_costs_no_job(loan_project, tmp_path, start):
-    with start(Settings(state=tmp_path, project=loan_project)) as one:
-        with httpx.Client(base_url=f"{one.url}/api/v1", timeout=60) as client:
-            client.get("/projects/loans")
-            with one.server.engine.begin() as connection:
-                connection.execute(text("ALTER TABLE macex_parts RENAME TO away"))
-            job = client.post(JOBS, json={"places": [0, 1]})
-            until = time.monotonic() + 30
-            while not one.server.jobs.get(client_id(one)).fingerprint and time.monotonic() < until:
-                time.sleep(0.02)
-            with one.server.engine.begin() as connection:
-                connection.execute(text("ALTER TABLE away RENAME TO macex_parts"))
-            assert job.status_code == 500  # its answer counts parts, but the job is kept
-            assert ended(client, client_id(one))["status"] == "done"
+    with talking(start, Settings(state=tmp_path, project=loan_project)) as (one, client):
+        client.get("/projects/loans")
+        with one.server.engine.begin() as connection:
+            connection.execute(text("ALTER TABLE macex_parts RENAME TO away"))
+        job = client.post(JOBS, json={"places": [0, 1]})
+        until = time.monotonic() + 30
+        while not one.server.jobs.get(only_job(one)).fingerprint and time.monotonic() < until:
+            time.sleep(0.02)
+        with one.server.engine.begin() as connection:
+            connection.execute(text("ALTER TABLE away RENAME TO macex_parts"))
+        assert job.status_code == 500  # its answer counts parts, but the job is kept
+        assert ended(client, only_job(one))["status"] == "done"
 
 
-def client_id(one):
+def only_job(one):
     """The one job that there is."""
     (job,) = one.server.jobs.all()
     return job.id
@@ -178,16 +187,15 @@ def test_a_project_takes_its_jobs_and_views_along(loan_files, tmp_path, start):
         "model": (loan_files / "model.skops").read_bytes(),
         "data": (loan_files / "train.csv").read_bytes(),
     }
-    with start(Settings(state=tmp_path, job_chunk=8)) as one:
-        with httpx.Client(base_url=f"{one.url}/api/v1", timeout=60) as client:
-            form = {"title": "Gone", "label": "outcome"}
-            assert client.post("/projects", data=form, files=files).status_code == 201
-            client.post("/projects/gone/views", json={"name": "v", "state": {}})
-            job = client.post("/projects/gone/jobs", json={"filter": {}}).json()["id"]
-            assert client.delete("/projects/gone").status_code == 204
-            assert client.get(f"/jobs/{job}").status_code == 404
-            assert client.post("/projects", data=form, files=files).status_code == 201
-            assert client.get("/projects/gone/views").json() == {"views": []}
-            later = client.post("/projects/gone/jobs", json={"places": [0]}).json()["id"]
-            assert ended(client, later)["status"] == "done"
-            assert len(client.get("/jobs").json()["jobs"]) == 1
+    with talking(start, Settings(state=tmp_path, job_chunk=8)) as (_, client):
+        form = {"title": "Gone", "label": "outcome"}
+        assert client.post("/projects", data=form, files=files).status_code == 201
+        client.post("/projects/gone/views", json={"name": "v", "state": {}})
+        job = client.post("/projects/gone/jobs", json={"filter": {}}).json()["id"]
+        assert client.delete("/projects/gone").status_code == 204
+        assert client.get(f"/jobs/{job}").status_code == 404
+        assert client.post("/projects", data=form, files=files).status_code == 201
+        assert client.get("/projects/gone/views").json() == {"views": []}
+        later = client.post("/projects/gone/jobs", json={"places": [0]}).json()["id"]
+        assert ended(client, later)["status"] == "done"
+        assert len(client.get("/jobs").json()["jobs"]) == 1
