@@ -164,3 +164,38 @@ def test_names_of_several_types_become_text(tmp_path):
     mx.explain_file(bank(), folder, tmp_path / "out.parquet", index="name", chunk=5)
     made = pd.read_parquet(tmp_path / "out.parquet")
     assert made["name"].tolist() == [*map(str, range(12)), *"abcdefghijkl"]
+
+
+def moments(count: int) -> pd.DataFrame:
+    """Whole numbers and times that are seldom missing, and seldom more than a date."""
+    rows = pd.DataFrame({"count": range(count), "big": range(2**60, 2**60 + count)})
+    rows["day"] = pd.date_range("2024-02-01", periods=count)
+    rows["time"] = pd.date_range("2024-02-01", periods=count, freq="4h")
+    rows[["count", "big"]] = rows[["count", "big"]].astype("Int64")
+    rows.loc[rows.index % 7 == 3, ["count", "big", "day"]] = None
+    return rows
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_the_look_of_a_cell_does_not_depend_on_the_cells_around_it(tmp_path, ending, form):
+    rows, source = moments(60), tmp_path / f"rows.{ending}"
+
+    def early(given):
+        return 1 / (1 + (given["time"] > pd.Timestamp("2024-02-05")) * 3.0 + 0.5)
+
+    explainer = mx.Explainer(early, rows, classes=("late", "early"))
+    if ending == "csv":
+        rows.head(20).to_csv(source, index=False)
+    elif ending == "jsonl":
+        rows.head(20).to_json(source, orient="records", lines=True, date_format="iso")
+    else:
+        rows.head(20).to_parquet(source, index=False)
+    outs = [tmp_path / f"{chunk}.{form}" for chunk in (1, 20)]
+    for chunk, out in zip((1, 20), outs, strict=True):
+        mx.explain_file(explainer, source, out, chunk=chunk, on_error="raise")
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+    if form == "csv":
+        made = pd.read_csv(outs[0], dtype=str)
+        assert made["big"].dropna().tolist() == rows["big"].head(20).dropna().astype(str).tolist()
+        assert made["day"].iloc[0] == "2024-02-01"

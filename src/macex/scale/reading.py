@@ -23,7 +23,7 @@ import pandas as pd
 from macex.errors import DataError, closest
 from macex.scale.binary import arrow_module, binary_chunks, whole
 from macex.scale.sources import Fault, Origin, Single, files_of, named
-from macex.scale.text import Place, as_trained, inferred, parsed_times
+from macex.scale.text import Place, as_numbers, as_trained, inferred, parsed_times
 from macex.schema import Column
 
 Form = Literal["csv", "parquet", "arrow", "jsonl"]
@@ -292,7 +292,17 @@ def _json_lines(text: io.TextIOWrapper, name: str, size: int) -> Iterator[pd.Dat
     checked = (_same_keys(record, first[1], place) for place, record in records)
     left = chain([first[1]], checked)
     while part := list(islice(left, size)):
-        yield pd.DataFrame({key: [record[key] for record in part] for key in first[1]})
+        yield pd.DataFrame({key: _cells([record[key] for record in part]) for key in first[1]})
+
+
+def _cells(values: list[Any]) -> Any:
+    """Whole numbers stay whole beside a missing one."""
+    if set(map(type, values)) != {int, type(None)}:
+        return values
+    try:
+        return pd.array(values, dtype="Int64")
+    except OverflowError:
+        return values
 
 
 def _record(line: str, place: str) -> tuple[str, dict[str, Any]]:
@@ -317,11 +327,11 @@ def _typed(
     frame: pd.DataFrame, columns: Sequence[Column], form: Form, place: Place, *, strict: bool
 ) -> pd.DataFrame:
     """The columns known from training in their types; others as they are."""
-    textual = [column for column in columns if form == "csv" or column.kind == "datetime"]
-    return frame.assign(
-        **{
-            column.name: as_trained(frame[column.name], column, place, strict=strict)
-            for column in textual
-            if column.name in frame
-        }
-    )
+    known = [(frame[column.name], column) for column in columns if column.name in frame]
+    if form == "jsonl":
+        typed = {c.name: as_numbers(cells, c) for cells, c in known if cells.dtype.kind in "iuf"}
+        known = [(cells, column) for cells, column in known if column.kind == "datetime"]
+    else:
+        typed = {}
+    read = {c.name: as_trained(cells, c, place, strict=strict) for cells, c in known}
+    return frame.assign(**typed, **read)

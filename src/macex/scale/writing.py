@@ -41,7 +41,7 @@ class Form(ABC):
     streams: ClassVar[bool] = True
 
     @abstractmethod
-    def part(self, found: Explanations, start: int, *, head: bool) -> bytes:
+    def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
         """The explanations of the rows from `start` on; the first part comes with the head."""
 
     def join(self, parts: Sequence[Path], out: IO[bytes]) -> None:
@@ -68,16 +68,27 @@ class Form(ABC):
 class Csv(Form):
     """One line per counterfactual, or per change, with a header."""
 
-    def part(self, found: Explanations, start: int, *, head: bool) -> bytes:
+    def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
         """Lines; the first part begins with the header."""
         table = self.table(found, start)
+        for field in self.layout.fields if self.layout else ():
+            if field.kind == "time" and table[field.name].dtype.kind == "M":
+                table[field.name] = _moments(table[field.name], days=field.days)
         return table.to_csv(index=False, header=head, lineterminator="\n").encode()
+
+
+def _moments(cells: pd.Series[Any], *, days: bool) -> list[str | None]:
+    """Points in time as text, each by itself and not like the others of its part."""
+    texts = [
+        None if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)
+    ]
+    return [text and text.removesuffix(" 00:00:00") for text in texts] if days else texts
 
 
 class Jsonl(Form):
     """One explanation a line."""
 
-    def part(self, found: Explanations, start: int, *, head: bool) -> bytes:
+    def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
         """Lines."""
         del start, head
         return "".join(f"{text}\n" for text in self.texts(found)).encode()
@@ -96,7 +107,7 @@ class Json(Jsonl):
 
     tail: ClassVar[bytes] = b"\n]}\n"
 
-    def part(self, found: Explanations, start: int, *, head: bool) -> bytes:
+    def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
         """Explanations, the first part with what stands before them all."""
         del start
         texts = ",\n".join(self.texts(found))
@@ -112,7 +123,7 @@ class Parquet(Form):
 
     streams: ClassVar[bool] = False
 
-    def part(self, found: Explanations, start: int, *, head: bool) -> bytes:
+    def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
         """A Parquet file of its own, with the columns of the layout."""
         del head
         arrow, parquet = _arrow()
