@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +15,7 @@ import macex as mx
 from cli.conftest import loans
 from scale.town import bank
 
-pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
 ROWS = loans(12, seed=5)
 EMPTY, WRONG = ROWS.head(0), ROWS.drop(columns="debt")
 
@@ -199,3 +200,43 @@ def test_the_look_of_a_cell_does_not_depend_on_the_cells_around_it(tmp_path, end
         made = pd.read_csv(outs[0], dtype=str)
         assert made["big"].dropna().tolist() == rows["big"].head(20).dropna().astype(str).tolist()
         assert made["day"].iloc[0] == "2024-02-01"
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("nullable", [True, False])
+def test_a_missing_name_changes_no_other(tmp_path, form, nullable):
+    names = [2**60 + at for at in range(12)]
+    names[4] = None
+    kind = "Int64" if nullable else object
+    ROWS.assign(name=pd.array(names, dtype=kind)).to_parquet(tmp_path / "rows.parquet", index=False)
+    out = tmp_path / f"out.{form}"
+    mx.explain_file(bank(), tmp_path / "rows.parquet", out, index="name", chunk=6)
+    if form == "csv":
+        made = pd.read_csv(out, dtype={"name": "Int64"})["name"].tolist()
+        assert [None if name is pd.NA else name for name in made] == names
+    else:
+        assert parquet.read_table(out)["name"].to_pylist() == names
+
+
+def test_decimals_are_numbers_where_training_has_numbers(tmp_path):
+    decimals = ROWS.assign(debt=[Decimal(str(debt)) for debt in ROWS["debt"]])
+    decimals.to_parquet(tmp_path / "rows.parquet", index=False)
+    mx.explain_file(bank(), tmp_path / "rows.parquet", tmp_path / "out.csv")
+    wanted = bank().explain(ROWS).to_frame()
+    pd.testing.assert_frame_equal(table(tmp_path / "out.csv"), wanted, check_dtype=False)
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out"])
+def test_a_run_that_fails_before_its_first_part_leaves_nothing_behind(tmp_path, name):
+    ROWS.assign(more=1).to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.raises(mx.DataError, match="has a column 'more'"):
+        mx.explain_file(bank(), tmp_path / "rows.csv", tmp_path / name)
+    assert mx.explain_file(bank(), tmp_path / "rows.csv", tmp_path / name, drop="more").rows == 12
+
+
+def test_what_is_asked_is_the_same_for_all_rows_and_read_from_files(rows, tmp_path):
+    with pytest.raises(mx.ConstraintError, match="the same for all rows"):
+        mx.explain_file(bank(), rows, tmp_path / "out.csv", constraints=[{}] * 12)
+    for source in (ROWS, (path for path in [rows])):
+        with pytest.raises(mx.OptionError, match="source is a file"):
+            mx.explain_file(bank(), source, tmp_path / "out.csv")

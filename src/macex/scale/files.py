@@ -203,7 +203,8 @@ def explain_file(
     total = count_rows(source)
     with reporting(progress) as report:
         inside = (lambda done: report(done, total)) if workers == 1 else None
-        task = FileTask(question, written or Parquet(), tuple(drop), index, inside)
+        less = (drop,) if isinstance(drop, str) else tuple(drop)
+        task = FileTask(question, written or Parquet(), less, index, inside)
         run = _Run(task, source, report, total, workers)
         if written is None:
             _page(run, path)

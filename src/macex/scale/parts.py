@@ -52,7 +52,17 @@ class Parts:
             else:
                 self._forget()
             write_whole(path, json.dumps(job, sort_keys=True).encode())
-            yield
+            try:
+                yield
+            except BaseException:
+                self._leave()
+                raise
+
+    def _leave(self) -> None:
+        """A run that ends before its first part is whole leaves nothing to go on with."""
+        if not any(self.folder.glob("*.note")) and not any(self.folder.glob("*.audit")):
+            self._forget()
+            shutil.rmtree(self.folder)
 
     def _forget(self) -> None:
         """Remove what an earlier run has left."""

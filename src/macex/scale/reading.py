@@ -14,10 +14,12 @@ import json
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Literal, TypeVar, cast
 
+import numpy as np
 import pandas as pd
 
 from macex.errors import DataError, closest
@@ -59,6 +61,8 @@ class Chunk:
         kept = dropped(self.frame, drop, self.name)
         if self.form in ("csv", "jsonl"):
             kept = _typed(kept, columns, self.form, self.place, strict=strict)
+        else:
+            kept = _numbered(kept, columns)
         kept.index = pd.RangeIndex(self.start, self.start + len(kept))
         return kept
 
@@ -335,3 +339,11 @@ def _typed(
         typed = {}
     read = {c.name: as_trained(cells, c, place, strict=strict) for cells, c in known}
     return frame.assign(**typed, **read)
+
+
+def _numbered(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
+    """Decimals of columns that were trained on numbers as numbers."""
+    plain = [c.name for c in columns if c.storage.numbers.kind in "iuf" and c.name in frame]
+    loose = [name for name in plain if frame[name].dtype == object]
+    decimal = [name for name in loose if set(map(type, frame[name].dropna())) == {Decimal}]
+    return frame.assign(**{name: frame[name].astype(np.float64) for name in decimal})

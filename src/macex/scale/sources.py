@@ -40,6 +40,11 @@ def files_of(origin: Origin) -> list[Single]:
         if not found:
             raise DataError("the list of files is empty")
         return found
+    if not hasattr(origin, "read"):
+        raise OptionError(
+            f"source is a file, several, a folder, a pattern or an open file, not a "
+            f"{type(origin).__name__}"
+        )
     return [origin]
 
 
