@@ -47,12 +47,12 @@ def binary_chunks(
                 yield part
                 continue
             for at in range(0, len(part), size):
-                yield _framed(part.slice(at, size))
+                yield framed(part.slice(at, size))
     if not some:
         yield empty.to_pandas()
 
 
-def _framed(batch: Any) -> pd.DataFrame:
+def framed(batch: Any) -> pd.DataFrame:
     """A batch as a frame; whole numbers stay whole beside a missing one."""
     types, frame = arrow_module("pyarrow.types"), batch.to_pandas()
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
