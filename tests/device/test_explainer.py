@@ -276,6 +276,12 @@ def test_codes_are_left_as_they_were():
         (np.zeros(8), r"shape \(8,\)"),
         (np.where(np.arange(8) == 2, -(2.0**101), 0.0)[None], "row 0 .* column 'education'"),
         (np.where(np.arange(8) == 0, np.nan, 0.0)[None], "column 'age'"),
+        (np.where(np.arange(8) == 0, np.inf, 0.0)[None], "column 'age'"),
+        (np.where(np.arange(8) == 2, 99.0, 0.0)[None], "column 'education'"),
+        (np.where(np.arange(8) == 2, 0.5, 0.0)[None], "column 'education'"),
+        (np.where(np.arange(8) == 2, -1.0, 0.0)[None], "column 'education'"),
+        (np.array([["a"] * 8]), "holds no codes"),
+        (pd.DataFrame(np.zeros((1, 8))), "DataFrame that holds no codes"),
     ],
 )
 def test_codes_that_are_none_are_refused(codes, said):
@@ -290,6 +296,20 @@ def test_a_model_that_returns_no_scores_is_refused():
     lost = DeviceExplainer(adult().explainer, lambda codes: np.full(len(codes), np.nan))
     with pytest.raises(ModelError, match="no number"):
         lost.explain(adult().codes)
+    for given in (None, [0.5] * 80, torch.zeros(80)):
+        elsewhere = DeviceExplainer(adult().explainer, lambda _, given=given: given)
+        with pytest.raises(ModelError, match="where the codes lie"):
+            elsewhere.explain(adult().codes)
+
+
+def test_what_is_no_model_no_device_and_no_constraint_is_refused():
+    explainer = adult().explainer
+    with pytest.raises(OptionError, match="a function of codes, not a int"):
+        DeviceExplainer(explainer, 3)
+    with pytest.raises(OptionError, match="no torch device 'gpu'"):
+        DeviceExplainer(explainer, len, device="gpu")
+    with pytest.raises(ConstraintError, match="takes Constraints"):
+        DeviceExplainer(explainer, len, constraints=3)
 
 
 @pytest.mark.parametrize("option", [{"margin": 2}, {"most_rows": 0}])

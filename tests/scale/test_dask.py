@@ -65,3 +65,12 @@ def test_a_partition_without_rows_has_no_answers():
     rows = dd.from_pandas(applicants(60), npartitions=3)
     nobody = rows[rows["income"] < 0]
     assert len(explain(nobody, bank()).compute(scheduler="synchronous")) == 0
+
+
+def test_partitions_may_be_without_rows(cluster):
+    rows = applicants(40)
+    frame = dd.from_pandas(rows, npartitions=4)
+    some, none = frame[frame["key"] == 7], frame[frame["key"] < 0]
+    made = explain(some, bank()).compute()
+    assert ordered(made) == ordered(expected(bank(), rows[rows["key"] == 7]))
+    assert explain(none, bank()).compute().dtypes.equals(made.dtypes)

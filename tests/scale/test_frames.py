@@ -140,7 +140,16 @@ def test_all_cores_are_one_at_least():
     assert job_count(-1) == cores() >= 1
 
 
-@pytest.mark.parametrize("frames", [3, "rows.csv", loans(2, seed=1)])
+def test_a_row_alone_counts_as_one():
+    rows = loans(3, seed=1)
+    given = [rows.iloc[0], rows.iloc[1].to_dict(), rows.iloc[2:]]
+    made = pd.concat(mx.explain_frames(bank(), given))
+    assert made["cf.row"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "frames", [3, "rows.csv", loans(2, seed=1), loans(2, seed=1).to_numpy(), {"income": [3]}]
+)
 def test_what_is_no_row_of_frames_is_refused_at_once(frames):
     with pytest.raises(mx.OptionError, match="iterable of frames"):
         mx.explain_frames(bank(), frames)

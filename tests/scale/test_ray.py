@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from macex.errors import DataError
 from macex.scale.ray import explain
 from scale.town import applicants, bank, deadly_bank, expected, ordered
 
@@ -59,3 +60,13 @@ def test_an_actor_that_dies_is_replaced_and_nothing_is_there_twice(cluster, tmp_
     made = explain(blocks(rows), deadly, workers=2)
     assert ordered(made.to_pandas()) == ordered(expected(bank(), rows))
     assert (tmp_path / "died").exists()
+
+
+def test_blocks_may_be_without_rows(cluster):
+    rows = applicants(40)
+    one = ray.data.from_pandas([rows.head(0), rows[rows["key"] == 7], rows.head(0)])
+    made = explain(one, bank(), workers=1).to_pandas()
+    assert ordered(made) == ordered(expected(bank(), rows[rows["key"] == 7]))
+    assert explain(ray.data.from_pandas(rows.head(0)), bank(), workers=1).count() == 0
+    with pytest.raises(DataError, match="no columns"):
+        explain(ray.data.from_items([]), bank())

@@ -82,3 +82,11 @@ def test_a_missing_column_is_said_at_once(spark):
     rows = spark.createDataFrame(applicants(3).drop(columns="debt"))
     with pytest.raises(mx.DataError, match="no column 'debt'"):
         explain(rows, bank())
+
+
+def test_partitions_may_be_without_rows(spark):
+    rows = applicants(40)
+    frame = spark.createDataFrame(rows).repartition(4)
+    made = explain(frame.where("key = 7"), bank()).toPandas()
+    assert ordered(made) == ordered(expected(bank(), rows[rows["key"] == 7]))
+    assert explain(frame.where("key < 0"), bank()).count() == 0

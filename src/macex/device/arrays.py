@@ -12,6 +12,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_torch_array
 from array_api_compat import device as device_of
 
+from macex.errors import OptionError
 from macex.models.optional import needed
 
 Array = Any  # NumPy's or torch's
@@ -50,7 +51,12 @@ def place_named(device: str | None) -> Place:
     """NumPy without a device, torch with one."""
     if device is None:
         return place_of(np.zeros(0))
-    return place_of(needed("torch", "torch").zeros(0, device=device))
+    torch = needed("torch", "torch")
+    try:
+        return place_of(torch.zeros(0, device=device))
+    except (AssertionError, RuntimeError, TypeError) as error:
+        said = str(error).splitlines()[0]
+        raise OptionError(f"there is no torch device {device!r} here: {said}") from error
 
 
 def on_host(array: Array) -> np.ndarray[Any, Any]:

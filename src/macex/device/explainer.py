@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from macex.ask.compiling import check
 from macex.ask.constraints import Constraints
 from macex.device.arrays import Array, memory, on_host, place_named
 from macex.device.goals import Wanted, toward, wanted_of
@@ -19,7 +19,7 @@ from macex.device.searching import Searcher
 from macex.errors import ModelError, OptionError, SchemaError
 from macex.explainer.explainer import check_call
 from macex.models.asking import CHUNK_ROWS
-from macex.schema import MISSING, UNKNOWN
+from macex.schema import MISSING, UNKNOWN, Column
 from macex.schema import Array as HostArray
 from macex.stages.candidates import Both
 from macex.stages.finetune.section import Section
@@ -85,11 +85,14 @@ class DeviceExplainer:
         check_call(1, None, None, margin, "raise")
         if isinstance(most_rows, bool) or not isinstance(most_rows, int) or most_rows < 1:
             raise OptionError(f"most_rows must be a whole number of 1 or more, not {most_rows!r}")
+        if not callable(score):
+            raise OptionError(f"score is a function of codes, not a {type(score).__name__}")
         fitted: Fitted = explainer._fitted  # noqa: SLF001 - what it has learnt is used here
         refuse_options(fitted)
         self._fitted, self.margin, self.confirm = fitted, float(margin), confirm
         self.place = place_named(device)
-        self.layout = layout_of(fitted, _merged(explainer, constraints), self.place)
+        merged = explainer._merged(constraints)  # noqa: SLF001 - as in a call of its own
+        self.layout = layout_of(fitted, merged, self.place)
         self._asker = Asker(score, self.layout, fitted.outlook, int(most_rows))
         self._searchers: dict[bytes, Searcher] = {}
 
@@ -114,15 +117,18 @@ class DeviceExplainer:
     def _read(self, codes: Any) -> Array:
         """The codes where they are worked on; those that cannot be worked on are refused."""
         xp, columns = self.place.xp, self._fitted.ground.schema.columns
-        own = self.place.array(codes)
+        own = self._array(codes)
         if own.ndim != 2 or own.shape[1] != len(columns):
             raise SchemaError(
                 f"codes of shape {tuple(own.shape)} were given: (rows, {len(columns)}) are "
                 "expected, as explainer.schema.read(rows).codes gives them"
             )
         own = xp.astype(own, xp.float64)
-        known = self.place.array(np.array([column.missing for column in columns]))
-        bad = xp.isnan(own) | (own == UNKNOWN) | ((own == MISSING) & ~known)
+        known, named, last = (
+            self.place.array(np.array(facts)) for facts in zip(*map(_facts, columns), strict=True)
+        )
+        wrong = named & ((own < 0) | (own > last) | (own != xp.floor(own)))
+        bad = ~xp.isfinite(own) | (own == UNKNOWN) | xp.where(own == MISSING, ~known, wrong)
         if bool(xp.any(bad)):
             row, column = (int(place[0]) for place in xp.nonzero(bad))
             raise SchemaError(
@@ -130,6 +136,16 @@ class DeviceExplainer:
                 "such rows cannot be explained on a device, ask explainer.explain about them"
             )
         return own
+
+    def _array(self, codes: Any) -> Array:
+        """What was given as an array; a frame is not codes."""
+        if not hasattr(codes, "columns"):
+            with suppress(TypeError, ValueError):
+                return self.place.array(codes)
+        raise SchemaError(
+            f"a {type(codes).__name__} that holds no codes was given: "
+            "explainer.schema.read(rows).codes makes codes of rows"
+        )
 
     def _decision(self, own: Array) -> Array:
         """What the model decides for the rows themselves."""
@@ -181,14 +197,9 @@ class DeviceExplainer:
         return confirmed
 
 
-def _merged(explainer: Explainer, given: Constraints | Mapping[str, Any] | None) -> Constraints:
-    """The constraints of an explainer and further ones."""
-    if given is None:
-        return explainer.constraints
-    more = Constraints.from_dict(given) if isinstance(given, Mapping) else given
-    merged = explainer.constraints.merge(more)
-    check(merged, explainer._fitted.ground)  # noqa: SLF001 - the rows that names are looked up in
-    return merged
+def _facts(column: Column) -> tuple[bool, bool, int]:
+    """Whether a column may be missing, whether its codes are categories, and the last of them."""
+    return column.missing, column.discrete, len(column.table) - 1
 
 
 def refuse_options(fitted: Fitted) -> None:

@@ -45,6 +45,11 @@ class Asker:
         """The scores (n, K) of rows of codes (n, d), not too many at a time; (n,) for yes or no."""
         xp, width = self.layout.place.xp, self.outlook.width
         given = self.score(codes)
+        if type(given) is not type(codes):
+            raise ModelError(
+                f"the model returned a {type(given).__name__} for codes in a "
+                f"{type(codes).__name__}: scores must lie where the codes lie"
+            )
         scores = xp.astype(given, xp.float64)
         if scores.ndim == 2 and scores.shape[1] == 1:
             scores = scores[:, 0]

@@ -14,7 +14,7 @@ from macex.ask.answers import Answers
 from macex.schema import Array
 
 ROWS_A_QUERY = 512
-MOST_SLOTS = 2**20
+MOST_SLOTS = 2**20  # of two scores; fewer where a row has more
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class Remembered:
     @staticmethod
     def of(queries: int, width: int) -> Remembered:
         """Room for the rows that so many queries usually take."""
-        slots = min(MOST_SLOTS, 2 ** int(queries * ROWS_A_QUERY).bit_length())
+        most = max(1, MOST_SLOTS // max(1, width // 2))
+        slots = 2 ** (min(most, 2 * queries * ROWS_A_QUERY).bit_length() - 1)
         return Remembered(
             np.zeros(slots, np.uint64), np.empty((slots, width)), np.empty(slots, int)
         )

@@ -47,9 +47,20 @@ def binary_chunks(
                 yield part
                 continue
             for at in range(0, len(part), size):
-                yield part.slice(at, size).to_pandas()
+                yield framed(part.slice(at, size))
     if not some:
         yield empty.to_pandas()
+
+
+def framed(batch: Any) -> pd.DataFrame:
+    """A batch as a frame; whole numbers stay whole beside a missing one."""
+    types, frame = arrow_module("pyarrow.types"), batch.to_pandas()
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        holed = column.null_count and types.is_integer(column.type) and name in frame
+        if holed and isinstance(frame[name], pd.Series) and frame[name].dtype.kind == "f":
+            whole = "UInt64" if types.is_uint64(column.type) else "Int64"
+            frame[name] = pd.array(column.to_pylist(), dtype=whole)
+    return frame
 
 
 class _Group:

@@ -28,9 +28,16 @@ from macex.scale.partition import CHUNK
 from macex.scale.parts import DONE, Folder, Parts
 from macex.scale.progress import Progress, reporting
 from macex.scale.question import Question
-from macex.scale.reading import Chunk, count_rows, raw_chunks
-from macex.scale.sources import Fault, Origin, content_hash, files_of
-from macex.scale.task import FileTask, Todo, explained_part, framed, refuse_columns
+from macex.scale.reading import Chunk, count_rows, dropped, raw_chunks, require
+from macex.scale.sources import Fault, Origin, content_hash, files_of, refuse_source
+from macex.scale.task import (
+    FileTask,
+    Todo,
+    explained_part,
+    framed,
+    refuse_columns,
+    refuse_index,
+)
 from macex.scale.workers import job_count, worked
 from macex.scale.writing import Form, Parquet, form_named
 
@@ -80,6 +87,18 @@ class _Run:
     lost: int = 0
 
     def chunks(self, size: int) -> Iterator[Chunk]:
+        """The chunks with rows and the columns they should have; one at least, if without rows."""
+        empty, some = None, False
+        for part in self._sound(size):
+            if part.rows:
+                some = True
+                yield part
+            else:
+                empty = part
+        if empty is not None and not some:
+            yield empty
+
+    def _sound(self, size: int) -> Iterator[Chunk]:
         """The chunks that have the columns they should; what cannot be read is noted."""
         strict = not self.task.question.keeps
         alone, other = len(files_of(self.origin)) == 1, set()
@@ -101,11 +120,11 @@ class _Run:
 
     def _check_columns(self, chunk: Chunk) -> None:
         task = self.task
-        dropped = {*task.drop, task.index}
-        if task.index is None or task.index in chunk.frame:
-            given = [str(column) for column in chunk.frame if column not in dropped]
-            if chunk.frame.columns.is_unique:
-                refuse_columns(given, task.explainer.columns, chunk.name)
+        kept = dropped(chunk.frame, task.drop, chunk.name)
+        if task.index is not None:
+            require(chunk.frame, task.index, chunk.name, "--id (index=)")
+        given = [str(column) for column in kept if column != task.index]
+        refuse_columns(given, task.explainer.columns, chunk.name)
 
     def count(self, note: Mapping[str, Any], *, resumed: bool = False) -> None:
         """Add up what a part holds."""
@@ -176,13 +195,16 @@ def explain_file(
     )
     path = Path(out) if isinstance(out, str | Path) else None
     written = _form(explainer, path, form, changes=changes, index=index)
+    refuse_index(index, explainer, written)
     if path is not None:
         refuse_existing(path, resume=resume, force=force)
+        refuse_source(source, path)
     workers, size = job_count(jobs), _checked_chunk(chunk)
     total = count_rows(source)
     with reporting(progress) as report:
         inside = (lambda done: report(done, total)) if workers == 1 else None
-        task = FileTask(question, written or Parquet(), tuple(drop), index, inside)
+        less = (drop,) if isinstance(drop, str) else tuple(drop)
+        task = FileTask(question, written or Parquet(), less, index, inside)
         run = _Run(task, source, report, total, workers)
         if written is None:
             _page(run, path)
@@ -190,8 +212,9 @@ def explain_file(
             _stream(run, size, out)
         else:
             parts = Parts(path, written) if path.suffix or form else Folder(path, written)
-            parts.begin(_job(run, size, changes=changes), resume=resume, force=force)
-            _into_parts(run, size, parts)
+            job = _job(run, size, changes=changes)
+            with parts.begun(job, resume=resume, force=force):
+                _into_parts(run, size, parts)
     return run.done(time.perf_counter() - began)
 
 
@@ -296,9 +319,6 @@ def _into_parts(run: _Run, size: int, parts: Parts) -> None:
 
 def _job(run: _Run, chunk: int, *, changes: bool) -> dict[str, Any]:
     """What must be the same for a run to be continued."""
-    hashed = content_hash(run.origin)
-    if hashed is None:
-        return {"rows": None}
     question, task = run.task.question, run.task
     constraints = question.constraints or {}
     if isinstance(constraints, Constraints):
@@ -306,7 +326,8 @@ def _job(run: _Run, chunk: int, *, changes: bool) -> dict[str, Any]:
     return {
         "explainer": fingerprint(task.explainer),
         "explainer's constraints": repr(task.explainer.constraints),
-        "rows": hashed,
+        "rows": content_hash(run.origin),
+        "form": type(task.form).__name__,
         "goal": goal_stated(question.goal),
         "constraints": plain(constraints),
         "chunk": chunk,

@@ -62,7 +62,7 @@ def explain_frames(
     question = Question(
         explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
     )
-    if isinstance(frames, pd.DataFrame | str) or not isinstance(frames, Iterable):
+    if _is_table(frames) or not isinstance(frames, Iterable):
         raise OptionError(
             f"frames takes an iterable of frames, not a {type(frames).__name__}: for one frame "
             "there is explainer.explain(rows)"
@@ -70,11 +70,17 @@ def explain_frames(
     return worked(_answers, question, _numbered(frames), job_count(jobs))
 
 
+def _is_table(given: Any) -> bool:
+    """Whether rows were given instead of frames of rows."""
+    kinds = (str, Mapping, pd.DataFrame, pd.Series)
+    return isinstance(given, kinds) or hasattr(given, "columns") or getattr(given, "ndim", 3) < 3
+
+
 def _numbered(frames: Iterable[Any]) -> Iterator[_Chunk]:
     start = 0
     for frame in frames:
         yield _Chunk(start, frame)
-        start += len(frame)
+        start += 1 if isinstance(frame, Mapping | pd.Series) else len(frame)
 
 
 def _answers(question: Question, chunk: _Chunk) -> Any:

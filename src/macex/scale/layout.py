@@ -34,6 +34,7 @@ FAMILIES: dict[str, Kind] = {
     "M": "time",
     "m": "span",
 }
+SECONDS_A_DAY = 86_400
 REMARKED: dict[str | None, Kind] = {
     "int64": "whole",
     "Int64": "whole",
@@ -44,11 +45,15 @@ REMARKED: dict[str | None, Kind] = {
 
 
 class Field(NamedTuple):
-    """A column of the output; `zone` is the time zone of points in time that have one."""
+    """A column of the output.
+
+    `zone` is the time zone of points in time that have one; `days` says that they are whole days.
+    """
 
     name: str
     kind: Kind
     zone: str = ""
+    days: bool = False
 
     @property
     def dtype(self) -> str:
@@ -95,7 +100,8 @@ def field_of(column: Column) -> Field:
     """The output column of a feature."""
     family = column.storage.numbers.kind
     if family in FAMILIES:
-        return Field(column.name, FAMILIES[family], column.storage.zone)
+        days = family == "M" and not column.storage.zone and column.step % SECONDS_A_DAY == 0
+        return Field(column.name, FAMILIES[family], column.storage.zone, days)
     return Field(column.name, kind_of(column.types))
 
 

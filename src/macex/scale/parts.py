@@ -14,6 +14,7 @@ from typing import Any
 
 from macex.errors import OptionError, RunError
 from macex.render.files import write_whole
+from macex.scale.alone import LOCK, alone
 from macex.scale.auditing import completed, intention
 from macex.scale.task import Done
 from macex.scale.writing import Form
@@ -35,22 +36,46 @@ class Parts:
         """Where the parts are."""
         return self.out.with_name(f"{self.out.name}.parts")
 
-    def begin(self, job: dict[str, Any], *, resume: bool, force: bool) -> None:
-        """Make the folder, or go on with one that was made for the same job."""
-        if self.folder.exists() and force and not resume:
-            shutil.rmtree(self.folder)
-        if self.folder.exists() and not resume:
+    @contextmanager
+    def begun(self, job: dict[str, Any], *, resume: bool, force: bool) -> Iterator[None]:
+        """Make the folder, or go on with one that was made for the same job; no other run may."""
+        if self.folder.exists() and not (resume or force):
             raise OptionError(
                 f"{self.folder} holds an unfinished run: go on with --resume (resume=True), or "
                 "start over with --force (force=True)"
             )
-        self.folder.mkdir(exist_ok=True)
-        path = self.folder / JOB
-        if path.exists():
-            self._refuse_other(json.loads(path.read_text(encoding="utf-8")), job)
-        write_whole(path, json.dumps(job, sort_keys=True).encode())
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with alone(self.folder):
+            path = self.folder / JOB
+            if resume and path.exists():
+                self._refuse_other(json.loads(path.read_text(encoding="utf-8")), job)
+            else:
+                self._forget()
+            write_whole(path, json.dumps(job, sort_keys=True).encode())
+            try:
+                yield
+            except BaseException:
+                self._leave()
+                raise
+
+    def _leave(self) -> None:
+        """A run that ends before its first part is whole leaves nothing to go on with."""
+        if not any(self.folder.glob("*.note")) and not any(self.folder.glob("*.audit")):
+            self._forget()
+            shutil.rmtree(self.folder)
+
+    def _forget(self) -> None:
+        """Remove what an earlier run has left."""
+        for old in self.folder.iterdir():
+            if old.name != LOCK:
+                old.unlink()
 
     def _refuse_other(self, before: dict[str, Any], now: dict[str, Any]) -> None:
+        if before.get("rows") is None:
+            raise OptionError(
+                f"{self.folder} was begun with rows from a stream, which nobody can tell from "
+                "others: start over with --force (force=True)"
+            )
         for name in sorted(before.keys() | now.keys()):
             was, is_ = before.get(name), now.get(name)
             if was != is_:
@@ -61,12 +86,13 @@ class Parts:
                 )
 
     def note(self, at: int) -> dict[str, Any] | None:
-        """What part `at` holds; None where it is still to be made."""
+        """What part `at` holds; None where it is still to be made, or is not whole."""
         try:
             noted: dict[str, Any] = json.loads(self._path(at, "note").read_text(encoding="utf-8"))
+            there = self.part(at).stat().st_size
         except (FileNotFoundError, ValueError):
             return None
-        return noted
+        return noted if noted["bytes"] == there else None
 
     def add(self, done: Done, audit: Path | None = None) -> None:
         """Write one part, whole or not at all, and record what is to be recorded, once."""
@@ -139,13 +165,10 @@ class Folder(Parts):
         """Where the notes are, as long as the run is not over."""
         return self.out / "_macex"
 
-    def begin(self, job: dict[str, Any], *, resume: bool, force: bool) -> None:
-        """Make the folder, or go on with one that was made for the same job."""
-        if force and not resume and self.out.exists():
-            for old in (*self.out.glob("part-*.parquet"), self.out / DONE):
-                old.unlink(missing_ok=True)
-        self.out.mkdir(exist_ok=True)
-        super().begin(job, resume=resume, force=force)
+    def _forget(self) -> None:
+        for old in (*self.out.glob("part-*.parquet"), self.out / DONE):
+            old.unlink(missing_ok=True)
+        super()._forget()
 
     def part(self, at: int) -> Path:
         """Where part `at` is."""

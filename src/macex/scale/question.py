@@ -10,7 +10,7 @@ import pandas as pd
 
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, Goal, resolve
-from macex.errors import GoalError, SchemaError
+from macex.errors import ConstraintError, GoalError, SchemaError
 from macex.explainer import Explainer
 from macex.explainer.explainer import check_call
 from macex.explainer.sturdy import sturdiness
@@ -40,6 +40,11 @@ class Question:
     def __post_init__(self) -> None:
         check_call(self.n, self.max_rows, None, self.margin, self.on_error)
         sturdiness(self.explainer._fitted, self.robust, ())  # noqa: SLF001 - a check
+        if not isinstance(self.constraints, Constraints | Mapping | None):
+            raise ConstraintError(
+                "constraints= takes Constraints(...), the same for all rows, not a "
+                f"{type(self.constraints).__name__}"
+            )
         if isinstance(self.goal, AboveRow):
             raise GoalError(
                 "above_row(...) is no goal for many chunks: ask for above(score) instead"

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from macex.ask.constraints import Constraints
+from macex.errors import DataError
 from macex.explainer import Explainer
 from macex.models.optional import needed
+from macex.scale.binary import framed
 from macex.scale.partition import CHUNK, Partition
 from macex.scale.question import Question
 from macex.scale.threads import restrain
@@ -48,7 +50,10 @@ def explain(
     question = Question(
         explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
     )
-    partition = Partition.of(question, dataset.schema().names)
+    schema = dataset.schema()
+    if schema is None:
+        raise DataError("the dataset has no rows and no columns: there is nothing to explain")
+    partition = Partition.of(question, schema.names)
     pool = (
         data.ActorPoolStrategy(min_size=1)
         if workers is None
@@ -72,5 +77,5 @@ class _Worker:
         self.partition = partition
 
     def __call__(self, table: Any) -> Any:
-        answers = self.partition.explain_chunk(table.to_pandas())
+        answers = self.partition.explain_chunk(framed(table))
         return needed("pyarrow", "ray").Table.from_pandas(answers, preserve_index=False)

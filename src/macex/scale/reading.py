@@ -14,16 +14,18 @@ import json
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Literal, TypeVar, cast
 
+import numpy as np
 import pandas as pd
 
 from macex.errors import DataError, closest
 from macex.scale.binary import arrow_module, binary_chunks, whole
 from macex.scale.sources import Fault, Origin, Single, files_of, named
-from macex.scale.text import Place, as_trained, inferred, parsed_times
+from macex.scale.text import Place, as_numbers, as_trained, inferred, parsed_times
 from macex.schema import Column
 
 Form = Literal["csv", "parquet", "arrow", "jsonl"]
@@ -59,6 +61,8 @@ class Chunk:
         kept = dropped(self.frame, drop, self.name)
         if self.form in ("csv", "jsonl"):
             kept = _typed(kept, columns, self.form, self.place, strict=strict)
+        else:
+            kept = _numbered(kept, columns)
         kept.index = pd.RangeIndex(self.start, self.start + len(kept))
         return kept
 
@@ -292,7 +296,17 @@ def _json_lines(text: io.TextIOWrapper, name: str, size: int) -> Iterator[pd.Dat
     checked = (_same_keys(record, first[1], place) for place, record in records)
     left = chain([first[1]], checked)
     while part := list(islice(left, size)):
-        yield pd.DataFrame({key: [record[key] for record in part] for key in first[1]})
+        yield pd.DataFrame({key: _cells([record[key] for record in part]) for key in first[1]})
+
+
+def _cells(values: list[Any]) -> Any:
+    """Whole numbers stay whole beside a missing one."""
+    if set(map(type, values)) != {int, type(None)}:
+        return values
+    try:
+        return pd.array(values, dtype="Int64")
+    except OverflowError:
+        return values
 
 
 def _record(line: str, place: str) -> tuple[str, dict[str, Any]]:
@@ -317,11 +331,19 @@ def _typed(
     frame: pd.DataFrame, columns: Sequence[Column], form: Form, place: Place, *, strict: bool
 ) -> pd.DataFrame:
     """The columns known from training in their types; others as they are."""
-    textual = [column for column in columns if form == "csv" or column.kind == "datetime"]
-    return frame.assign(
-        **{
-            column.name: as_trained(frame[column.name], column, place, strict=strict)
-            for column in textual
-            if column.name in frame
-        }
-    )
+    known = [(frame[column.name], column) for column in columns if column.name in frame]
+    if form == "jsonl":
+        typed = {c.name: as_numbers(cells, c) for cells, c in known if cells.dtype.kind in "iuf"}
+        known = [(cells, column) for cells, column in known if column.kind == "datetime"]
+    else:
+        typed = {}
+    read = {c.name: as_trained(cells, c, place, strict=strict) for cells, c in known}
+    return frame.assign(**typed, **read)
+
+
+def _numbered(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
+    """Decimals of columns that were trained on numbers as numbers."""
+    plain = [c.name for c in columns if c.storage.numbers.kind in "iuf" and c.name in frame]
+    loose = [name for name in plain if frame[name].dtype == object]
+    decimal = [name for name in loose if set(map(type, frame[name].dropna())) == {Decimal}]
+    return frame.assign(**{name: frame[name].astype(np.float64) for name in decimal})

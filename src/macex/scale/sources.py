@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from macex.audit import file_hash
-from macex.errors import DataError
+from macex.errors import DataError, OptionError
 
 Single = str | Path | IO[bytes]
 Origin = Single | Sequence[str | Path]
@@ -40,6 +40,11 @@ def files_of(origin: Origin) -> list[Single]:
         if not found:
             raise DataError("the list of files is empty")
         return found
+    if not hasattr(origin, "read"):
+        raise OptionError(
+            f"source is a file, several, a folder, a pattern or an open file, not a "
+            f"{type(origin).__name__}"
+        )
     return [origin]
 
 
@@ -57,6 +62,19 @@ def _named_files(given: str | Path) -> list[Path]:
             raise DataError(f"no file is called like {given}")
         return matching
     return [path]
+
+
+def refuse_source(origin: Origin, out: Path) -> None:
+    """Raise for an output that would stand in the place of the rows, or among them."""
+    given = origin if isinstance(origin, list | tuple) else [origin]
+    folders = {Path(part).resolve() for part in given if isinstance(part, str | Path)}
+    files = {Path(file).resolve() for file in files_of(origin) if isinstance(file, str | Path)}
+    place = out.resolve()
+    around = {place, *place.parents}
+    if around & (files | {folder for folder in folders if folder.is_dir()}):
+        raise OptionError(f"{out} is, or lies in, what is read: name an output elsewhere")
+    if any(place in file.parents for file in files):
+        raise OptionError(f"{out} holds files that are read: name an output elsewhere")
 
 
 def _hidden(path: Path) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from macex.errors import DataError, SchemaError, closest
+from macex.errors import DataError, OptionError, SchemaError, closest
 from macex.explainer import Explainer
 from macex.explanation import Explanations
 from macex.scale.auditing import Records, collecting
@@ -55,7 +55,8 @@ class FileTask:
         """The part of the output that a chunk becomes."""
         quiet, records = collecting(self.explainer)
         found, note = self.explained(todo.chunk, replace(self.question, explainer=quiet))
-        return Done(todo.at, self.form.part(found, todo.chunk.start), note, records)
+        content = self.form.part(found, todo.chunk.start, head=todo.at == 0)
+        return Done(todo.at, content, {**note, "bytes": len(content)}, records)
 
     def explained(
         self, chunk: Chunk, question: Question | None = None
@@ -82,6 +83,20 @@ class FileTask:
 def explained_part(task: FileTask, todo: Todo) -> Done:
     """`FileTask.part` as a function of what workers share."""
     return task.part(todo)
+
+
+def refuse_index(index: str | None, explainer: Explainer, form: Form | None) -> None:
+    """Raise for a column that names the rows and is something else as well."""
+    if index in explainer.columns:
+        raise OptionError(
+            f"--id (index=) names {index!r}, which the model needs: give the file a column of its "
+            "own for the names of the rows, or leave it out: cf.row counts them"
+        )
+    fields = () if form is None or form.layout is None else form.layout.fields
+    if index in {field.name for field in fields}:
+        raise OptionError(
+            f"--id (index=) names {index!r}, as a column of the answers is called: rename it"
+        )
 
 
 def framed(

@@ -10,6 +10,7 @@ import pandas as pd
 
 from macex.errors import DataError
 from macex.schema import Column
+from macex.schema.columns import EXACT
 
 MISSING_WORDS = frozenset(
     {"", "NA", "N/A", "n/a", "#N/A", "#NA", "#N/A N/A", "<NA>", "NULL", "null", "None"}
@@ -65,7 +66,8 @@ def _trained(cells: pd.Series, column: Column, place: Place) -> pd.Series:
     words = cells.to_numpy(dtype=object)[there]
     family = column.storage.numbers.kind
     if family in "iuf":
-        return _spread(_numbers(words, np.flatnonzero(there), column, place), there)
+        numbers = _numbers(words, np.flatnonzero(there), column, place)
+        return _whole(numbers, there) if numbers.dtype.kind == "i" else _spread(numbers, there)
     if family in "mM":
         return _times(cells.where(there), column, place)
     known: Mapping[str, object] = TRUTH if family == "b" else {}
@@ -116,13 +118,20 @@ def _numbers(words: Any, rows: Any, column: Column, place: Place) -> Any:
         except (ValueError, OverflowError):
             pass
     try:
-        return words.astype(np.float64)
+        numbers = words.astype(np.float64)
     except ValueError:
         at = next(at for at, word in enumerate(words) if not _is_number(word))
         raise DataError(
             f"{place(int(rows[at]))}: column {column.name!r} holds {words[at]!r}, "
             "which is no number"
         ) from None
+    whole = column.integer and (np.abs(numbers) < EXACT).all() and (numbers % 1 == 0).all()
+    return numbers.astype(np.int64) if whole else numbers
+
+
+def as_numbers(cells: pd.Series, column: Column) -> pd.Series:
+    """Numbers of a JSON file as training has them, so that no cell changes another's look."""
+    return cells.astype(np.float64) if column.storage.numbers.kind == "f" else cells
 
 
 def _is_number(word: str) -> bool:
@@ -131,6 +140,13 @@ def _is_number(word: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _whole(values: Any, there: pd.Series) -> pd.Series:
+    """Whole numbers, which stay whole beside a missing one."""
+    if there.all():
+        return pd.Series(values, index=there.index)
+    return pd.Series(values, index=there.index[there], dtype="Int64").reindex(there.index)
 
 
 def _spread(values: Any, there: pd.Series) -> pd.Series:

@@ -81,9 +81,9 @@ def _in_order(
             yield waiting.popleft().result()
     except BrokenProcessPool as error:
         raise RunError(
-            "a worker process died: it was killed, ran out of memory, or the model ended it. What "
-            "is written is whole: go on with --resume (resume=True), with fewer jobs if memory is "
-            "short"
+            "a worker process died: it was killed, ran out of memory, could not open the model, or "
+            "the model ended it. What is written is whole: go on with --resume (resume=True), with "
+            "fewer jobs if memory is short, with one if the model cannot travel"
         ) from error
 
 

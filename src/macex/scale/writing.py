@@ -41,8 +41,8 @@ class Form(ABC):
     streams: ClassVar[bool] = True
 
     @abstractmethod
-    def part(self, found: Explanations, start: int) -> bytes:
-        """The explanations of the rows from `start` on; those from 0 on come with the head."""
+    def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
+        """The explanations of the rows from `start` on; the first part comes with the head."""
 
     def join(self, parts: Sequence[Path], out: IO[bytes]) -> None:
         """All parts in one file."""
@@ -68,18 +68,29 @@ class Form(ABC):
 class Csv(Form):
     """One line per counterfactual, or per change, with a header."""
 
-    def part(self, found: Explanations, start: int) -> bytes:
+    def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
         """Lines; the first part begins with the header."""
         table = self.table(found, start)
-        return table.to_csv(index=False, header=start == 0, lineterminator="\n").encode()
+        for field in self.layout.fields if self.layout else ():
+            if field.kind == "time" and table[field.name].dtype.kind == "M":
+                table[field.name] = _moments(table[field.name], days=field.days)
+        return table.to_csv(index=False, header=head, lineterminator="\n").encode()
+
+
+def _moments(cells: pd.Series[Any], *, days: bool) -> list[str | None]:
+    """Points in time as text, each by itself and not like the others of its part."""
+    texts = [
+        None if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)
+    ]
+    return [text and text.removesuffix(" 00:00:00") for text in texts] if days else texts
 
 
 class Jsonl(Form):
     """One explanation a line."""
 
-    def part(self, found: Explanations, start: int) -> bytes:
+    def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
         """Lines."""
-        del start
+        del start, head
         return "".join(f"{text}\n" for text in self.texts(found)).encode()
 
     def texts(self, found: Explanations) -> list[str]:
@@ -96,14 +107,15 @@ class Json(Jsonl):
 
     tail: ClassVar[bytes] = b"\n]}\n"
 
-    def part(self, found: Explanations, start: int) -> bytes:
+    def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
         """Explanations, the first part with what stands before them all."""
+        del start
         texts = ",\n".join(self.texts(found))
-        if start:
-            return f",\n{texts}".encode() if texts else b""
+        if not head:
+            return f",\n{texts}".encode()
         around = {"format": BATCH_FORMAT, "meta": plain(found.meta), "names": plain(found.names)}
-        head = json.dumps(around, ensure_ascii=False).removesuffix("}")
-        return f'{head}, "explanations": [\n{texts}'.encode()
+        before = json.dumps(around, ensure_ascii=False).removesuffix("}")
+        return f'{before}, "explanations": [\n{texts}'.encode()
 
 
 class Parquet(Form):
@@ -111,8 +123,9 @@ class Parquet(Form):
 
     streams: ClassVar[bool] = False
 
-    def part(self, found: Explanations, start: int) -> bytes:
+    def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
         """A Parquet file of its own, with the columns of the layout."""
+        del head
         arrow, parquet = _arrow()
         table = self.table(found, start)
         if self.layout is None:
@@ -131,12 +144,19 @@ class Parquet(Form):
 
     def join(self, parts: Sequence[Path], out: IO[bytes]) -> None:
         """One row group a part; a name may be of another type in another part."""
-        arrow, parquet = _arrow()
-        schemas = [parquet.read_schema(part).remove_metadata() for part in parts]
-        schema = arrow.unify_schemas(schemas, promote_options="permissive")
+        _, parquet = _arrow()
+        schema = self._joined([parquet.read_schema(part).remove_metadata() for part in parts])
         with parquet.ParquetWriter(out, schema) as writer:
             for part in parts:
                 writer.write_table(parquet.read_table(part).cast(schema))
+
+    def _joined(self, schemas: list[Any]) -> Any:
+        """The columns of all parts; names of types that do not go together are text."""
+        arrow, _ = _arrow()
+        try:
+            return arrow.unify_schemas(schemas, promote_options="permissive")
+        except arrow.ArrowException:
+            return schemas[0].set(0, arrow.field(str(self.index), arrow.string()))
 
 
 def _type(arrow: Any, field: Field) -> Any:
