@@ -133,7 +133,8 @@ class NeighborIndex:
 
     def _gaps(self, binned: Array, side: Side) -> Array:
         """Squared distances up to a constant per query, (Q, R)."""
-        gaps: Array = side.lengths - 2 * (self._encode(binned, side.match) @ side.features.T)
+        gaps: Array = (2 * self._encode(binned, side.match)) @ side.features.T
+        np.subtract(side.lengths, gaps, out=gaps)
         for column in np.flatnonzero(side.match & ~self.narrow):
             gaps += 2 * (binned[:, column][:, None] != self.binned[side.rows, column])
         return gaps
@@ -159,9 +160,10 @@ def _keep_distinct(
     width = count + 2
     while len(todo):
         width = min(width, gaps.shape[1])
-        near = _smallest(gaps[todo], width)
+        mine = gaps if len(todo) == len(gaps) else gaps[todo]
+        near = _smallest(mine, width)
         fresh = first_of_each(keys[near]) & (keys[near] != own[todo][:, None])
-        fresh &= np.isfinite(np.take_along_axis(gaps[todo], near, axis=1))
+        fresh &= np.isfinite(np.take_along_axis(mine, near, axis=1))
         rank = np.cumsum(fresh, axis=1) - 1
         fresh &= rank < count
         line, place = np.nonzero(fresh)
