@@ -286,8 +286,9 @@ def _rule(value: Any) -> Rule:
 
 
 def _weight(column: str, value: Any) -> float:
-    number: Any = value if isinstance(value, (Real, np.number)) else -1
-    if isinstance(value, bool) or not 0 <= number <= sys.float_info.max:
+    number: Any = value.item() if isinstance(value, np.number) else value
+    real = isinstance(number, Real) and not isinstance(number, bool)
+    if not real or not 0 <= number <= sys.float_info.max:
         raise ConstraintError(
             f"the weight of {column!r} must be a number of 0 or more, not {value!r}"
         )
