@@ -12,34 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import numpy as np
-import pandas as pd
 import pytest
 import uvicorn
 
 skops = pytest.importorskip("skops.io")
 
-from sklearn.compose import make_column_transformer  # noqa: E402
-from sklearn.linear_model import LogisticRegression  # noqa: E402
-from sklearn.pipeline import make_pipeline  # noqa: E402
-from sklearn.preprocessing import OneHotEncoder, StandardScaler  # noqa: E402
 
+from lending import lender, loans, outcomes  # noqa: E402
 from macex.server import Settings, create_app  # noqa: E402
 from macex.server.projects.description import described  # noqa: E402
-
-NUMBERS = ["income", "debt", "age"]
-
-
-def loans(count: int, seed: int) -> pd.DataFrame:
-    draw = np.random.default_rng(seed)
-    return pd.DataFrame(
-        {
-            "income": draw.integers(20, 120, count),
-            "debt": np.round(draw.uniform(0, 60, count), 1),
-            "age": draw.integers(18, 80, count),
-            "job": draw.choice(["none", "part-time", "full-time"], count),
-        }
-    )
 
 
 @pytest.fixture(scope="session")
@@ -47,14 +28,8 @@ def loan_files(tmp_path_factory) -> Path:
     """A folder with model.skops, train.csv (with `outcome`) and rows.csv."""
     folder = tmp_path_factory.mktemp("loan-files")
     rows = loans(400, seed=1)
-    merit = 0.1 * rows["income"] - 0.1 * rows["debt"] + 2.0 * (rows["job"] == "full-time") - 4
-    outcome = np.where(merit > 0, "granted", "refused")
-    columns = make_column_transformer(
-        (StandardScaler(), NUMBERS), (OneHotEncoder(handle_unknown="ignore"), ["job"])
-    )
-    model = make_pipeline(columns, LogisticRegression()).fit(rows, outcome)
-    skops.dump(model, folder / "model.skops")
-    rows.assign(outcome=outcome).to_csv(folder / "train.csv", index=False)
+    skops.dump(lender(rows), folder / "model.skops")
+    rows.assign(outcome=outcomes(rows)).to_csv(folder / "train.csv", index=False)
     loans(300, seed=2).to_csv(folder / "rows.csv", index=False)
     return folder
 

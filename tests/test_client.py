@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 import macex as mx
+from lending import loans
 from macex.server import Settings
-from serving import loan_files, loan_project, loans, served, start
+from serving import loan_files, loan_project, served, start
 
 __all__ = ["loan_files", "loan_project", "served", "start"]
 

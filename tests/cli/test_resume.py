@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from cli.conftest import loans
+from lending import loans
 
 ASK = "explain {common} --rows rows.csv -n 2 --chunk 15 --out "
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import macex as mx
-from cli.conftest import loans
+from lending import loans
 from macex.audit import read_records
 from scale.town import bank, grants
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import macex as mx
-from cli.conftest import loans
+from lending import loans
 from macex.scale.lock import watched_lock
 from macex.scale.question import Question
 from macex.scale.workers import cores, job_count, threads_pay, worked

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from cli.conftest import loans
+from lending import loans
 
 SCRIPT = """
 import json, resource, sys

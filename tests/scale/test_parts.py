@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import macex as mx
-from cli.conftest import loans
+from lending import loans
 from scale.town import bank
 
 parquet = pytest.importorskip("pyarrow.parquet")

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import macex as mx
-from cli.conftest import loans
+from lending import loans
 
 
 def grants():
