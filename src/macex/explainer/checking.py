@@ -104,7 +104,7 @@ def check(
         codes = np.concatenate([pool.codes[fresh], probes.codes, around])
         whose = np.repeat(pool.at[fresh], sturdy.rows)
         at = np.concatenate([pool.at[fresh], pool.at[probes.example], whose])
-        verdict, decided = judge.confirm(codes, at, loose=len(around))
+        verdict, decided = judge.confirm(codes, at, len(fresh), loose=len(around))
         score[fresh], decision[fresh] = verdict.score[: len(fresh)], decided[: len(fresh)]
         barred[fresh] = ~verdict.reached[: len(fresh)]
         agreed = judge.second_opinion(pool.codes[fresh], pool.at[fresh])

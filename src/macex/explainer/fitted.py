@@ -59,6 +59,7 @@ class Fitted:
 
     def __post_init__(self, kept: Mapping[str, Array] | None) -> None:
         schema, codes = self.ground.schema, self.ground.codes
+        self.oracle = self.oracle.prepare(schema, codes)
         kind = self.options.distance
         self.scales = learn_scales(schema, codes, kind if kind in KINDS else "median")
         self.bins = learn_bins(schema, codes, self.options.neighbors.bins)
@@ -74,6 +75,12 @@ class Fitted:
         """All but what is only remembered: it is made again where it is needed."""
         kept = {name: part for name, part in vars(self).items() if not name.startswith("_")}
         return kept | {name: OrderedDict() for name in REMEMBERING}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A model that came from a file was opened anew, so it is looked at anew."""
+        vars(self).update(state)
+        if self.oracle.file is not None:
+            self.oracle = self.oracle.prepare(self.ground.schema, self.ground.codes)
 
     @property
     def outlook(self) -> Outlook:

@@ -125,7 +125,7 @@ def open_batch(fitted: Fitted, asked: Asked) -> Opened:
 def _own(fitted: Fitted, asked: Asked, asker: Asker) -> tuple[Answers, Verdict, Goals]:
     """The model's answers for the queries themselves, and what they mean for the goals."""
     at = np.arange(len(asked.rows))
-    own, done = asker.own(asked.rows.codes, at)
+    own, done = asker.trusted(asked.rows.codes, at)
     goals = compile_goals(asked.goals, own, fitted.outlook, asked.margin)
     verdict = goals.judge(own, at)
     progress = np.where(done, verdict.progress, -np.inf)

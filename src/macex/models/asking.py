@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,9 +59,13 @@ class Asker:
     @property
     def own(self) -> Asker:
         """The same asker, of nobody but the caller's own model."""
-        if self.oracle.quick is None:
-            return self
-        return replace(self, oracle=self.oracle.own, remembered=None)
+        own = self.oracle.own
+        return self if own is self.oracle else replace(self, oracle=own, remembered=None)
+
+    @property
+    def trusted(self) -> Asker:
+        """The same asker, of the model or of its own last steps, never of a twin."""
+        return self if self.oracle.quick is None else self.own
 
     @property
     def late(self) -> bool:
@@ -91,6 +96,15 @@ class Asker:
             memory.add(keys[first[new]], work.answers.take(new))
         return work.answers.take(inverse), work.done[inverse]
 
+    def confirmed(self, full: Array, at: Array, first: int) -> tuple[Answers, Array]:
+        """Answers for rows of which the model itself, as it is, is asked about the `first`."""
+        if self.trusted is not self or self.own is self or first == len(full):
+            return self.own(full, at, always=True)
+        sure, sure_done = self.own(full[:first], at[:first], always=True)
+        rest, rest_done = self(full[first:], at[first:], always=True)
+        both = [np.concatenate(pair) for pair in zip(sure, rest, strict=True)]
+        return Answers(*both), np.concatenate([sure_done, rest_done])
+
     def frame(self, full: Array, at: Array) -> Any:
         """Rows of codes as the model gets them; `at` says from which query each is made."""
         return self.schema.frame(full, self.rows, at)
@@ -103,6 +117,8 @@ class Asker:
         """The model's own decisions for rows of codes; None where it cannot be asked for them."""
         self.cost.calls += 1
         try:
+            if self.oracle.takes_codes and not self._odd[at].any():
+                return self.oracle.decisions_of_codes(full)
             return self.oracle.decisions(self.frame(full, at), len(full))
         except Exception:  # noqa: BLE001 - then its scores decide
             return None
@@ -110,13 +126,19 @@ class Asker:
     def _keys(self, full: Array, at: Array) -> Array:
         """Keys of rows, equal for rows that are one to the model."""
         keys = row_keys(full)
-        odd = np.asarray(self.rows.odd.any(axis=1))
-        if odd.any():
-            keys = keys + np.where(odd[at], (at + 1) * _ODD[0], 0).astype(np.uint64)
+        if self._odd.any():
+            keys = keys + np.where(self._odd[at], (at + 1) * _ODD[0], 0).astype(np.uint64)
         return keys
+
+    @cached_property
+    def _odd(self) -> Array:
+        """The queries that have a value which no code stands for, (Q,) bool."""
+        return np.asarray(self.rows.odd.any(axis=1))
 
     def chunk(self, columns: int) -> int:
         """Rows per call: bounded in memory, and in time where there is a deadline."""
+        if self.oracle.prepared is not None:
+            columns = max(columns, self.oracle.prepared.width)
         most = max(1, min(CHUNK_ROWS, CHUNK_CELLS // max(1, columns)))
         if self.deadline is None or not self.pace.calls:
             return most if self.deadline is None else min(most, 100)
@@ -128,7 +150,7 @@ class Asker:
         A call that fails is halved until a single row fails. The queries of that row are given up,
         and with them all rows that nobody else needs.
         """
-        pending = [chunk]
+        pending = self._ways(work, chunk)
         while pending:
             part = pending.pop()
             if self.failed:
@@ -150,11 +172,19 @@ class Asker:
             else:
                 work.write(part, found)
 
+    def _ways(self, work: _Work, chunk: Array) -> list[Array]:
+        """Rows that can be asked about by code and rows that cannot, apart."""
+        if not self.oracle.takes_codes or not self._odd.any():
+            return [chunk]
+        odd = self._odd[work.at[work.first[chunk]]]
+        return [chunk[~odd], chunk[odd]]
+
     def _ask(self, full: Array, at: Array) -> Answers:
-        frame = self.frame(full, at)
+        by_code = self.oracle.takes_codes and not self._odd[at].any()
+        asked = full if by_code else self.frame(full, at)
         began = time.perf_counter()
         try:
-            return self.oracle(frame, len(full))
+            return self.oracle.of_codes(asked) if by_code else self.oracle(asked, len(full))
         finally:
             took = time.perf_counter() - began
             self.cost.seconds += took

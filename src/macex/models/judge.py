@@ -72,15 +72,18 @@ class Judge:
         self._remember(codes, at, verdict, lawful)
         return verdict
 
-    def confirm(self, codes: Array, at: Array, loose: int = 0) -> tuple[Verdict, Array]:
-        """The final word on rows to be returned, and the model's decision for each.
+    def confirm(
+        self, codes: Array, at: Array, returned: int | None = None, loose: int = 0
+    ) -> tuple[Verdict, Array]:
+        """The final word on the first rows, `returned` many or all, and the model's decisions.
 
-        It is the caller's own model that is asked, even when rows or time are spent. The last
-        `loose` rows are not to be returned and may break constraints.
+        It is the caller's own model that is asked about those, even when rows or time are spent.
+        The others are there to be compared; the last `loose` of them may break constraints.
         """
         full = self.space.columns(codes, at)
         sound = np.flatnonzero(self.space.tellable(full))
-        answers, done = self.asker.own(full[sound], at[sound], always=True)
+        first = len(sound) if returned is None else int(np.searchsorted(sound, returned))
+        answers, done = self.asker.confirmed(full[sound], at[sound], first)
         self.count(at[sound])
         verdict = self.goals.judge(answers, at[sound])
         reached, decision = np.zeros(len(at), bool), np.zeros(len(at), int)

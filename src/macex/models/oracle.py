@@ -18,11 +18,14 @@ from macex.errors import ModelError, OptionError
 from macex.models.files.loading import ModelFile
 from macex.models.kinds import adapted
 from macex.models.labels import are_tables, count_labels, each_label, many_labels
+from macex.models.prepared import Prepared, prepared
 from macex.models.quick import Quick
 from macex.schema import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from macex.schema import Schema
 
 EACH_LABEL = "each label"
 
@@ -40,8 +43,9 @@ class Oracle:
     """A model that can be asked about frames.
 
     `ask` gives the numbers, `decide` the model's own decision where that is not simply the class
-    with the highest number, `quick` the same numbers faster, as far as was checked. An oracle whose
-    model came from a `file` is sent to another process as that file.
+    with the highest number, `quick` the same numbers faster, as far as was checked, `prepared` the
+    same numbers from codes. An oracle whose model came from a `file` is sent to another process as
+    that file.
     """
 
     ask: Callable[[Any], Any]
@@ -49,6 +53,7 @@ class Oracle:
     decide: Callable[[Any], Any] | None = None
     quick: Quick | None = None
     file: ModelFile | None = None
+    prepared: Prepared | None = None
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         if self.file is None:
@@ -59,7 +64,30 @@ class Oracle:
     @property
     def own(self) -> Oracle:
         """The oracle that asks nobody but the caller's own model."""
-        return self if self.quick is None else replace(self, quick=None)
+        if self.quick is None and self.prepared is None:
+            return self
+        return replace(self, quick=None, prepared=None)
+
+    def prepare(self, schema: Schema, codes: Array) -> Oracle:
+        """This oracle, asked about codes instead of frames where its model allows it."""
+        if self.quick is not None or self.outlook.tuned:
+            return self
+        model = getattr(self.ask, "__self__", None)
+        return replace(self, prepared=prepared(model, schema, codes))
+
+    @property
+    def takes_codes(self) -> bool:
+        """Whether codes may be asked about as they are, without a frame."""
+        return self.prepared is not None and self.prepared.current
+
+    def of_codes(self, full: Array) -> Answers:
+        """The answers for codes of an oracle that takes them."""
+        return self.read(self._of_codes(full, self.ask), len(full))
+
+    def _of_codes(self, full: Array, method: Callable[[Any], Any]) -> Any:
+        if self.prepared is None:
+            raise TypeError("only a prepared model takes codes")
+        return self.prepared(full, method.__name__)
 
     def __call__(self, frame: Any, count: int) -> Answers:
         """The answers for a frame of `count` rows."""
@@ -85,6 +113,12 @@ class Oracle:
         if self.decide is None or self.outlook.classes is None:
             return None
         return _positions(self.decide(frame), self.outlook.classes, count)
+
+    def decisions_of_codes(self, full: Array) -> Array | None:
+        """What the model itself decides for codes; None if it cannot be asked."""
+        if self.decide is None or self.outlook.classes is None:
+            return None
+        return _positions(self._of_codes(full, self.decide), self.outlook.classes, len(full))
 
     def heeding(self, scores: Array, decided: Array) -> Oracle:
         """This oracle, asked for its own decision from now on if that is not the best score.
