@@ -4,53 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from macex.schema import Array, Schema
 
 EXACT = 2.0**53
+PIPELINE = ("sklearn.pipeline", "Pipeline")
+SEARCHES = {
+    ("sklearn.model_selection._search", "GridSearchCV"),
+    ("sklearn.model_selection._search", "RandomizedSearchCV"),
+}
+Move: TypeAlias = tuple[Callable[[Array, Array], Array], Array]
+Mark: TypeAlias = tuple[dict[str, object], str, object]
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
     """A transformer with the columns of the frame it gets and the columns of the matrix it makes.
 
-    `by_column` says that every output comes from one input alone, `linear` that the outputs are the
-    inputs in their order, minus `less`, divided by `over`.
+    `by_column` says that every output comes from one input alone. `moves` are what is done to
+    numbers if the outputs are the inputs in their order, each moved by itself; None if they are not
+    or if that is not known.
     """
 
     transform: Callable[[Any], Any]
     columns: list[int]
     outputs: slice
     by_column: bool
-    linear: bool
-    less: Array | None = None
-    over: Array | None = None
+    moves: tuple[Move, ...] | None
 
 
-def first_step(pipeline: Any) -> Any:
-    """The fitted first step of a pipeline of several; None for anything else."""
-    if type(pipeline).__module__ != "sklearn.pipeline" or type(pipeline).__name__ != "Pipeline":
-        return None
-    steps = pipeline.steps
-    step = steps[0][1] if len(steps) > 1 else None
-    return step if hasattr(step, "transform") else None
+def steps_of(model: Any) -> list[Any]:
+    """The steps of a pipeline that do anything, those of inner pipelines among them.
+
+    A search over parameters has those of its best pipeline; any other model has none.
+    """
+    if _kind(model) in SEARCHES:
+        model = getattr(model, "best_estimator_", None)
+    return _flat(model) if _kind(model) == PIPELINE else []
 
 
-def fitted_parts(pipeline: Any) -> tuple[object, ...]:
-    """The first step, its transformers and the arrays they have learnt, each by itself."""
-    step = first_step(pipeline)
-    found: list[object] = []
+def first_step(model: Any) -> Any:
+    """The step of a pipeline that gets the frame; None for anything else."""
+    steps = steps_of(model)
+    return steps[0] if len(steps) > 1 and hasattr(steps[0], "transform") else None
+
+
+def marks_of(step: Any) -> tuple[Mark, ...]:
+    """All that a fitted step and its transformers hold, and where.
+
+    Fitting or setting a parameter puts another object in one of these places.
+    """
+    found: list[Mark] = []
     pending = [step]
     while pending:
-        one = pending.pop()
-        found.append(one)
-        held = getattr(one, "__dict__", {})
-        found += [part for part in held.values() if isinstance(part, (np.ndarray, list))]
-        inner = [entry[1] for entry in held.get("transformers_", held.get("steps", ()))]
-        pending += [part for part in inner if not isinstance(part, str)]
+        held = getattr(pending.pop(), "__dict__", {})
+        found += [(held, name, value) for name, value in held.items()]
+        pending += [entry[1] for entry in held.get("transformers_", held.get("steps", ()))]
     return tuple(found)
 
 
@@ -58,54 +70,98 @@ def blocks_of(step: Any, schema: Schema, width: int) -> list[Block] | None:
     """The blocks of a step, None where it is not known how it treats its columns."""
     from sklearn.compose import ColumnTransformer
 
-    every = list(range(len(schema.frame_columns)))
+    labels = [column.label for column in schema.frame_columns]
     if type(step) is not ColumnTransformer:
-        return [_block(step, every, slice(0, width), schema)]
+        return [_block(step, list(range(len(labels))), slice(0, width), schema)]
     if step.transformer_weights:
         return None
+    names = list(getattr(step, "feature_names_in_", labels))
     blocks = []
     for name, transformer, columns in step.transformers_:
         if isinstance(transformer, str) and transformer == "drop":
             continue
-        places = _places(columns, schema)
-        if places is None:
-            return None
+        if isinstance(columns, str) or not np.iterable(columns):
+            return None  # the transformer gets a series
+        chosen = step._transformer_to_input_indices[name]  # noqa: SLF001 - whatever named them
+        places = [labels.index(names[at]) for at in chosen]
         if places:
             blocks.append(_block(transformer, places, step.output_indices_[name], schema))
     return blocks
 
 
 def _block(transformer: Any, columns: list[int], outputs: slice, schema: Schema) -> Block:
-    from sklearn.preprocessing import StandardScaler
-
-    linear = all(_exact(schema, at) for at in columns)
-    linear &= outputs.stop - outputs.start == len(columns)
-    if _hands_on(transformer):
-        return Block(_itself, columns, outputs, by_column=True, linear=linear)
-    transform = transformer.transform
-    if type(transformer) is StandardScaler:
-        less = transformer.mean_ if transformer.with_mean else None
-        over = transformer.scale_ if transformer.with_std else None
-        return Block(
-            transform, columns, outputs, by_column=True, linear=linear, less=less, over=over
-        )
-    return Block(transform, columns, outputs, by_column=_by_column(transformer), linear=False)
+    by_column = _hands_on(transformer) or _by_column(transformer)
+    moves = _moves(transformer)
+    exact = all(_exact(schema, at) for at in columns)
+    if not exact or outputs.stop - outputs.start != len(columns):
+        moves = None
+    transform = _itself if _hands_on(transformer) else transformer.transform
+    return Block(transform, columns, outputs, by_column, moves)
 
 
 def _by_column(transformer: Any) -> bool:
     """Whether a transformer is known to treat every column by itself."""
-    from sklearn import impute, pipeline, preprocessing
+    from sklearn import impute, preprocessing
 
-    if type(transformer) is pipeline.Pipeline:
-        return all(_hands_on(step) or _by_column(step) for _, step in transformer.steps)
+    if _kind(transformer) == PIPELINE:
+        return all(_by_column(step) for step in _flat(transformer))
     known = (
         preprocessing.OneHotEncoder,
         preprocessing.OrdinalEncoder,
+        preprocessing.TargetEncoder,
         preprocessing.StandardScaler,
         preprocessing.MinMaxScaler,
+        preprocessing.MaxAbsScaler,
+        preprocessing.RobustScaler,
         impute.SimpleImputer,
     )
     return type(transformer) in known
+
+
+def _moves(transformer: Any) -> tuple[Move, ...] | None:
+    """What a transformer does to numbers, one after the other; None if that is not known."""
+    if _hands_on(transformer):
+        return ()
+    if _kind(transformer) == PIPELINE:
+        found = [_moves(step) for step in _flat(transformer)]
+        known = [moves for moves in found if moves is not None]
+        return sum(known, ()) if len(known) == len(found) else None
+    return _moves_of_one(transformer)
+
+
+def _moves_of_one(transformer: Any) -> tuple[Move, ...] | None:
+    from sklearn import impute, preprocessing
+
+    less: Any = None
+    if type(transformer) is preprocessing.StandardScaler:
+        less, over = transformer.mean_ if transformer.with_mean else None, transformer.scale_
+    elif type(transformer) is preprocessing.RobustScaler:
+        less = transformer.center_ if transformer.with_centering else None
+        over = transformer.scale_
+    elif type(transformer) is preprocessing.MinMaxScaler and not transformer.clip:
+        return (np.multiply, transformer.scale_), (np.add, transformer.min_)
+    elif type(transformer) is impute.SimpleImputer and _fills_gaps(transformer):
+        return ((filled, transformer.statistics_),)
+    else:
+        return None
+    moves: tuple[Move, ...] = () if less is None else ((np.subtract, less),)
+    return moves if over is None else (*moves, (np.divide, over))
+
+
+def filled(values: Array, fill: Array) -> Array:
+    """Numbers with the gaps filled in.
+
+    >>> filled(np.array([[1.0, np.nan]]), np.array([7.0, 8.0])).tolist()
+    [[1.0, 8.0]]
+    """
+    return np.where(np.isnan(values), fill, values)
+
+
+def _fills_gaps(imputer: Any) -> bool:
+    """Whether an imputer puts a number where one is missing, and does no more."""
+    blank = imputer.missing_values
+    numbers = imputer.statistics_.dtype.kind == "f" and not imputer.add_indicator
+    return bool(numbers and isinstance(blank, float) and np.isnan(blank))
 
 
 def _hands_on(transformer: Any) -> bool:
@@ -114,6 +170,21 @@ def _hands_on(transformer: Any) -> bool:
     if transformer is None or isinstance(transformer, str):
         return transformer in (None, "passthrough")
     return type(transformer) is FunctionTransformer and transformer.func is None
+
+
+def _flat(pipeline: Any) -> list[Any]:
+    """The steps of a pipeline and of those within it, without those that hand on."""
+    found: list[Any] = []
+    for _, step in pipeline.steps:
+        if _kind(step) == PIPELINE:
+            found += _flat(step)
+        elif not (step is None or isinstance(step, str)):
+            found.append(step)
+    return found
+
+
+def _kind(model: Any) -> tuple[str, str]:
+    return type(model).__module__, type(model).__name__
 
 
 def _itself(frame: Any) -> Any:
@@ -130,23 +201,3 @@ def _exact(schema: Schema, at: int) -> bool:
         return False
     whole = dtype.kind in "iu" and max(abs(column.low), abs(column.high)) < EXACT
     return dtype == np.dtype(float) or whole
-
-
-def _places(columns: Any, schema: Schema) -> list[int] | None:
-    """The positions that a column transformer's entry names; None for a form not known here."""
-    labels = [column.label for column in schema.frame_columns]
-    if isinstance(columns, slice):
-        bounds = (columns.start, columns.stop)
-        if any(isinstance(bound, str) for bound in bounds):
-            return None
-        return list(range(len(labels)))[columns]
-    if isinstance(columns, str) or not np.iterable(columns):
-        return None  # the transformer gets a series
-    listed = list(columns)
-    if listed and all(isinstance(one, (bool, np.bool_)) for one in listed):
-        return [at for at, chosen in enumerate(listed) if chosen]
-    if all(isinstance(one, str) for one in listed):
-        return [labels.index(one) for one in listed]
-    if all(isinstance(one, (int, np.integer)) for one in listed):
-        return [int(one) % len(labels) for one in listed]
-    return None

@@ -2,26 +2,28 @@
 
 A scikit-learn pipeline spends most of its time on turning a frame into a matrix: texts are compared
 one by one, columns are checked, copied and joined. What its first step makes of every category is
-looked up once; after that codes become the matrix without a frame. The matrix must equal, bit for
-bit, what the step itself makes of training rows and of rows mixed from them, else nothing is
-prepared. Whatever is returned to the caller is still confirmed by the pipeline as it is.
+looked up once; after that codes become the matrix without a frame. The matrix must equal, number by
+number, what the step itself makes of training rows and of rows mixed from them, else nothing is
+prepared. A row with a value that training does not show, like a missing one in a column without
+gaps, goes to the pipeline, and whatever is returned to the caller is confirmed by it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from macex.models.first_steps import Block, blocks_of, first_step, fitted_parts
+from macex.models.first_steps import Block, Mark, Move, blocks_of, first_step, marks_of, steps_of
 from macex.schema import Array, Schema
 from macex.schema.columns import MISSING
 from macex.schema.frames import Builder, library
 
 SAMPLE = 2000
-MOST_CELLS = 8_000_000  # of the matrix that shows what becomes of every category
+MOST_CELLS = 4_000_000  # of the matrix that shows what becomes of every category
 MOST_LINES = 1024  # of tables of several columns
 MOST_SPARSE = 256  # columns: wider sparse matrices are not made from dense ones
 
@@ -41,9 +43,19 @@ class Table:
     def write(self, codes: Array, matrix: Array) -> None:
         """Fill the outputs for codes by column of the frame."""
         mine = codes[:, self.columns]
-        steps = np.cumprod([1.0, *self.sizes[:-1]])
-        line = np.where(mine < 0, self.sizes - 1.0, mine) @ steps
-        matrix[:, _sliced(self.outputs)] = self.rows[line.astype(np.intp)]
+        line = np.where(mine < 0, self.sizes - 1.0, mine) @ self.steps
+        matrix[:, self.into] = self.rows[line.astype(np.intp)]
+
+    @cached_property
+    def steps(self) -> Array:
+        """How many lines lie between two codes of each column."""
+        return np.cumprod([1.0, *self.sizes[:-1]])
+
+    @cached_property
+    def into(self) -> slice | Array:
+        """The outputs as a slice where they are in a row: that is faster to write to."""
+        first, last = int(self.outputs[0]), int(self.outputs[-1])
+        return slice(first, last + 1) if last - first + 1 == len(self.outputs) else self.outputs
 
     def with_(self, other: Table) -> Table:
         """Both tables as one."""
@@ -61,22 +73,19 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Columns of numbers that are handed on, moved and scaled."""
+    """Columns of numbers that are handed on, each moved by itself."""
 
     columns: Array
     outputs: Array
-    less: Array | None
-    over: Array | None
+    moves: tuple[Move, ...]
 
     def write(self, codes: Array, matrix: Array) -> None:
         """Fill the outputs for codes by column of the frame."""
         values = codes[:, self.columns]
         values = np.where(values == MISSING, np.nan, values)
-        if self.less is not None:
-            values -= self.less
-        if self.over is not None:
-            values /= self.over
-        matrix[:, _sliced(self.outputs)] = values
+        for move, by in self.moves:
+            values = move(values, by)
+        matrix[:, self.outputs] = values
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,29 +93,38 @@ class Rest:
     """Columns that a transformer is still asked about."""
 
     transform: Callable[[Any], Any]
-    frame: Callable[[Array], Any]  # codes by column of the frame -> what the transformer gets
+    builder: Builder
+    columns: list[int]
     outputs: Array
 
     def write(self, codes: Array, matrix: Array) -> None:
         """Fill the outputs for codes by column of the frame."""
-        made = self.transform(self.frame(codes))
+        made = self.transform(self.builder.frame(codes[:, self.columns], {}))
         matrix[:, self.outputs] = made.toarray() if hasattr(made, "toarray") else made
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A pipeline that can be asked about codes by column of the schema.
+    """A pipeline, or a search that has one, that can be asked about codes by column of the schema.
 
-    `marks` are what the first step has learnt, by which it is seen that it was fitted anew.
+    `marks` are what the first step holds, by which it is seen that it was fitted anew.
     """
 
-    pipeline: Any
+    model: Any
+    step: Any
     schema: Schema
     parts: tuple[Table | Numbers | Rest, ...]
     base: Array  # (outputs,) of one training row
     still: Array  # which outputs are always those
     sparse: type | None
-    marks: tuple[object, ...]
+    marks: tuple[Mark, ...]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the marks: what they are known by is lost on the way."""
+        return {**vars(self), "marks": (), "step": self.step if self.current else None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, marks=marks_of(state["step"]))
 
     @property
     def width(self) -> int:
@@ -115,44 +133,64 @@ class Prepared:
 
     @property
     def current(self) -> bool:
-        """Whether the first step is still the one that was looked at."""
-        now = fitted_parts(self.pipeline)
-        return len(now) == len(self.marks) and all(
-            one is other for one, other in zip(now, self.marks, strict=True)
-        )
+        """Whether the first step is still as it was looked at."""
+        if self.step is None or first_step(self.model) is not self.step:
+            return False
+        return all(held.get(name) is value for held, name, value in self.marks)
 
     def __call__(self, full: Array, method: str) -> Any:
-        """What a method of the pipeline gives for codes."""
-        later = self.pipeline.steps[1:]
-        made = self.matrix(full)
-        for _, step in later[:-1]:
-            made = made if step in (None, "passthrough") else step.transform(made)
-        return getattr(later[-1][1], method)(made)
-
-    def matrix(self, full: Array) -> Any:
-        """What the first step makes of codes."""
+        """What a method of the model gives for codes."""
         codes = self.schema.unfold(full)
+        if self._strange(codes):
+            return getattr(self.model, method)(_frame(self.schema, codes))
+        made = self.matrix(codes)
+        *between, last = steps_of(self.model)[1:]
+        for step in between:
+            made = step.transform(made)
+        return getattr(last, method)(made)
+
+    def matrix(self, codes: Array) -> Any:
+        """What the first step makes of codes by column of the frame."""
         matrix = np.empty((len(codes), self.width), self.base.dtype)
         matrix[:, self.still] = self.base[self.still]
         for part in self.parts:
             part.write(codes, matrix)
         return matrix if self.sparse is None else self.sparse(matrix)
 
+    def _strange(self, codes: Array) -> bool:
+        """Whether there is a code that training does not show."""
+        if (codes[:, self._whole] == MISSING).any():
+            return True
+        return any(np.isin(codes[:, at], unseen).any() for at, unseen in self._unseen)
 
-def prepared(pipeline: Any, schema: Schema, codes: Array) -> Prepared | None:
+    @cached_property
+    def _whole(self) -> Array:
+        """The columns in which no value was missing."""
+        return np.flatnonzero([not column.missing for column in self.schema.frame_columns])
+
+    @cached_property
+    def _unseen(self) -> list[tuple[int, Array]]:
+        """The columns with categories that never occurred, and those."""
+        found = []
+        for at, column in enumerate(self.schema.frame_columns):
+            if column.discrete and len(column.seen) < len(column.table):
+                found.append((at, np.setdiff1d(np.arange(len(column.table)), column.seen)))
+        return found
+
+
+def prepared(model: Any, schema: Schema, codes: Array) -> Prepared | None:
     """A pipeline's first step by table; None where that cannot be or does not give the same."""
-    step = first_step(pipeline)
+    step = first_step(model)
     if step is None or schema.library != "pandas" or not len(codes):
         return None
     try:
-        found = _laid_out(pipeline, step, schema, codes)
+        found = _laid_out(model, step, schema, codes)
+        return found if found is not None and _same(found, codes) else None
     except Exception:  # noqa: BLE001 - whatever is unusual about a step, the step itself can do it
         return None
-    return found if found is not None and _same(found, step, codes) else None
 
 
-def _laid_out(pipeline: Any, step: Any, schema: Schema, codes: Array) -> Prepared | None:
-    held = schema.frame_columns
+def _laid_out(model: Any, step: Any, schema: Schema, codes: Array) -> Prepared | None:
     own = schema.unfold(codes[:1])
     sample = step.transform(_frame(schema, own))
     sparse = type(sample) if hasattr(sample, "toarray") else None
@@ -160,60 +198,73 @@ def _laid_out(pipeline: Any, step: Any, schema: Schema, codes: Array) -> Prepare
         return None
     width = sample.shape[1]
     blocks = blocks_of(step, schema, width)
-    sizes = [len(c.table) + 1 if c.discrete else 0 for c in held]
-    if blocks is None or (sum(sizes) + 1) * width > MOST_CELLS:
+    lines = sum(len(column.table) + 1 for column in schema.frame_columns if column.discrete)
+    if blocks is None or lines * width > MOST_CELLS:
         return None
     if sparse is not None and width > MOST_SPARSE:
         return None
-    probes = np.repeat(own, 1 + sum(sizes), axis=0)
-    starts = 1 + np.cumsum([0, *sizes[:-1]])
-    for column, (start, size) in enumerate(zip(starts, sizes, strict=True)):
-        if size:
-            known = MISSING if held[column].storage.nullable else 0.0
-            probes[start : start + size, column] = [*range(size - 1), known]
-    shown = step.transform(_frame(schema, probes))
-    shown = np.ascontiguousarray(shown if sparse is None else shown.toarray())
+    base, shown = _shown(step, schema, own)
     parts: list[Table | Numbers | Rest] = []
     for block in blocks:
-        parts += _parts(block, schema, shown, starts, sizes)
+        parts += _parts(block, schema, base, shown)
     if all(isinstance(part, Rest) for part in parts):
         return None
-    if shown.dtype != float and any(isinstance(part, Numbers) for part in parts):
+    if base.dtype != float and any(isinstance(part, Numbers) for part in parts):
         return None
     still = np.setdiff1d(np.arange(width), np.concatenate([part.outputs for part in parts]))
-    marks = fitted_parts(pipeline)
-    return Prepared(pipeline, schema, _merged(parts), shown[0].copy(), still, sparse, marks)
+    return Prepared(model, step, schema, _merged(parts), base, still, sparse, marks_of(step))
+
+
+def _shown(step: Any, schema: Schema, own: Array) -> tuple[Array, dict[int, Array]]:
+    """What a step makes of a row, and of that row with every code of each column of categories.
+
+    Codes that training does not show are left as the row has it: they are never looked up.
+    """
+    codes = {
+        at: np.append(column.seen, [MISSING] if column.missing else [])
+        for at, column in enumerate(schema.frame_columns)
+        if column.discrete
+    }
+    probes = [own]
+    for at, mine in codes.items():
+        probes.append(np.repeat(own, len(mine), axis=0))
+        probes[-1][:, at] = mine
+    made = step.transform(_frame(schema, np.concatenate(probes)))
+    made = np.asarray(made.toarray() if hasattr(made, "toarray") else made)
+    base, shown, start = made[0].copy(), {}, 1
+    for at, mine in codes.items():
+        size = len(schema.frame_columns[at].table)
+        shown[at] = np.repeat(base[None], size + 1, axis=0)
+        shown[at][np.where(mine < 0, size, mine).astype(int)] = made[start : start + len(mine)]
+        start += len(mine)
+    return base, shown
 
 
 def _parts(
-    block: Block, schema: Schema, shown: Array, starts: Array, sizes: Sequence[int]
+    block: Block, schema: Schema, base: Array, shown: dict[int, Array]
 ) -> list[Table | Numbers | Rest]:
     """How one block of the first step is made from codes."""
-    categories = [at for at in block.columns if sizes[at]]
-    numbers = [at for at in block.columns if not sizes[at]]
-    width = shown.shape[1]
-    if (categories and not block.by_column) or (numbers and not block.linear):
+    categories = [at for at in block.columns if at in shown]
+    numbers = [place for place, at in enumerate(block.columns) if at not in shown]
+    outputs = np.arange(len(base))[block.outputs]
+    if (categories and not block.by_column) or (numbers and block.moves is None):
         builder = library(schema.library).builder([schema.frame_columns[c] for c in block.columns])
-        return [
-            Rest(block.transform, _Frames(builder, block.columns), np.arange(width)[block.outputs])
-        ]
+        return [Rest(block.transform, builder, block.columns, outputs)]
     found: list[Table | Numbers | Rest] = []
     for at in categories:
-        lines = shown[starts[at] : starts[at] + sizes[at]]
-        outputs = np.flatnonzero(~_alike(lines, shown[0]).all(axis=0))
-        inside = outputs[(outputs >= block.outputs.start) & (outputs < block.outputs.stop)]
-        if len(inside):
-            rows = np.ascontiguousarray(lines[:, inside])
-            found.append(Table(np.array([at]), np.array([len(rows)]), inside, rows))
+        lines = shown[at][:, outputs]
+        varies = ~_alike(lines, base[outputs]).all(axis=0)
+        if varies.any():
+            rows = np.ascontiguousarray(lines[:, varies])
+            found.append(Table(np.array([at]), np.array([len(rows)]), outputs[varies], rows))
     if numbers:
-        places = np.array([block.columns.index(at) for at in numbers])
-        less = None if block.less is None else block.less[places]
-        over = None if block.over is None else block.over[places]
-        found.append(Numbers(np.array(numbers), block.outputs.start + places, less, over))
+        columns = np.array(block.columns)[numbers]
+        moves = tuple((move, by[numbers]) for move, by in block.moves or ())
+        found.append(Numbers(columns, outputs[numbers], moves))
     return found
 
 
-def _merged(parts: list[Table | Numbers | Rest]) -> tuple[Table | Numbers | Rest, ...]:
+def _merged(parts: Sequence[Table | Numbers | Rest]) -> tuple[Table | Numbers | Rest, ...]:
     """The parts with tables put together as far as they stay small: each costs one lookup."""
     tables: list[Table] = []
     for part in sorted((p for p in parts if isinstance(p, Table)), key=lambda p: p.outputs[0]):
@@ -225,13 +276,13 @@ def _merged(parts: list[Table | Numbers | Rest]) -> tuple[Table | Numbers | Rest
     return (*tables, *(part for part in parts if not isinstance(part, Table)))
 
 
-def _same(found: Prepared, step: Any, codes: Array) -> bool:
-    """Whether the matrix is bit for bit the one of the step itself."""
+def _same(found: Prepared, codes: Array) -> bool:
+    """Whether the matrix is the one of the step itself."""
     sample = codes[np.unique(np.linspace(0, len(codes) - 1, SAMPLE).astype(int))]
     draw = np.random.default_rng(0)
     mixed = np.column_stack([draw.permutation(column) for column in sample.T])
-    rows = np.concatenate([sample, mixed])
-    wanted, made = step.transform(found.schema.frame(rows)), found.matrix(rows)
+    rows = found.schema.unfold(np.concatenate([sample, mixed]))
+    wanted, made = found.step.transform(_frame(found.schema, rows)), found.matrix(rows)
     if found.sparse is not None:
         if type(wanted) is not type(made) or wanted.nnz != made.nnz:
             return False
@@ -246,22 +297,6 @@ def _alike(one: Array, other: Array) -> Array:
     return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
 
-def _sliced(places: Array) -> slice | Array:
-    """Positions as a slice where they are in a row: that is faster to write to."""
-    first, last = int(places[0]), int(places[-1])
-    return slice(first, last + 1) if np.array_equal(places, np.arange(first, last + 1)) else places
-
-
-def _frame(schema: Schema, held: Array) -> Any:
-    return schema.builder.frame(held, {})
-
-
-@dataclass(frozen=True, eq=False)
-class _Frames:
-    """Frames of some columns only."""
-
-    builder: Builder
-    columns: list[int]
-
-    def __call__(self, codes: Array) -> Any:
-        return self.builder.frame(codes[:, self.columns], {})
+def _frame(schema: Schema, codes: Array) -> Any:
+    """The frame of codes by column of the frame."""
+    return schema.builder.frame(codes, {})
