@@ -22,7 +22,7 @@ from macex.schema.frames import Builder, library
 
 SAMPLE = 2000
 MOST_CELLS = 8_000_000  # of the matrix that shows what becomes of every category
-MOST_LINES = 1024  # of tables of several columns
+MOST_TABLE = 1_000_000  # cells of a table of several columns
 MOST_SPARSE = 256  # columns: wider sparse matrices are not made from dense ones
 
 
@@ -38,25 +38,30 @@ class Table:
     outputs: Array
     rows: Array  # (combinations, outputs)
 
+    def lines(self, codes: Array) -> Array:
+        """The outputs for codes by column of the frame."""
+        mine = codes[:, self.columns]
+        steps = np.cumprod([1.0, *self.sizes])[:-1]
+        line = np.where(mine < 0, self.sizes - 1.0, mine) @ steps
+        return self.rows.take(line.astype(np.intp), axis=0)
+
     def write(self, codes: Array, matrix: Array) -> None:
         """Fill the outputs for codes by column of the frame."""
-        mine = codes[:, self.columns]
-        steps = np.cumprod([1.0, *self.sizes[:-1]])
-        line = np.where(mine < 0, self.sizes - 1.0, mine) @ steps
-        matrix[:, _sliced(self.outputs)] = self.rows[line.astype(np.intp)]
+        matrix[:, _sliced(self.outputs)] = self.lines(codes)
 
     def with_(self, other: Table) -> Table:
         """Both tables as one."""
         lines = np.arange(len(self.rows) * len(other.rows))
-        both = [self.rows[lines % len(self.rows)], other.rows[lines // len(self.rows)]]
-        outputs = np.concatenate([self.outputs, other.outputs])
-        order = np.argsort(outputs, kind="stable")
-        return Table(
-            np.concatenate([self.columns, other.columns]),
-            np.concatenate([self.sizes, other.sizes]),
-            outputs[order],
-            np.ascontiguousarray(np.concatenate(both, axis=1)[:, order]),
-        )
+        rows = self.rows[lines % len(self.rows)]
+        fresh = np.setdiff1d(other.outputs, self.outputs)
+        outputs = np.concatenate([self.outputs, fresh])
+        rows = np.concatenate([rows, np.empty((len(rows), len(fresh)), rows.dtype)], axis=1)
+        order = np.argsort(outputs)
+        rows, outputs = rows[:, order], outputs[order]
+        rows[:, np.searchsorted(outputs, other.outputs)] = other.rows[lines // len(self.rows)]
+        columns = np.concatenate([self.columns, other.columns])
+        sizes = np.concatenate([self.sizes, other.sizes])
+        return Table(columns, sizes, outputs, np.ascontiguousarray(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,16 +107,15 @@ class Prepared:
 
     pipeline: Any
     schema: Schema
-    parts: tuple[Table | Numbers | Rest, ...]
-    base: Array  # (outputs,) of one training row
-    still: Array  # which outputs are always those
+    whole: Table  # which writes all outputs, if only as they are in one training row
+    parts: tuple[Table | Numbers | Rest, ...]  # which write over that
     sparse: type | None
     marks: tuple[object, ...]
 
     @property
     def width(self) -> int:
         """The columns of the matrix."""
-        return len(self.base)
+        return len(self.whole.outputs)
 
     @property
     def current(self) -> bool:
@@ -132,8 +136,7 @@ class Prepared:
     def matrix(self, full: Array) -> Any:
         """What the first step makes of codes."""
         codes = self.schema.unfold(full)
-        matrix = np.empty((len(codes), self.width), self.base.dtype)
-        matrix[:, self.still] = self.base[self.still]
+        matrix = self.whole.lines(codes)
         for part in self.parts:
             part.write(codes, matrix)
         return matrix if self.sparse is None else self.sparse(matrix)
@@ -180,9 +183,11 @@ def _laid_out(pipeline: Any, step: Any, schema: Schema, codes: Array) -> Prepare
         return None
     if shown.dtype != float and any(isinstance(part, Numbers) for part in parts):
         return None
-    still = np.setdiff1d(np.arange(width), np.concatenate([part.outputs for part in parts]))
+    nothing = np.zeros(0, np.intp)
+    tables = _merged([Table(nothing, nothing, np.arange(width), shown[:1].copy()), *parts])
+    others = [part for part in parts if not isinstance(part, Table)]
     marks = fitted_parts(pipeline)
-    return Prepared(pipeline, schema, _merged(parts), shown[0].copy(), still, sparse, marks)
+    return Prepared(pipeline, schema, tables[0], (*tables[1:], *others), sparse, marks)
 
 
 def _parts(
@@ -213,16 +218,17 @@ def _parts(
     return found
 
 
-def _merged(parts: list[Table | Numbers | Rest]) -> tuple[Table | Numbers | Rest, ...]:
-    """The parts with tables put together as far as they stay small: each costs one lookup."""
+def _merged(parts: Sequence[Table | Numbers | Rest]) -> list[Table]:
+    """The tables among the parts, put together as far as they stay small: each costs a lookup."""
     tables: list[Table] = []
-    for part in sorted((p for p in parts if isinstance(p, Table)), key=lambda p: p.outputs[0]):
+    for part in (part for part in parts if isinstance(part, Table)):
         last = tables[-1] if tables else None
-        if last is not None and len(last.rows) * len(part.rows) <= MOST_LINES:
+        cells = 0 if last is None else len(last.rows) * len(part.rows) * len(last.outputs)
+        if last is not None and cells <= MOST_TABLE:
             tables[-1] = last.with_(part)
         else:
             tables.append(part)
-    return (*tables, *(part for part in parts if not isinstance(part, Table)))
+    return tables
 
 
 def _same(found: Prepared, step: Any, codes: Array) -> bool:
