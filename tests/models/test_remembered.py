@@ -12,8 +12,8 @@ from macex.models.remembered import MOST_SLOTS, Remembered
 @pytest.mark.parametrize("width", [1, 2, 3, 1000, 10**7])
 def test_the_space_does_not_grow_with_the_number_of_classes(width):
     memory = Remembered.of(queries=2048, width=width)
-    assert memory.scores.size <= max(3 * MOST_SLOTS, width)
-    assert len(memory.keys) & (len(memory.keys) - 1) == 0
+    assert memory.slots.size <= max(5 * MOST_SLOTS, width + 2)
+    assert len(memory.slots) & (len(memory.slots) - 1) == 0
 
 
 def test_a_row_is_found_with_its_own_answer_or_not_at_all():

@@ -253,21 +253,23 @@ class _Work:
 def _first_and_inverse(keys: Array) -> tuple[Array, Array]:
     """Positions of the first of each key, in order, and for each key which one it is.
 
-    Most keys stand alone, so only those that do not are looked at closely.
+    Every key points to a slot, and the first that points there stands for those like it. The few
+    whose slot another key has are sorted.
 
     >>> [part.tolist() for part in _first_and_inverse(np.array([7, 8, 7, 9], np.uint64))]
     [[0, 1, 3], [0, 1, 0, 2]]
     """
-    ranked = np.sort(keys)
-    twice = ranked[1:][ranked[1:] == ranked[:-1]]
-    first = np.ones(len(keys), bool)
-    stands_for = np.arange(len(keys))
-    if len(twice):
-        place = np.searchsorted(twice, keys)
-        shared = np.flatnonzero(twice[np.minimum(place, len(twice) - 1)] == keys)
-        _, lead, inverse = np.unique(keys[shared], return_index=True, return_inverse=True)
-        stands_for[shared] = shared[lead][inverse.reshape(-1)]
-        first = stands_for == np.arange(len(keys))
+    slots = 1 << (2 * len(keys)).bit_length()
+    slot = (keys & np.uint64(slots - 1)).astype(np.intp)
+    turn = np.arange(len(keys))
+    held = np.empty(slots, np.intp)
+    held[slot[::-1]] = turn[::-1]
+    stands_for = held[slot]
+    other = np.flatnonzero(keys[stands_for] != keys)
+    if len(other):
+        _, lead, inverse = np.unique(keys[other], return_index=True, return_inverse=True)
+        stands_for[other] = other[lead][inverse.reshape(-1)]
+    first = stands_for == turn
     number = np.cumsum(first) - 1
     return np.flatnonzero(first), number[stands_for]
 

@@ -24,7 +24,7 @@ from macex.schema.frames import Builder, library
 
 SAMPLE = 2000
 MOST_CELLS = 4_000_000  # of the matrix that shows what becomes of every category
-MOST_LINES = 1024  # of tables of several columns
+MOST_TABLE = 1_000_000  # cells of a table of several columns
 MOST_SPARSE = 256  # columns: wider sparse matrices are not made from dense ones
 
 
@@ -40,16 +40,20 @@ class Table:
     outputs: Array
     rows: Array  # (combinations, outputs)
 
-    def write(self, codes: Array, matrix: Array) -> None:
-        """Fill the outputs for codes by column of the frame."""
+    def lines(self, codes: Array) -> Array:
+        """The outputs for codes by column of the frame."""
         mine = codes[:, self.columns]
         line = np.where(mine < 0, self.sizes - 1.0, mine) @ self.steps
-        matrix[:, self.into] = self.rows[line.astype(np.intp)]
+        return self.rows.take(line.astype(np.intp), axis=0)
+
+    def write(self, codes: Array, matrix: Array) -> None:
+        """Fill the outputs for codes by column of the frame."""
+        matrix[:, self.into] = self.lines(codes)
 
     @cached_property
     def steps(self) -> Array:
         """How many lines lie between two codes of each column."""
-        return np.cumprod([1.0, *self.sizes[:-1]])
+        return np.cumprod([1.0, *self.sizes])[:-1]
 
     @cached_property
     def into(self) -> slice | Array:
@@ -60,15 +64,16 @@ class Table:
     def with_(self, other: Table) -> Table:
         """Both tables as one."""
         lines = np.arange(len(self.rows) * len(other.rows))
-        both = [self.rows[lines % len(self.rows)], other.rows[lines // len(self.rows)]]
-        outputs = np.concatenate([self.outputs, other.outputs])
-        order = np.argsort(outputs, kind="stable")
-        return Table(
-            np.concatenate([self.columns, other.columns]),
-            np.concatenate([self.sizes, other.sizes]),
-            outputs[order],
-            np.ascontiguousarray(np.concatenate(both, axis=1)[:, order]),
-        )
+        rows = self.rows[lines % len(self.rows)]
+        fresh = np.setdiff1d(other.outputs, self.outputs)
+        outputs = np.concatenate([self.outputs, fresh])
+        rows = np.concatenate([rows, np.empty((len(rows), len(fresh)), rows.dtype)], axis=1)
+        order = np.argsort(outputs)
+        rows, outputs = rows[:, order], outputs[order]
+        rows[:, np.searchsorted(outputs, other.outputs)] = other.rows[lines // len(self.rows)]
+        columns = np.concatenate([self.columns, other.columns])
+        sizes = np.concatenate([self.sizes, other.sizes])
+        return Table(columns, sizes, outputs, np.ascontiguousarray(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +118,8 @@ class Prepared:
     model: Any
     step: Any
     schema: Schema
-    parts: tuple[Table | Numbers | Rest, ...]
-    base: Array  # (outputs,) of one training row
-    still: Array  # which outputs are always those
+    whole: Table  # which writes all outputs, if only as they are in one training row
+    parts: tuple[Table | Numbers | Rest, ...]  # which write over that
     sparse: type | None
     marks: tuple[Mark, ...]
 
@@ -129,7 +133,7 @@ class Prepared:
     @property
     def width(self) -> int:
         """The columns of the matrix."""
-        return len(self.base)
+        return len(self.whole.outputs)
 
     @property
     def current(self) -> bool:
@@ -151,20 +155,19 @@ class Prepared:
 
     def matrix(self, codes: Array) -> Any:
         """What the first step makes of codes by column of the frame."""
-        matrix = np.empty((len(codes), self.width), self.base.dtype)
-        matrix[:, self.still] = self.base[self.still]
+        matrix = self.whole.lines(codes)
         for part in self.parts:
             part.write(codes, matrix)
         return matrix if self.sparse is None else self.sparse(matrix)
 
     def _strange(self, codes: Array) -> bool:
         """Whether there is a code that training does not show."""
-        if (codes[:, self._whole] == MISSING).any():
+        if (codes[:, self._filled] == MISSING).any():
             return True
         return any(np.isin(codes[:, at], unseen).any() for at, unseen in self._unseen)
 
     @cached_property
-    def _whole(self) -> Array:
+    def _filled(self) -> Array:
         """The columns in which no value was missing."""
         return np.flatnonzero([not column.missing for column in self.schema.frame_columns])
 
@@ -211,8 +214,11 @@ def _laid_out(model: Any, step: Any, schema: Schema, codes: Array) -> Prepared |
         return None
     if base.dtype != float and any(isinstance(part, Numbers) for part in parts):
         return None
-    still = np.setdiff1d(np.arange(width), np.concatenate([part.outputs for part in parts]))
-    return Prepared(model, step, schema, _merged(parts), base, still, sparse, marks_of(step))
+    nothing = np.zeros(0, np.intp)
+    tables = _merged([Table(nothing, nothing, np.arange(width), base[None]), *parts])
+    others = [part for part in parts if not isinstance(part, Table)]
+    marks = marks_of(step)
+    return Prepared(model, step, schema, tables[0], (*tables[1:], *others), sparse, marks)
 
 
 def _shown(step: Any, schema: Schema, own: Array) -> tuple[Array, dict[int, Array]]:
@@ -264,16 +270,17 @@ def _parts(
     return found
 
 
-def _merged(parts: Sequence[Table | Numbers | Rest]) -> tuple[Table | Numbers | Rest, ...]:
-    """The parts with tables put together as far as they stay small: each costs one lookup."""
+def _merged(parts: Sequence[Table | Numbers | Rest]) -> list[Table]:
+    """The tables among the parts, put together as far as they stay small: each costs a lookup."""
     tables: list[Table] = []
-    for part in sorted((p for p in parts if isinstance(p, Table)), key=lambda p: p.outputs[0]):
+    for part in (part for part in parts if isinstance(part, Table)):
         last = tables[-1] if tables else None
-        if last is not None and len(last.rows) * len(part.rows) <= MOST_LINES:
+        cells = 0 if last is None else len(last.rows) * len(part.rows) * len(last.outputs)
+        if last is not None and cells <= MOST_TABLE:
             tables[-1] = last.with_(part)
         else:
             tables.append(part)
-    return (*tables, *(part for part in parts if not isinstance(part, Table)))
+    return tables
 
 
 def _same(found: Prepared, codes: Array) -> bool:

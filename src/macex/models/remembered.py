@@ -19,41 +19,36 @@ MOST_SLOTS = 2**20  # of two scores; fewer where a row has more
 
 @dataclass(frozen=True)
 class Remembered:
-    """Answers by the key of their row.
+    """Answers by the key of their row. All of a slot lies together, since finding it is what costs.
 
     >>> memory = Remembered.of(queries=1, width=2)
     >>> keys = np.array([7, 8], np.uint64)
     >>> memory.add(keys[:1], Answers(np.array([[0.2, 0.8]]), np.array([1])))
     >>> known, answers = memory.look(keys)
-    >>> known.tolist(), answers.scores.tolist()
-    ([True, False], [[0.2, 0.8]])
+    >>> known.tolist(), answers.scores.tolist(), answers.decision.tolist()
+    ([True, False], [[0.2, 0.8]], [1])
     """
 
-    keys: Array  # (slots,) uint64
-    scores: Array  # (slots, width)
-    decision: Array  # (slots,)
+    slots: Array  # (slots, 2 + width): the bits of the key, the decision, the scores
 
     @staticmethod
     def of(queries: int, width: int) -> Remembered:
         """Room for the rows that so many queries usually take."""
         most = max(1, MOST_SLOTS // max(1, width // 2))
         slots = 2 ** (min(most, 2 * queries * ROWS_A_QUERY).bit_length() - 1)
-        return Remembered(
-            np.zeros(slots, np.uint64), np.empty((slots, width)), np.empty(slots, int)
-        )
+        return Remembered(np.zeros((slots, 2 + width)))
 
     def look(self, keys: Array) -> tuple[Array, Answers]:
         """Which rows are known, (n,) bool, and the answers for those."""
-        slots = self._slots(keys)
-        known = self.keys[slots] == keys
-        slots = slots[known]
-        return known, Answers(self.scores[slots], self.decision[slots])
+        held = self.slots[self._places(keys)]
+        known = held.view(np.uint64)[:, 0] == keys
+        held = held[known]
+        return known, Answers(held[:, 2:], held[:, 1].astype(int))
 
     def add(self, keys: Array, answers: Answers) -> None:
         """Remember the answers for some rows."""
-        slots = self._slots(keys)
-        self.keys[slots], self.scores[slots] = keys, answers.scores
-        self.decision[slots] = answers.decision
+        bits = keys.view(float)
+        self.slots[self._places(keys)] = np.column_stack([bits, answers.decision, answers.scores])
 
-    def _slots(self, keys: Array) -> Array:
-        return (keys & np.uint64(len(self.keys) - 1)).astype(np.intp)
+    def _places(self, keys: Array) -> Array:
+        return (keys & np.uint64(len(self.slots) - 1)).astype(np.intp)

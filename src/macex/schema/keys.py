@@ -11,14 +11,14 @@ import numpy as np
 
 from macex.schema.cells import Array
 
-BLOCK = 65_536  # rows whose cells are hashed at once
+BLOCK = 4096  # rows whose cells are hashed at once: few enough for the cache
 
 
 def cell_keys(codes: Array, columns: Array) -> Array:
     """The key of each cell: `columns` says which column it is in."""
     bits = np.ascontiguousarray(codes + 0.0).view(np.uint64)
-    salt = _mixed((columns.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
-    return _mixed(bits + salt)
+    bits += _mix((columns.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
+    return _mix(bits)
 
 
 def row_keys(codes: Array) -> Array:
@@ -36,8 +36,12 @@ def row_keys(codes: Array) -> Array:
     return keys
 
 
-def _mixed(bits: Array) -> Array:
-    """Every input bit reaches every output bit (the finaliser of MurmurHash3)."""
-    bits = (bits ^ (bits >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
-    bits = (bits ^ (bits >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
-    return np.asarray(bits ^ (bits >> np.uint64(33)))
+def _mix(bits: Array) -> Array:
+    """Every input bit reaches every output bit (the finaliser of MurmurHash3); in place."""
+    shift, upper = np.uint64(33), np.empty_like(bits)
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53, None):
+        np.right_shift(bits, shift, out=upper)
+        bits ^= upper
+        if factor is not None:
+            bits *= np.uint64(factor)
+    return bits
