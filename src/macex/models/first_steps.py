@@ -80,7 +80,7 @@ def blocks_of(step: Any, schema: Schema, width: int) -> list[Block] | None:
     for name, transformer, columns in step.transformers_:
         if isinstance(transformer, str) and transformer == "drop":
             continue
-        if isinstance(columns, str) or not np.iterable(columns):
+        if np.isscalar(columns):
             return None  # the transformer gets a series
         chosen = step._transformer_to_input_indices[name]  # noqa: SLF001 - whatever named them
         places = [labels.index(names[at]) for at in chosen]
