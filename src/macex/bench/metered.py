@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import MethodType
 from typing import Any
 
 ASKED = ("predict_proba", "predict")
@@ -24,10 +25,11 @@ class Meter:
         """Set the meter to zero."""
         self.calls, self.rows, self.seconds, self.cpu = 0, 0, 0.0, 0.0
 
-    def timed(self, ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """The same question, counted; a question the model asks itself is part of the first."""
+    def timed(self, ask: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+        """The same question as a method, counted; what the model asks itself is part of it."""
 
-        def counted(frame: Any) -> Any:
+        def counted(model: Any, frame: Any) -> Any:
+            del model
             if self.busy:
                 return ask(frame)
             self.busy = True
@@ -41,16 +43,34 @@ class Meter:
                 self.calls += 1
                 self.rows += len(frame)
 
+        counted.__name__ = ask.__name__
         return counted
 
 
 def attach(model: Any) -> Meter:
-    """Put a meter on a classifier, for good. The object stays of its own class.
+    """Put a meter on a classifier and on the last step of a pipeline, for good.
 
-    Whoever holds on to a method of the model from before is not counted.
+    The objects stay of their own classes. Whoever holds on to a method of the model from before is
+    not counted.
     """
     meter = Meter()
-    for name in ASKED:
-        if hasattr(model, name):
-            setattr(model, name, meter.timed(getattr(model, name)))
+    for part in (model, *(step for _, step in getattr(model, "steps", ())[-1:])):
+        for name in ASKED:
+            if hasattr(part, name):
+                setattr(part, name, MethodType(meter.timed(getattr(part, name)), part))
     return meter
+
+
+class Plain:
+    """A classifier that shows nothing of what it is made of, so that it is asked with frames."""
+
+    def __init__(self, model: Any) -> None:
+        self.model, self.classes_ = model, model.classes_
+
+    def predict_proba(self, frame: Any) -> Any:
+        """The model's probabilities."""
+        return self.model.predict_proba(frame)
+
+    def predict(self, frame: Any) -> Any:
+        """The model's labels."""
+        return self.model.predict(frame)

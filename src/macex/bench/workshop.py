@@ -11,8 +11,10 @@ import pandas as pd
 
 from macex.bench.cells import Cell, Cells
 from macex.bench.judge import Judge
+from macex.bench.metered import Plain
 from macex.bench.methods import method
 from macex.bench.tasks import Task
+from macex.explainer import Explainer
 from macex.explanation import Explanations
 from macex.explanation.tables import REMARKS
 
@@ -87,6 +89,15 @@ class Clock:
             }
             for name, amount in spent.items():
                 self.cost[name] += amount
+
+
+def alone(cell: Cell, parts: Sequence[pd.DataFrame]) -> float:
+    """CPU seconds of the model for the rows that the default asks about, asked with frames."""
+    explainer = Explainer(Plain(cell.model), cell.train)
+    clock = Clock(cell)
+    for rows in parts:
+        clock.ask(explainer, rows, 1)
+    return clock.cost["model_cpu"]
 
 
 def frames(found: Any, count: int) -> list[pd.DataFrame]:

@@ -19,6 +19,7 @@ from macex.models.oracle import NotAScoreError, Oracle
 from macex.models.pace import Pace
 from macex.models.remembered import Remembered
 from macex.schema import Array, row_keys
+from macex.schema.columns import MISSING
 
 if TYPE_CHECKING:
     from macex.schema import Rows, Schema
@@ -68,6 +69,11 @@ class Asker:
         return self if self.oracle.quick is None else self.own
 
     @property
+    def by_steps(self) -> bool:
+        """Whether the model's last steps are asked instead of the whole of it."""
+        return self.oracle.takes_codes
+
+    @property
     def late(self) -> bool:
         """Whether the time is over."""
         return self.deadline is not None and time.monotonic() > self.deadline
@@ -96,15 +102,6 @@ class Asker:
             memory.add(keys[first[new]], work.answers.take(new))
         return work.answers.take(inverse), work.done[inverse]
 
-    def confirmed(self, full: Array, at: Array, first: int) -> tuple[Answers, Array]:
-        """Answers for rows of which the model itself, as it is, is asked about the `first`."""
-        if self.trusted is not self or self.own is self or first == len(full):
-            return self.own(full, at, always=True)
-        sure, sure_done = self.own(full[:first], at[:first], always=True)
-        rest, rest_done = self(full[first:], at[first:], always=True)
-        both = [np.concatenate(pair) for pair in zip(sure, rest, strict=True)]
-        return Answers(*both), np.concatenate([sure_done, rest_done])
-
     def frame(self, full: Array, at: Array) -> Any:
         """Rows of codes as the model gets them; `at` says from which query each is made."""
         return self.schema.frame(full, self.rows, at)
@@ -132,8 +129,10 @@ class Asker:
 
     @cached_property
     def _odd(self) -> Array:
-        """The queries that have a value which no code stands for, (Q,) bool."""
-        return np.asarray(self.rows.odd.any(axis=1))
+        """The queries that have a value which no code stands for, or none as training never has."""
+        whole = np.array([not column.missing for column in self.schema.columns])
+        odd = self.rows.odd | ((self.rows.codes == MISSING) & whole)
+        return np.asarray(odd.any(axis=1))
 
     def chunk(self, columns: int) -> int:
         """Rows per call: bounded in memory, and in time where there is a deadline."""

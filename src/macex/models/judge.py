@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from macex.ask.answers import Answers
 from macex.ask.goals import Goals, Verdict
 from macex.schema import Array
 
@@ -83,8 +84,7 @@ class Judge:
         full = self.space.columns(codes, at)
         sound = np.flatnonzero(self.space.tellable(full))
         first = len(sound) if returned is None else int(np.searchsorted(sound, returned))
-        answers, done = self.asker.confirmed(full[sound], at[sound], first)
-        self.count(at[sound])
+        answers, done = self._confirmed(full[sound], at[sound], first)
         verdict = self.goals.judge(answers, at[sound])
         reached, decision = np.zeros(len(at), bool), np.zeros(len(at), int)
         score, progress = np.zeros(len(at)), np.full(len(at), -np.inf)
@@ -93,6 +93,18 @@ class Judge:
         score[sound], progress[sound] = verdict.score, verdict.progress
         decision[sound] = answers.decision
         return Verdict(reached, score, progress), decision
+
+    def _confirmed(self, full: Array, at: Array, first: int) -> tuple[Answers, Array]:
+        """Answers for rows of which the model itself, as it is, is asked about the `first`."""
+        if not self.asker.by_steps or first == len(full):
+            self.count(at)
+            return self.asker.own(full, at, always=True)
+        self.count(at[:first])
+        self.count(at[first:])
+        sure, sure_done = self.asker.own(full[:first], at[:first], always=True)
+        rest, rest_done = self.asker(full[first:], at[first:], always=True)
+        both = [np.concatenate(pair) for pair in zip(sure, rest, strict=True)]
+        return Answers(*both), np.concatenate([sure_done, rest_done])
 
     def second_opinion(self, codes: Array, at: Array) -> Array | None:
         """Whether the model's own decision is what each query wants; None if there is no other.

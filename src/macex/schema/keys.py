@@ -7,6 +7,8 @@ rows share a key with a chance of about 2^-64.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from macex.schema.cells import Array
@@ -16,9 +18,7 @@ BLOCK = 4096  # rows whose cells are hashed at once: few enough for the cache
 
 def cell_keys(codes: Array, columns: Array) -> Array:
     """The key of each cell: `columns` says which column it is in."""
-    bits = np.ascontiguousarray(codes + 0.0).view(np.uint64)
-    bits += _mix((columns.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
-    return _mix(bits)
+    return _salted(codes, _salts(columns))
 
 
 def row_keys(codes: Array) -> Array:
@@ -28,12 +28,28 @@ def row_keys(codes: Array) -> Array:
     >>> len(np.unique(row_keys(grid))) == len(grid)
     True
     """
-    columns = np.arange(codes.shape[-1])
+    salts = _first_salts(codes.shape[-1])
     keys = np.empty(codes.shape[:-1], np.uint64)
     for start in range(0, len(codes), BLOCK):
         part = slice(start, start + BLOCK)
-        keys[part] = cell_keys(codes[part], columns).sum(axis=-1, dtype=np.uint64)
+        keys[part] = _salted(codes[part], salts).sum(axis=-1, dtype=np.uint64)
     return keys
+
+
+def _salted(codes: Array, salts: Array) -> Array:
+    bits = np.ascontiguousarray(codes + 0.0).view(np.uint64)
+    bits += salts
+    return _mix(bits)
+
+
+def _salts(columns: Array) -> Array:
+    return _mix((columns.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
+
+
+@cache
+def _first_salts(count: int) -> Array:
+    """The salts of the first columns, which nearly every key needs."""
+    return _salts(np.arange(count))
 
 
 def _mix(bits: Array) -> Array:

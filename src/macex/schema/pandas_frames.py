@@ -169,6 +169,6 @@ class PandasBuilder(Decoders):
 
 def _boxed(array: Any, index: pd.RangeIndex) -> Any:
     """An object array as a series, since pandas would make text of a bare one."""
-    if array.dtype == np.dtype(object):
+    if isinstance(array, np.ndarray) and array.dtype.kind == "O":
         return pd.Series(array, index=index, dtype=object, copy=False)
     return array

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 WIDE = 64  # categories from which a column is compared by equality
-BLOCK = 8_000_000  # distances held at once
+BLOCK = 1_000_000  # distances held at once: few enough for the cache
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SAMPLE = 1000
 SMALL_SAMPLE = 250  # where every query has a goal of its own
 NEAREST = 5
-BLOCK = 4_000_000
+BLOCK = 1_000_000  # distances held at once: few enough for the cache
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,13 @@ class Reference:
         discrete = _columns(self.scales, discrete=True)
         total = len(discrete) - _one_hot(codes[:, discrete], self.levels) @ self.hot
         for column in _columns(self.scales, discrete=False):
-            x, y = codes[:, column][:, None], self.codes[:, column]
-            gap = np.abs(_scaled(self.scales, column, x) - _scaled(self.scales, column, y))
-            odd = special(x) | special(y)
-            total += np.where(odd, x != y, gap) if odd.any() else gap
+            x, y = codes[:, column], self.codes[:, column]
+            gap = np.subtract.outer(*(_scaled(self.scales, column, part) for part in (x, y)))
+            np.abs(gap, out=gap)
+            odd = special(x), special(y)
+            if odd[0].any() or odd[1].any():
+                gap = np.where(np.logical_or.outer(*odd), np.not_equal.outer(x, y), gap)
+            total += gap
         return total
 
 

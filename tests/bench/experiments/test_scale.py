@@ -66,7 +66,9 @@ def test_memory_of_a_process_is_seen():
 
 
 def test_tables_and_claims_say_what_was_measured(tmp_path):
-    cost = dict.fromkeys(("queries", "seconds", "cpu", "model_cpu"), 1.0) | {"queries": 900.0}
+    cost = dict.fromkeys(("queries", "seconds", "cpu", "model_cpu", "alone_cpu"), 1.0) | {
+        "queries": 900.0
+    }
     points = {
         table.ONE: Outcome(Task("scale", "adult", "XGBoost", point=table.ONE), [], cost),
         table.WORKERS: Outcome(

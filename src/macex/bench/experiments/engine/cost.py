@@ -13,7 +13,7 @@ from macex.bench.methods import DEFAULT
 from macex.bench.plan import Plan
 from macex.bench.report.document import Section, Table
 from macex.bench.tasks import Outcome, Task
-from macex.bench.workshop import Clock, Workshop
+from macex.bench.workshop import Clock, Workshop, alone
 from macex.explainer import Explainer
 from macex.schema import Array
 
@@ -40,9 +40,9 @@ def measure(task: Task, workshop: Workshop) -> Outcome:
     if task.model == CHEAP:
         return Outcome(task, [singles(task, workshop)])
     cell = workshop.cell(task)
-    clock = Clock(cell)
-    clock.ask(workshop.built(task).explainer, cell.queries(task.stop), 1)
-    return Outcome(task, [], clock.cost)
+    clock, rows = Clock(cell), cell.queries(task.stop)
+    clock.ask(workshop.built(task).explainer, rows, 1)
+    return Outcome(task, [], clock.cost | {"alone_cpu": alone(cell, [rows])})
 
 
 def singles(task: Task, workshop: Workshop) -> dict[str, list[float]]:
@@ -70,15 +70,30 @@ def cheap(frame: pd.DataFrame) -> Array:
 
 def show(findings: Findings) -> Section:
     """Both tables."""
-    headings = ("cell", "queries", "calls", "rows", "cpu s", "model", "own", "own / model", "s")
-    many = Table("Adult queries at once: CPU seconds", headings)
+    headings = (
+        "cell",
+        "queries",
+        "calls",
+        "rows",
+        "cpu s",
+        "asking",
+        "own",
+        "model",
+        "own / model",
+    )
+    many = Table(
+        'Adult queries at once: CPU seconds; "asking" is what the model took, "model" what it '
+        "takes for the same rows when it is given frames",
+        (*headings, "s"),
+    )
     for outcome in _batches(findings):
         cost = outcome.cost
         own = cost["cpu"] - cost["model_cpu"]
         many.add(
             f"{DATASET} / {outcome.task.model}",
             *(round(cost[name]) for name in ("queries", "calls", "rows")),
-            *(cost["cpu"], cost["model_cpu"], own, own / cost["model_cpu"], cost["seconds"]),
+            *(cost["cpu"], cost["model_cpu"], own, cost["alone_cpu"], own / cost["alone_cpu"]),
+            cost["seconds"],
         )
     one = Table(
         "One Adult query at a time, with a model of a few array operations", ("", "ms", "cpu ms")
@@ -99,10 +114,10 @@ def claims(findings: Findings) -> list[Claim]:
     found = []
     for outcome in _batches(findings):
         cost, name = outcome.cost, f"{DATASET} / {outcome.task.model}, {outcome.task.stop} queries"
-        ratio = (cost["cpu"] - cost["model_cpu"]) / cost["model_cpu"]
+        ratio = (cost["cpu"] - cost["model_cpu"]) / cost["alone_cpu"]
         found += [
             at_most(f"{name}: model calls", cost["calls"], MOST_CALLS),
-            at_most(f"{name}: engine's CPU over the model's", ratio, 1),
+            at_most(f"{name}: engine's CPU over the model's for the same rows", ratio, 1),
         ]
     for outcome in findings.of("cost", DATASET, CHEAP, DEFAULT):
         middle = float(np.median(outcome.records[0]["ms"]))

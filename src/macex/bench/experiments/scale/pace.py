@@ -11,7 +11,7 @@ import pandas as pd
 from macex.bench.cells import Cell, fitted, pipeline
 from macex.bench.experiments.scale.crowd import crowd
 from macex.bench.tasks import Outcome, Task
-from macex.bench.workshop import Clock, Workshop
+from macex.bench.workshop import Clock, Workshop, alone
 from macex.datasets import Dataset
 from macex.explainer import Explainer
 from macex.scale.frames import explain_frames
@@ -29,7 +29,7 @@ def one_process(task: Task, workshop: Workshop) -> Outcome:
     clock = Clock(cell)
     for frame in rows:
         clock.ask(explainer, frame, 1)
-    return Outcome(task, [], clock.cost)
+    return Outcome(task, [], clock.cost | {"alone_cpu": alone(cell, rows)})
 
 
 def linear(dataset: Dataset) -> Any:
