@@ -143,17 +143,20 @@ STEPS: dict[str, Any] = {
         (encoder(), TEXTS),
         (KBinsDiscretizer(3, encode="ordinal", quantile_method="averaged_inverted_cdf"), NUMBERS),
     ),
+    "pandas": columns((encoder(), TEXTS), (StandardScaler(), NUMBERS)).set_output(
+        transform="pandas"
+    ),
     "workers": columns((encoder(), TEXTS), (StandardScaler(), NUMBERS), n_jobs=1),
     "inner": make_pipeline(columns((encoder(), TEXTS), (StandardScaler(), NUMBERS))),
     "after nothing": make_pipeline("passthrough", columns((encoder(), TEXTS))),
 }
 DECLINED: dict[str, Any] = {
+    "pandas of several dtypes": columns((encoder(), TEXTS), ("passthrough", NUMBERS)).set_output(
+        transform="pandas"
+    ),
     "weights": ColumnTransformer(
         [("texts", encoder(), TEXTS), ("numbers", StandardScaler(), NUMBERS)],
         transformer_weights={"numbers": 2.0},
-    ),
-    "pandas": columns((encoder(), TEXTS), (StandardScaler(), NUMBERS)).set_output(
-        transform="pandas"
     ),
     "a series": columns((FunctionTransformer(lambda texts: texts.to_frame() == "Ulm"), "town")),
     "nothing known": columns((PCA(2), NUMBERS)),

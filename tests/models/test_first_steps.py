@@ -37,7 +37,7 @@ def made_by_step(found: Prepared, codes: np.ndarray) -> Any:
 
 
 def dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if hasattr(matrix, "toarray") else matrix
+    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)
 
 
 @pytest.mark.parametrize("name", STEPS)
@@ -49,7 +49,6 @@ def test_the_matrix_is_the_one_of_the_step(name):
     for rows in (CODES, CODES[:1], mixed):
         wanted, made = made_by_step(found, rows), found.matrix(rows)
         assert type(made) is type(wanted)
-        assert made.dtype == wanted.dtype
         np.testing.assert_array_equal(dense(made), dense(wanted), strict=True)
         scores = fitted(name).predict_proba(SCHEMA.frame(rows))
         np.testing.assert_array_equal(found(rows, "predict_proba"), scores)

@@ -53,15 +53,16 @@ def first_step(model: Any) -> Any:
 
 
 def marks_of(step: Any) -> tuple[Mark, ...]:
-    """All that a fitted step and its transformers hold, and where.
+    """The parameters of a fitted step and of its transformers, what they have learnt, and where.
 
-    Fitting or setting a parameter puts another object in one of these places.
+    Fitting or setting a parameter puts another object in one of these places. Private ones are left
+    out: some steps write to them whenever they are asked.
     """
     found: list[Mark] = []
     pending = [step]
     while pending:
         held = getattr(pending.pop(), "__dict__", {})
-        found += [(held, name, value) for name, value in held.items()]
+        found += [(held, name, held[name]) for name in held if not name.startswith("_")]
         pending += [entry[1] for entry in held.get("transformers_", held.get("steps", ()))]
     return tuple(found)
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from macex.models.first_steps import Block, Mark, Move, blocks_of, first_step, marks_of, steps_of
 from macex.schema import Array, Schema
@@ -105,7 +106,7 @@ class Rest:
     def write(self, codes: Array, matrix: Array) -> None:
         """Fill the outputs for codes by column of the frame."""
         made = self.transform(self.builder.frame(codes[:, self.columns], {}))
-        matrix[:, self.outputs] = made.toarray() if hasattr(made, "toarray") else made
+        matrix[:, self.outputs] = _matrix(made)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +121,7 @@ class Prepared:
     schema: Schema
     whole: Table  # which writes all outputs, if only as they are in one training row
     parts: tuple[Table | Numbers | Rest, ...]  # which write over that
-    sparse: type | None
+    form: Callable[[Array], Any] | None  # what the step makes, if it is no array
     marks: tuple[Mark, ...]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -158,7 +159,7 @@ class Prepared:
         matrix = self.whole.lines(codes)
         for part in self.parts:
             part.write(codes, matrix)
-        return matrix if self.sparse is None else self.sparse(matrix)
+        return matrix if self.form is None else self.form(matrix)
 
     def _strange(self, codes: Array) -> bool:
         """Whether there is a code that training does not show."""
@@ -196,15 +197,14 @@ def prepared(model: Any, schema: Schema, codes: Array) -> Prepared | None:
 def _laid_out(model: Any, step: Any, schema: Schema, codes: Array) -> Prepared | None:
     own = schema.unfold(codes[:1])
     sample = step.transform(_frame(schema, own))
-    sparse = type(sample) if hasattr(sample, "toarray") else None
-    if sparse is None and not isinstance(sample, np.ndarray):
+    sparse, width = hasattr(sample, "toarray"), sample.shape[1]
+    if not sparse and not isinstance(sample, (np.ndarray, pd.DataFrame)):
         return None
-    width = sample.shape[1]
     blocks = blocks_of(step, schema, width)
     lines = sum(len(column.table) + 1 for column in schema.frame_columns if column.discrete)
     if blocks is None or lines * width > MOST_CELLS:
         return None
-    if sparse is not None and width > MOST_SPARSE:
+    if sparse and width > MOST_SPARSE:
         return None
     base, shown = _shown(step, schema, own)
     parts: list[Table | Numbers | Rest] = []
@@ -217,8 +217,15 @@ def _laid_out(model: Any, step: Any, schema: Schema, codes: Array) -> Prepared |
     nothing = np.zeros(0, np.intp)
     tables = _merged([Table(nothing, nothing, np.arange(width), base[None]), *parts])
     others = [part for part in parts if not isinstance(part, Table)]
-    marks = marks_of(step)
-    return Prepared(model, step, schema, tables[0], (*tables[1:], *others), sparse, marks)
+    form, marks = _form(sample), marks_of(step)
+    return Prepared(model, step, schema, tables[0], (*tables[1:], *others), form, marks)
+
+
+def _form(sample: Any) -> Callable[[Array], Any] | None:
+    """What turns a matrix into what a step makes; None where that is the matrix."""
+    if isinstance(sample, pd.DataFrame):
+        return partial(pd.DataFrame, columns=sample.columns, copy=False)
+    return type(sample) if hasattr(sample, "toarray") else None
 
 
 def _shown(step: Any, schema: Schema, own: Array) -> tuple[Array, dict[int, Array]]:
@@ -235,8 +242,7 @@ def _shown(step: Any, schema: Schema, own: Array) -> tuple[Array, dict[int, Arra
     for at, mine in codes.items():
         probes.append(np.repeat(own, len(mine), axis=0))
         probes[-1][:, at] = mine
-    made = step.transform(_frame(schema, np.concatenate(probes)))
-    made = np.asarray(made.toarray() if hasattr(made, "toarray") else made)
+    made = _matrix(step.transform(_frame(schema, np.concatenate(probes))))
     base, shown, start = made[0].copy(), {}, 1
     for at, mine in codes.items():
         size = len(schema.frame_columns[at].table)
@@ -284,17 +290,28 @@ def _merged(parts: Sequence[Table | Numbers | Rest]) -> list[Table]:
 
 
 def _same(found: Prepared, codes: Array) -> bool:
-    """Whether the matrix is the one of the step itself."""
-    sample = codes[np.unique(np.linspace(0, len(codes) - 1, SAMPLE).astype(int))]
+    """Whether the step makes the same of training rows and of rows mixed from them."""
+    most = min(SAMPLE, 1 + MOST_CELLS // found.width)
+    sample = codes[np.unique(np.linspace(0, len(codes) - 1, most).astype(int))]
     draw = np.random.default_rng(0)
     mixed = np.column_stack([draw.permutation(column) for column in sample.T])
     rows = found.schema.unfold(np.concatenate([sample, mixed]))
     wanted, made = found.step.transform(_frame(found.schema, rows)), found.matrix(rows)
-    if found.sparse is not None:
-        if type(wanted) is not type(made) or wanted.nnz != made.nnz:
-            return False
-        wanted, made = wanted.toarray(), made.toarray()
-    return wanted.dtype == made.dtype and bool(_alike(wanted, made).all())
+    return (
+        type(wanted) is type(made)
+        and getattr(wanted, "nnz", 0) == getattr(made, "nnz", 0)
+        and _dtypes(wanted) == _dtypes(made)
+        and bool(_alike(_matrix(wanted), _matrix(made)).all())
+    )
+
+
+def _matrix(made: Any) -> Array:
+    """What a step has made as a plain array."""
+    return np.asarray(made.toarray() if hasattr(made, "toarray") else made)
+
+
+def _dtypes(made: Any) -> list[object]:
+    return list(made.dtypes) if isinstance(made, pd.DataFrame) else [made.dtype]
 
 
 def _alike(one: Array, other: Array) -> Array:
