@@ -112,7 +112,6 @@ def _by_column(transformer: Any) -> bool:
         preprocessing.TargetEncoder,
         preprocessing.StandardScaler,
         preprocessing.MinMaxScaler,
-        preprocessing.MaxAbsScaler,
         preprocessing.RobustScaler,
         impute.SimpleImputer,
     )
@@ -133,20 +132,24 @@ def _moves(transformer: Any) -> tuple[Move, ...] | None:
 def _moves_of_one(transformer: Any) -> tuple[Move, ...] | None:
     from sklearn import impute, preprocessing
 
-    less: Any = None
+    found: list[tuple[Any, Array, bool]] | None = None  # what is done, by which numbers, if at all
     if type(transformer) is preprocessing.StandardScaler:
-        less, over = transformer.mean_ if transformer.with_mean else None, transformer.scale_
+        less, over = transformer.mean_, transformer.scale_
+        found = [
+            (np.subtract, less, transformer.with_mean),
+            (np.divide, over, transformer.with_std),
+        ]
     elif type(transformer) is preprocessing.RobustScaler:
-        less = transformer.center_ if transformer.with_centering else None
-        over = transformer.scale_
+        less, over = transformer.center_, transformer.scale_
+        found = [
+            (np.subtract, less, transformer.with_centering),
+            (np.divide, over, transformer.with_scaling),
+        ]
     elif type(transformer) is preprocessing.MinMaxScaler and not transformer.clip:
-        return (np.multiply, transformer.scale_), (np.add, transformer.min_)
+        found = [(np.multiply, transformer.scale_, True), (np.add, transformer.min_, True)]
     elif type(transformer) is impute.SimpleImputer and _fills_gaps(transformer):
-        return ((filled, transformer.statistics_),)
-    else:
-        return None
-    moves: tuple[Move, ...] = () if less is None else ((np.subtract, less),)
-    return moves if over is None else (*moves, (np.divide, over))
+        found = [(filled, transformer.statistics_, True)]
+    return None if found is None else tuple((move, by) for move, by, done in found if done)
 
 
 def filled(values: Array, fill: Array) -> Array:
