@@ -11,6 +11,7 @@ from macex.explainer.checking import Checked, Ranked, pick
 from macex.explainer.fitted import same_goal
 from macex.schema import Array
 from macex.stages.arrays import distinct
+from macex.stages.finetune.section import Section
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.selection import PLAUSIBLE, ranking, shortlist
 from macex.stages.shapes import Found, Pool, Task
@@ -73,7 +74,10 @@ def _refine_nearest(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ran
     nearest = pool.take(shortlist(task, pool, near, each=2))
     if task.grid is not None:
         nearest = nearest.take(~task.grid.settled(task.space, nearest.codes, nearest.at))
-    refined = options.finetune(task, nearest)
+    if isinstance(options.finetune, Section) and task.prefer == "fewest":
+        refined = Pool.join([*options.finetune.on_the_way(task, nearest)], task.space.width)
+    else:
+        refined = options.finetune(task, nearest)
     both = Pool.join([refined, pool], task.space.width)
     return rank(fitted, task, goals, both.take(distinct(both.at, both.codes)))
 

@@ -17,6 +17,7 @@ from macex.schema import Array, special
 from macex.stages.arrays import rank_within
 from macex.stages.shapes import Pool, Task
 
+PASSED = 4  # every so many points on a line are kept
 STRIPS = 12  # further rounds that only take changes back
 
 
@@ -43,6 +44,11 @@ class Section:
 
     def __call__(self, task: Task, pool: Pool) -> Pool:
         """The pool with every example as near to its query as it goes."""
+        return self.on_the_way(task, pool)[0]
+
+    def on_the_way(self, task: Task, pool: Pool) -> tuple[Pool, Pool]:
+        """The same, and some points that were passed: farther from the query, but more usual."""
+        passed = [Pool.empty(task.space.width)]
         codes, progress = pool.codes.copy(), pool.progress.copy()
         fence = task.queries[pool.at]  # (E, U) up to here the goal is not reached
         numbers = task.space.moved_numbers(pool.codes, pool.at)
@@ -57,6 +63,8 @@ class Section:
                 break
             at = pool.at[trials.example]
             verdict = task.judge(trials.codes, at)
+            if not turn:
+                passed.append(_passed(trials, at, verdict.reached, verdict.progress))
             best = _best(task, trials, at, verdict.reached, codes, pool.at)
             moved = np.zeros(len(pool), bool)
             moved[trials.example[best]] = True
@@ -66,7 +74,7 @@ class Section:
             _raise_fences(trials, verdict.reached, fence, codes)
             codes[trials.example[best]] = trials.codes[best]
             progress[trials.example[best]] = verdict.progress[best]
-        return Pool(pool.at, codes, progress)
+        return Pool(pool.at, codes, progress), Pool.join(passed, task.space.width)
 
     def _trials(
         self, task: Task, at: Array, codes: Array, fence: Array, numbers: Array, moved: Array
@@ -126,6 +134,14 @@ class Section:
         joined, owner = np.concatenate(rows), np.concatenate(example)
         fresh = (joined != codes[owner]).any(axis=1)
         return _Trials(joined[fresh], owner[fresh], np.full(int(fresh.sum()), -1))
+
+
+def _passed(trials: _Trials, at: Array, reached: Array, progress: Array) -> Pool:
+    """Some of the points on a line that reach the goal, evenly spaced."""
+    good = np.flatnonzero(reached & (trials.unit >= 0))
+    turn = rank_within(trials.example[good] * trials.codes.shape[1] + trials.unit[good])
+    good = good[turn % PASSED == 0]
+    return Pool(at[good], trials.codes[good], progress[good])
 
 
 def _taken_back(task: Task, at: Array, codes: Array, changed: Array, moved: Array) -> _Trials:

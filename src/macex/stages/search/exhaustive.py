@@ -4,12 +4,13 @@ Level 1 scores every candidate and, for a query that none of them helps, every o
 training, so that an answer of two changes is proved to need two. A deeper level is scored whole
 where it is small; otherwise the combinations that look best are scored: the gain of a combination
 is estimated as the sum of its parts' gains, which on the scale of log odds is exact for additive
-models and a good guess for others.
+models and a good guess for others. Where some of those suffice, nearer ones that should suffice too
+are tried as well.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,6 +36,8 @@ from macex.stages.shapes import Candidates, Found, Pool, Task
 
 MOST_PARTS = 500  # single changes that are joined in pairs where rules bind
 MOST_PAIRS = 4_000_000  # pairs that are looked at together
+NEARER = 64  # combinations that are tried because they are nearer than those found
+CLOSE = 1e-9
 NEAREST_LEVELS = 3  # how many levels are looked at when the nearest example is wanted
 
 
@@ -116,6 +119,9 @@ class Exhaustive:
         late = [young.after(beam_rows, helped) for young in broods] if more_rows else []
         if any(len(at) for _, at in late):
             level = joined(level, _score(task, *_fresh(task, pools, late)))
+        if task.prefer == "fewest":
+            nearer = self._nearer(task, singles, before, level, beam, width)
+            level = joined(level, _score(task, *_fresh(task, pools, nearer)))
         whole = singles.known
         whole[beam] = False
         if task.grid is None or singles.candidates.whole is None:
@@ -127,6 +133,28 @@ class Exhaustive:
             level = joined(level, worth_keeping(rows, self.parents))
             whole[part] = singles.known[part]
         return level, whole
+
+    def _nearer(
+        self,
+        task: Task,
+        singles: Singles,
+        before: Level | None,
+        level: Level,
+        beam: Array,
+        width: tuple[int, int],
+    ) -> list[tuple[Array, Array]]:
+        """Combinations that should suffice too and are nearer than all that were found to."""
+        found = _reached(level)
+        nearest = np.full(len(task.queries), -np.inf)
+        nearest[found.at] = np.inf
+        np.minimum.at(nearest, found.at, task.measure(found.codes, found.at))
+        parts = [(task.queries[:0], np.zeros(0, np.intp))]
+        for part in _blocks(beam[np.isfinite(nearest[beam])], width):
+            young = brood(replace(task, prefer="nearest"), singles, before, part, width, NEARER)
+            codes, at = young.rows(young.rank < NEARER)
+            near = task.measure(codes, at) < nearest[at] - CLOSE
+            parts.append((codes[near], at[near]))
+        return parts
 
     def _width(self, task: Task, singles: Singles, size: int) -> tuple[int, int]:
         """How many combinations are extended, and by how many single changes.
