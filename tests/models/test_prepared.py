@@ -157,8 +157,9 @@ def queries() -> pd.DataFrame:
         {"n": 2, "constraints": mx.Constraints(fixed=["job"], increase=["age"])},
         {"want": 1, "constraints": mx.Constraints(max_changes=1, only=["income", "job"])},
         {"want": mx.at_least(0.8, label=1)},
+        {"n": 2, "constraints": mx.Constraints(may_blank=["job", "income"], fixed=["owns"])},
     ],
-    ids=["one", "three", "constrained", "one change", "a score"],
+    ids=["one", "three", "constrained", "one change", "a score", "blanks"],
 )
 def test_answers_are_those_of_the_model_that_hides_its_steps(name, options):
     plain, hidden = explainers(name)
@@ -167,6 +168,22 @@ def test_answers_are_those_of_the_model_that_hides_its_steps(name, options):
     expected = hidden.explain(queries(), **options).to_json(canonical=True)
     assert plain.explain(queries(), **options).to_json(canonical=True) == expected
     assert oracle_of(plain).takes_codes
+
+
+def test_rows_that_the_model_refuses_get_its_own_reason():
+    rows = PEOPLE.drop(columns=["maybe", "gaps"])
+    first = columns((encoder(), ["job", "town", "zone"]), (StandardScaler(), NUMBERS))
+    model = make_pipeline(first, LogisticRegression()).fit(rows, YES)
+    asked = queries()[rows.columns]
+    plain, hidden = mx.Explainer(model, rows), mx.Explainer(Hidden(model), rows)
+    assert oracle_of(plain).takes_codes
+    found = plain.explain(asked, on_error="keep")
+    expected = hidden.explain(asked, on_error="keep")
+    assert found.to_json(canonical=True) == expected.to_json(canonical=True)
+    assert [bool(one.counterfactuals) for one in found[12:]] == [False] * 4 + [True]
+    for one in (plain, hidden):
+        with pytest.raises(mx.ModelError, match="unknown categories"):
+            one.explain(asked)
 
 
 def test_a_row_alone_is_answered_as_in_its_batch():
