@@ -149,11 +149,12 @@ class Exhaustive:
         nearest[found.at] = np.inf
         np.minimum.at(nearest, found.at, task.measure(found.codes, found.at))
         parts = [(task.queries[:0], np.zeros(0, np.intp))]
+        near = replace(task, prefer="nearest")
         for part in _blocks(beam[np.isfinite(nearest[beam])], width):
-            young = brood(replace(task, prefer="nearest"), singles, before, part, width, NEARER)
+            young = brood(near, singles, before, part, width, NEARER, frugal=True)
             codes, at = young.rows(young.rank < NEARER)
-            near = task.measure(codes, at) < nearest[at] - CLOSE
-            parts.append((codes[near], at[near]))
+            nearer = task.measure(codes, at) < nearest[at] - CLOSE
+            parts.append((codes[nearer], at[nearer]))
         return parts
 
     def _width(self, task: Task, singles: Singles, size: int) -> tuple[int, int]:
