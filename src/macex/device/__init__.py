@@ -8,11 +8,14 @@ codes that answers where they lie. So candidates, levels and refinement never le
     embedding.py     codes to the inputs of a torch module             levels.py       stage 2
     judging.py       scores to progress toward the goal                section.py      stage 4
     plausibility.py  how usual a row is                                selection.py    stage 3
+
+    forest.py, tree_inputs.py, tree_tables.py   the trees of XGBoost as tables of bits
 """
 
 from __future__ import annotations
 
 from macex.device.explainer import CodeAnswers, DeviceExplainer
 from macex.device.torch_scores import TorchScores
+from macex.device.tree_scores import TreeScores
 
-__all__ = ["CodeAnswers", "DeviceExplainer", "TorchScores"]
+__all__ = ["CodeAnswers", "DeviceExplainer", "TorchScores", "TreeScores"]
