@@ -42,7 +42,8 @@ class Forest(NamedTuple):
     width: int  # features
 
 
-NOTHING = Piece(*(np.zeros(0, kind) for kind in ("i8", "f4", "?", "i8", "i8")), 0, np.zeros(64, "f4"))
+NONE = np.zeros(0, np.int64)
+NOTHING = Piece(NONE, NONE, NONE, NONE, NONE, bits=0, values=np.zeros(MOST_LEAVES, np.float32))
 
 
 def read_forest(model: Boosted) -> Forest:

@@ -111,8 +111,8 @@ def _lines(schema: Schema, own: Array, matrix: Matrix, column: int) -> Array:
         return matrix(rows)
     except Exception as error:
         raise ModelError(
-            f"the model cannot be asked about every category of {about.name!r}, those that training "
-            f"does not show among them: {error}"
+            f"the model cannot be asked about every category of {about.name!r}: {error}; "
+            "leave out categories that no training row has"
         ) from error
 
 
@@ -152,9 +152,9 @@ def _looked_up(model: Any, schema: Schema, codes: Array) -> tuple[Matrix, Made]:
         )
     if hasattr(step.transform(schema.frame(codes[:1])), "toarray"):
         raise ModelError(
-            f"{type(step).__name__}, the first step of the pipeline, makes a sparse matrix, in which "
-            "zeros are missing values to XGBoost: set sparse_output=False or sparse_threshold=0 and "
-            "train again"
+            f"{type(step).__name__}, the first step of the pipeline, makes a sparse matrix, whose "
+            "zeros are missing values to XGBoost: set sparse_output=False or sparse_threshold=0 "
+            "and train again"
         )
     columns = {place: column for column, place in _numbers(schema)}
     made: Made = {}

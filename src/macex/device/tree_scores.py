@@ -9,6 +9,7 @@ import numpy as np
 from macex.device.arrays import on_host, place_named
 from macex.device.forest import INSTEAD, read_forest
 from macex.device.tree_inputs import inputs_of
+from macex.device.tree_leaves import Axis, leaf_sums, lines_of
 from macex.device.tree_tables import Batch, States, batches_of
 from macex.errors import ModelError
 from macex.models.first_steps import steps_of
@@ -16,7 +17,6 @@ from macex.models.kinds import adapted
 from macex.models.kinds.xgboost import Boosted
 from macex.models.optional import needed
 from macex.models.quick import Quick
-from macex.schema import MISSING
 
 if TYPE_CHECKING:
     from macex.explainer import Explainer
@@ -25,22 +25,13 @@ CLOSE = 1e-6
 CHECKED = 2000
 CELLS_ON_HOST = 1 << 20  # rows times pieces that are worked on at a time
 CELLS_ON_GPU = 1 << 27
-MANTISSA = 23  # bits of a number of 32 that are behind its exponent
-
-
-class Axis(NamedTuple):
-    """How a column takes part in the line of a table."""
-
-    column: int
-    cuts: Any  # of numbers
-    blank: int | None  # the state of a missing value, if there may be one
-    stride: int
 
 
 class Placed(NamedTuple):
     """A batch of trees on the device."""
 
-    tables: list[tuple[list[Axis], Any]]
+    axes: list[list[Axis]]  # of each table
+    masks: list[Any]
     values: Any
 
 
@@ -59,9 +50,7 @@ class TreeScores:
     device : "cpu", "cuda" or "cuda:1"; the GPU if there is one without it.
     """
 
-    def __init__(
-        self, explainer: Explainer, model: Any = None, device: str | None = None
-    ) -> None:
+    def __init__(self, explainer: Explainer, model: Any = None, device: str | None = None) -> None:
         self._torch = needed("torch", "torch")
         if device is None:
             device = "cuda" if self._torch.cuda.is_available() else "cpu"
@@ -78,17 +67,30 @@ class TreeScores:
         self._start = self._place.array(forest.start)
         self._blank = {at for at, column in enumerate(explainer.schema.columns) if column.missing}
         self._batches = [self._moved(batch) for batch in batches_of(forest, inputs)]
-        self._check(explainer, codes[:: max(1, len(codes) // CHECKED)])
+        some = codes[:: max(1, -(-len(codes) // CHECKED))]
+        self._lines_of, self._leaf_sums = lines_of, leaf_sums
+        if self.device.type == "cuda":
+            self._compile(self._place.array(some))
+        self._check(explainer, some)
+
+    def _compile(self, codes: Any) -> None:
+        """Have torch compile what can be; where it has no compiler, all stays as it is."""
+        ways = self._lines_of, self._leaf_sums
+        self._lines_of, self._leaf_sums = (self._torch.compile(way, dynamic=True) for way in ways)
+        try:
+            self(codes)
+        except Exception:  # noqa: BLE001 - whatever a compiler lacks, torch does without one
+            self._lines_of, self._leaf_sums = ways
 
     def _moved(self, batch: Batch) -> Placed:
         """A batch on the device."""
-        tables = []
+        axes = []
         for table in batch.tables:
             sizes = [len(states.masks) for states in table.columns]
             strides = np.cumprod([1, *sizes])[:-1].tolist()
-            axes = [self._axis(*each) for each in zip(table.columns, strides, strict=True)]
-            tables.append((axes, self._place.array(table.masks)))
-        return Placed(tables, self._place.array(batch.values))
+            axes.append([self._axis(*each) for each in zip(table.columns, strides, strict=True)])
+        masks = [self._place.array(table.masks) for table in batch.tables]
+        return Placed(axes, masks, self._place.array(batch.values))
 
     def _axis(self, states: States, stride: int) -> Axis:
         cuts = None if states.cuts is None else self._place.array(states.cuts)
@@ -101,38 +103,16 @@ class TreeScores:
         with torch.inference_mode():
             total = self._start.repeat(len(codes), 1)
             most = CELLS_ON_GPU if self.device.type == "cuda" else CELLS_ON_HOST
-            columns = codes.T.contiguous()
             for batch in self._batches:
                 step = max(1, most // batch.values.shape[1])
                 for start in range(0, len(codes), step):
                     some = slice(start, start + step)
-                    total[some] += self._sums(batch, columns[:, some])
+                    lines = self._lines_of(codes[some], batch.axes)
+                    sums = self._leaf_sums(batch.masks, lines, batch.values, total.shape[1])
+                    total[some] += sums
             margin = total.to(torch.float32)
             many = margin.shape[1] > 1
             return torch.softmax(margin, dim=1) if many else torch.sigmoid(margin[:, 0])
-
-    def _sums(self, batch: Placed, columns: Any) -> Any:
-        """What the leaves of a batch add to each class, (n, classes)."""
-        torch, left = self._torch, None
-        for axes, masks in batch.tables:
-            line = torch.zeros(columns.shape[1], dtype=torch.int64, device=self.device)
-            for axis in axes:
-                line += axis.stride * self._state(axis, columns[axis.column])
-            found = masks[line]
-            left = found if left is None else left.bitwise_and_(found)
-        exponent = left.to(torch.float32).view(torch.int32) >> MANTISSA
-        leaves = batch.values.gather(0, exponent.to(torch.int64))
-        by_class = leaves.view(len(leaves), len(self._start), -1)
-        return by_class.sum(dim=2, dtype=torch.float64)
-
-    def _state(self, axis: Axis, codes: Any) -> Any:
-        """The states of a column that codes are in."""
-        torch = self._torch
-        if axis.cuts is None:
-            state = codes.to(torch.int64)
-        else:
-            state = torch.searchsorted(axis.cuts, codes.contiguous(), right=True)
-        return state if axis.blank is None else state.masked_fill_(codes <= MISSING, axis.blank)
 
     def _check(self, explainer: Explainer, codes: Any) -> None:
         """Raise unless the explainer's own model scores some training rows the same."""
