@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("torch")
+pytest.importorskip("xgboost")
 
 from macex.bench import gpu
 
@@ -13,7 +14,9 @@ def test_the_benchmark_prints_queries_a_second_by_stage_and_compares_answers(mon
     gpu.run(device="cpu", sizes="200", sample=40)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("Adult, torch network (50, 50)")
-    assert [line[:20].strip() for line in lines[2:3]] == ["end to end"]
-    assert float(lines[2].split()[-1].replace(",", "")) > 0
-    assert lines[3].startswith("against the explainer: 40 answers: ")
-    assert lines[3].endswith(" 0.0% with more")
+    assert lines[4].startswith("Adult, XGBoost (100 trees, depth 6)")
+    for table in (lines[:4], lines[4:]):
+        assert table[2][:20].strip() == "end to end"
+        assert float(table[2].split()[-1].replace(",", "")) > 0
+        assert table[3].startswith("against the explainer: 40 answers: ")
+        assert table[3].endswith(" 0.0% with more")

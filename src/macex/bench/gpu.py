@@ -1,21 +1,25 @@
 """`python -m macex.bench.gpu`: how many queries a second a device answers, codes in, codes out.
 
-Adult and a torch network of two hidden layers of 50, on every device there is. What the stages cost
-is read off runs that leave some of them out. A sample of the answers is compared with those of the
-explainer itself.
+Adult, a torch network of two hidden layers of 50 and 100 trees of XGBoost of depth 6, on every
+device there is. What the stages cost is read off runs that leave some of them out. A sample of the
+answers is compared with those of the explainer itself.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from copy import deepcopy
+from importlib.util import find_spec
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
 from macex.ask.constraints import Constraints
+from macex.bench.cells import xgboost
 from macex.datasets import Dataset, load
-from macex.device import CodeAnswers, DeviceExplainer, TorchScores
+from macex.device import CodeAnswers, DeviceExplainer, TorchScores, TreeScores
 from macex.device.arrays import on_host
 from macex.explainer import Explainer
 from macex.models.kinds.networks import Network
@@ -32,21 +36,20 @@ RUNS = {
 
 
 class Bench(NamedTuple):
-    """A network on a dataset, and rows to be explained."""
+    """A model on a dataset."""
 
+    title: str
     dataset: Dataset
-    network: Any
-    prepare: Any
-    model: Network
+    model: Any
+    scores: Callable[[Explainer, str], Any]  # the model as a function of codes, on a device
 
     def explainer(self, options: dict[str, Any]) -> Explainer:
-        """An explainer of the network."""
-        train = self.dataset.frame.iloc[: int(TRAINED * len(self.dataset.frame))]
-        return Explainer(self.model, train, **options)
+        """An explainer of the model."""
+        return Explainer(self.model, self.dataset.frame.iloc[: _trained(self.dataset)], **options)
 
-    def scores(self, explainer: Explainer, device: str) -> TorchScores:
-        """The network as a function of codes, on a device."""
-        return TorchScores(explainer, self.network.to(device), self.prepare, logits=True)
+
+def _trained(dataset: Dataset) -> int:
+    return int(TRAINED * len(dataset.frame))
 
 
 def trained(dataset: Dataset) -> Bench:
@@ -59,7 +62,7 @@ def trained(dataset: Dataset) -> Bench:
     columns = make_column_transformer(
         (one_hot, list(dataset.categorical)), (StandardScaler(), list(dataset.continuous))
     )
-    count = int(TRAINED * len(dataset.frame))
+    count = _trained(dataset)
     inputs = torch.as_tensor(columns.fit_transform(dataset.frame.iloc[:count]).astype(np.float32))
     labels = torch.as_tensor(np.asarray(dataset.label)[:count].astype(np.int64))
     torch.manual_seed(0)
@@ -82,12 +85,27 @@ def trained(dataset: Dataset) -> Bench:
     def prepare(frame: Any) -> Any:
         return columns.transform(frame).astype(np.float32)
 
-    return Bench(dataset, network, prepare, Network(network, prepare, classes=(0, 1), logits=True))
+    def scores(explainer: Explainer, device: str) -> TorchScores:
+        return TorchScores(explainer, deepcopy(network).to(device), prepare, logits=True)
+
+    model = Network(network, prepare, classes=(0, 1), logits=True)
+    return Bench("torch network (50, 50)", dataset, model, scores)
+
+
+def boosted(dataset: Dataset) -> Bench:
+    """100 trees of depth 6, trained on the first rows of a dataset."""
+    count = _trained(dataset)
+    model = xgboost(dataset).fit(dataset.frame.iloc[:count], np.asarray(dataset.label)[:count])
+
+    def scores(explainer: Explainer, device: str) -> TreeScores:
+        return TreeScores(explainer, device=device)
+
+    return Bench("XGBoost (100 trees, depth 6)", dataset, model, scores)
 
 
 def queries(bench: Bench, explainer: Explainer, count: int) -> Any:
-    """Codes of rows the network was not trained on, over and over."""
-    rest = bench.dataset.frame.iloc[int(TRAINED * len(bench.dataset.frame)) :]
+    """Codes of rows the model was not trained on, over and over."""
+    rest = bench.dataset.frame.iloc[_trained(bench.dataset) :]
     return np.resize(explainer.schema.read(rest).codes, (count, len(explainer.schema.columns)))
 
 
@@ -121,6 +139,29 @@ def agreement(explainer: Explainer, codes: Any, answers: CodeAnswers) -> str:
     )
 
 
+def table(bench: Bench, device: str, sizes: list[int], sample: int) -> None:
+    """Print queries a second by stage and by size on a device, and how the answers compare."""
+    torch = needed("torch", "torch")
+    what = torch.cuda.get_device_name() if device != "cpu" else f"{torch.get_num_threads()} CPUs"
+    print(f"Adult, {bench.title}, {what}: queries a second")
+    print(f"{'':20}" + "".join(f"{size:>14,}" for size in sizes))
+    for title, (options, most) in RUNS.items():
+        explainer = bench.explainer(options)
+        fast = DeviceExplainer(
+            explainer,
+            bench.scores(explainer, device),
+            device=device,
+            constraints=Constraints(max_changes=most),
+            confirm=False,
+        )
+        rates = [
+            size / seconds(fast.explain, queries(bench, explainer, size), device) for size in sizes
+        ]
+        print(f"{title:20}" + "".join(f"{rate:14,.0f}" for rate in rates), flush=True)
+    codes = queries(bench, explainer, sample)
+    print(f"against the explainer: {agreement(explainer, codes, fast.explain(codes))}")
+
+
 def run(
     device: Annotated[str, typer.Option(help="cpu, cuda, or nothing for all there are.")] = "",
     sizes: Annotated[
@@ -129,32 +170,13 @@ def run(
     sample: Annotated[int, typer.Option(help="Answers compared with the explainer's.")] = 1000,
 ) -> None:
     """Print queries a second by stage and by size, on every device there is."""
-    torch = needed("torch", "torch")
-    bench = trained(load("adult"))
+    torch, dataset = needed("torch", "torch"), load("adult")
+    benches = [trained(dataset), *([boosted(dataset)] if find_spec("xgboost") else [])]
     devices = [device] if device else ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
     for name in devices:
         wide = [int(size) for size in sizes.split(",")]
-        wide = wide if name != "cpu" else [min(wide[0], 10_000)]
-        what = torch.cuda.get_device_name() if name != "cpu" else f"{torch.get_num_threads()} CPUs"
-        print(f"Adult, torch network (50, 50), {what}: queries a second")
-        print(f"{'':20}" + "".join(f"{size:>14,}" for size in wide))
-        for title, (options, most) in RUNS.items():
-            explainer = bench.explainer(options)
-            fast = DeviceExplainer(
-                explainer,
-                bench.scores(explainer, name),
-                device=name,
-                constraints=Constraints(max_changes=most),
-                confirm=False,
-            )
-            rates = [
-                size / seconds(fast.explain, queries(bench, explainer, size), name) for size in wide
-            ]
-            print(f"{title:20}" + "".join(f"{rate:14,.0f}" for rate in rates), flush=True)
-        codes = queries(bench, explainer, sample)
-        answers = fast.explain(codes)
-        bench.network.to("cpu")
-        print(f"against the explainer: {agreement(explainer, codes, answers)}")
+        for bench in benches:
+            table(bench, name, wide if name != "cpu" else [min(wide[0], 10_000)], sample)
 
 
 if __name__ == "__main__":

@@ -142,6 +142,12 @@ def _looked_up(model: Any, schema: Schema, codes: Array) -> tuple[Matrix, Made]:
             f"there is {names} between the first step of the pipeline and its trees; put all into "
             "one ColumnTransformer"
         )
+    if hasattr(step.transform(schema.frame(codes[:1])), "toarray"):
+        raise ModelError(
+            f"{type(step).__name__}, the first step of the pipeline, makes a sparse matrix, whose "
+            "zeros are missing values to XGBoost: set sparse_output=False or sparse_threshold=0 "
+            "and train again"
+        )
     found = prepared(model, schema, codes)
     parts = () if found is None else found.parts
     if found is None or any(isinstance(part, Rest) for part in parts):
@@ -149,12 +155,6 @@ def _looked_up(model: Any, schema: Schema, codes: Array) -> tuple[Matrix, Made]:
             f"it is not known what {type(step).__name__}, the first step of the pipeline, does to "
             "every column by itself: use one-hot or ordinal encoders, scalers and imputers on "
             f"columns of float64 or integers, or {INSTEAD}"
-        )
-    if hasattr(step.transform(schema.frame(codes[:1])), "toarray"):
-        raise ModelError(
-            f"{type(step).__name__}, the first step of the pipeline, makes a sparse matrix, whose "
-            "zeros are missing values to XGBoost: set sparse_output=False or sparse_threshold=0 "
-            "and train again"
         )
     columns = {place: column for column, place in _numbers(schema)}
     made: Made = {}

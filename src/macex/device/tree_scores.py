@@ -100,6 +100,7 @@ class TreeScores:
     def __call__(self, codes: Any) -> Any:
         """The scores of rows of codes (n, d): of the second class (n,), or of many (n, classes)."""
         torch = self._torch
+        codes = torch.as_tensor(codes, dtype=torch.float64, device=self.device)
         with torch.inference_mode():
             total = self._start.repeat(len(codes), 1)
             most = CELLS_ON_GPU if self.device.type == "cuda" else CELLS_ON_HOST
