@@ -15,6 +15,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     MinMaxScaler,
@@ -226,6 +227,14 @@ def test_a_model_may_be_given():
         TreeScores(hidden, device="cpu")
     assert_same(hidden, frame, model=model)
     assert_same(hidden, frame, model=model.get_booster())
+
+
+def test_a_forest_and_the_best_of_a_search_are_known():
+    frame = numbers()
+    forest = xgboost.XGBRFClassifier(**FEW).fit(frame, labels(frame))
+    search = GridSearchCV(xgboost.XGBClassifier(**FEW), {"max_depth": [2, 3]}, cv=2)
+    for model in (forest, search.fit(frame, labels(frame))):
+        assert_same(Explainer(model, frame), frame)
 
 
 def test_another_model_than_the_explainers_is_refused():

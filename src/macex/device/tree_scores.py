@@ -14,7 +14,7 @@ from macex.device.tree_tables import Batch, States, batches_of
 from macex.errors import ModelError
 from macex.models.first_steps import steps_of
 from macex.models.kinds import adapted
-from macex.models.kinds.xgboost import Boosted
+from macex.models.kinds.xgboost import Boosted, of_estimator
 from macex.models.optional import needed
 from macex.models.quick import Quick
 
@@ -138,8 +138,9 @@ class TreeScores:
 def _boosted(model: Any) -> Boosted:
     """The booster of a model or of the last step of a pipeline, and which of its trees count."""
     steps = steps_of(model)
-    last = steps[-1] if steps else model
-    found = last if isinstance(last, Boosted) else adapted(last)
+    last = steps[-1] if steps else getattr(model, "best_estimator_", model)
+    found = of_estimator(last) if hasattr(last, "get_booster") else last
+    found = adapted(last) if found is last else found
     if not isinstance(found, Boosted):
         raise ModelError(
             f"the model is a {type(last).__name__}, and XGBoost classifiers with trees are known "
