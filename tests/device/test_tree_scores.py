@@ -371,6 +371,19 @@ def test_what_torch_compiles_scores_the_same():
         np.testing.assert_allclose(compiled(some), adult().scores(some), rtol=1e-6)
 
 
+def test_where_torch_cannot_compile_the_trees_are_still_looked_up(monkeypatch):
+    def without_compiler(way, dynamic):
+        def fail(*_):
+            raise RuntimeError(f"no compiler for {way.__name__} ({dynamic})")
+
+        return fail
+
+    monkeypatch.setattr(torch, "compile", without_compiler)
+    scores = TreeScores(adult().explainer, device="cpu")
+    scores._compile(torch.as_tensor(adult().codes))
+    assert scores(adult().codes).shape == (80,)
+
+
 def test_no_rows_have_no_scores():
     assert adult().scores(torch.zeros((0, 8), dtype=torch.float64)).shape == (0,)
 
