@@ -1,7 +1,8 @@
-"""From codes to sums of leaves, in torch: two functions that `torch.compile` makes two kernels of.
+"""From codes to sums of leaves, in torch.
 
-On a GPU that is several times quicker than step by step: what the tables leave of a row's leaves is
-an entry for every row and tree, and need not go through memory.
+On a GPU `torch.compile` makes one kernel of the sums, which is several times quicker than step by
+step: what the tables leave of a row's leaves is an entry for every row and tree, and need not go
+through memory.
 """
 
 from __future__ import annotations
@@ -9,50 +10,71 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from macex.device.arrays import Place
+from macex.device.tree_tables import Batch
 from macex.models.optional import needed
 from macex.schema import MISSING
 
 MANTISSA = 23  # bits of a number of 32 that are behind its exponent
 
 
-class Axis(NamedTuple):
-    """How a column takes part in the lines of a table."""
+class Placed(NamedTuple):
+    """A batch of trees on a device.
 
-    column: int
-    cuts: Any  # of numbers
-    blank: int | None  # the state of a missing value, if there may be one
-    stride: int
+    The states of columns (n, d), which are codes but for numbers and blanks, times `strides` are
+    the lines (n, tables) that a row is in.
+    """
+
+    cuts: list[tuple[int, Any]]  # of the columns of numbers that matter
+    blanks: Any  # (d,) the state of a missing value; None where there is none
+    strides: Any  # (d, tables) float64
+    masks: list[Any]  # of each table (lines, P)
+    values: Any  # (190, P)
 
 
-def lines_of(codes: Any, tables: Sequence[Sequence[Axis]]) -> list[Any]:
-    """Which line of each table the states of rows of codes (n, d) are in, (n,) each."""
+def placed(batch: Batch, width: int, place: Place, *, gaps: bool) -> Placed:
+    """A batch on a device, for codes of so many columns, with missing values among them or not."""
+    strides, blanks, cuts = np.zeros((width, len(batch.tables))), np.zeros(width), []
+    for at, table in enumerate(batch.tables):
+        lines = 1
+        for states in table.columns:
+            strides[states.column, at] = lines
+            lines *= len(states.masks)
+            blanks[states.column] = len(states.masks) - 1
+            if states.cuts is not None:
+                cuts.append((states.column, place.array(states.cuts)))
+    return Placed(
+        cuts,
+        place.array(blanks) if gaps else None,
+        place.array(strides),
+        [place.array(table.masks) for table in batch.tables],
+        place.array(batch.values),
+    )
+
+
+def lines_of(codes: Any, batch: Placed) -> Any:
+    """Which line of each table rows of codes (n, d) are in, (n, tables)."""
     torch = needed("torch", "torch")
-    lines = []
-    for axes in tables:
-        line = torch.zeros(len(codes), dtype=torch.int64, device=codes.device)
-        for column, cuts, blank, stride in axes:
-            mine = codes[:, column].contiguous()
-            if cuts is None:
-                state = mine.to(torch.int64)
-            else:
-                state = torch.searchsorted(cuts, mine, right=True)
-            if blank is not None:
-                state = state.masked_fill(mine <= MISSING, blank)
-            line = line + stride * state
-        lines.append(line)
-    return lines
+    states = codes.clone() if batch.cuts else codes
+    for column, cuts in batch.cuts:
+        states[:, column] = torch.searchsorted(cuts, codes[:, column].contiguous(), right=True)
+    if batch.blanks is not None:
+        states = torch.where(codes <= MISSING, batch.blanks, states)
+    return (states @ batch.strides).to(torch.int64)
 
 
-def leaf_sums(masks: Sequence[Any], lines: Sequence[Any], values: Any, classes: int) -> Any:
+def leaf_sums(masks: Sequence[Any], lines: Any, values: Any, classes: int) -> Any:
     """What the leaves of rows add to each class, (n, classes).
 
     All `masks` (lines, P) together leave one bit b of each piece, or none; what its leaf adds is in
     line 127 + b of `values`, or in the first.
     """
     torch = needed("torch", "torch")
-    left = masks[0][lines[0]]
-    for table, line in zip(masks[1:], lines[1:], strict=True):
-        left = left & table[line]
+    left = masks[0][lines[:, 0]]
+    for at, table in enumerate(masks[1:], start=1):
+        left = left & table[lines[:, at]]
     exponent = left.to(torch.float32).view(torch.int32) >> MANTISSA
     leaves = values.gather(0, exponent.to(torch.int64))
     return leaves.view(len(leaves), classes, -1).sum(dim=2, dtype=torch.float64)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from macex.device.arrays import on_host, place_named
 from macex.device.forest import INSTEAD, read_forest
 from macex.device.tree_inputs import inputs_of
-from macex.device.tree_leaves import Axis, leaf_sums, lines_of
-from macex.device.tree_tables import Batch, States, batches_of
+from macex.device.tree_leaves import leaf_sums, lines_of, placed
+from macex.device.tree_tables import batches_of
 from macex.errors import ModelError
 from macex.models.first_steps import steps_of
 from macex.models.kinds import adapted
 from macex.models.kinds.xgboost import Boosted, of_estimator
 from macex.models.optional import needed
 from macex.models.quick import Quick
+from macex.schema import Array
 
 if TYPE_CHECKING:
     from macex.explainer import Explainer
@@ -25,14 +26,6 @@ CLOSE = 1e-6
 CHECKED = 2000
 CELLS_ON_HOST = 1 << 20  # rows times pieces that are worked on at a time
 CELLS_ON_GPU = 1 << 27
-
-
-class Placed(NamedTuple):
-    """A batch of trees on the device."""
-
-    axes: list[list[Axis]]  # of each table
-    masks: list[Any]
-    values: Any
 
 
 class TreeScores:
@@ -65,37 +58,25 @@ class TreeScores:
         codes = fitted.ground.codes
         inputs = inputs_of(model, boosted, explainer.schema, codes, forest.width)
         self._start = self._place.array(forest.start)
-        self._blank = {at for at, column in enumerate(explainer.schema.columns) if column.missing}
-        self._batches = [self._moved(batch) for batch in batches_of(forest, inputs)]
+        columns = explainer.schema.columns
+        gaps = any(column.missing for column in columns)
+        self._batches = [
+            placed(batch, len(columns), self._place, gaps=gaps)
+            for batch in batches_of(forest, inputs)
+        ]
         some = codes[:: max(1, -(-len(codes) // CHECKED))]
-        self._lines_of, self._leaf_sums = lines_of, leaf_sums
+        self._leaf_sums = leaf_sums
         if self.device.type == "cuda":
-            self._compile(self._place.array(some))
+            self._compile(some)
         self._check(explainer, some)
 
-    def _compile(self, codes: Any) -> None:
-        """Have torch compile what can be; where it has no compiler, all stays as it is."""
-        ways = self._lines_of, self._leaf_sums
-        self._lines_of, self._leaf_sums = (self._torch.compile(way, dynamic=True) for way in ways)
+    def _compile(self, codes: Array) -> None:
+        """Have torch compile the sums; where it has no compiler, all stays as it is."""
+        self._leaf_sums = self._torch.compile(leaf_sums, dynamic=True)
         try:
             self(codes)
         except Exception:  # noqa: BLE001 - whatever a compiler lacks, torch does without one
-            self._lines_of, self._leaf_sums = ways
-
-    def _moved(self, batch: Batch) -> Placed:
-        """A batch on the device."""
-        axes = []
-        for table in batch.tables:
-            sizes = [len(states.masks) for states in table.columns]
-            strides = np.cumprod([1, *sizes])[:-1].tolist()
-            axes.append([self._axis(*each) for each in zip(table.columns, strides, strict=True)])
-        masks = [self._place.array(table.masks) for table in batch.tables]
-        return Placed(axes, masks, self._place.array(batch.values))
-
-    def _axis(self, states: States, stride: int) -> Axis:
-        cuts = None if states.cuts is None else self._place.array(states.cuts)
-        blank = len(states.masks) - 1 if states.column in self._blank else None
-        return Axis(states.column, cuts, blank, stride)
+            self._leaf_sums = leaf_sums
 
     def __call__(self, codes: Any) -> Any:
         """The scores of rows of codes (n, d): of the second class (n,), or of many (n, classes)."""
@@ -108,18 +89,18 @@ class TreeScores:
                 step = max(1, most // batch.values.shape[1])
                 for start in range(0, len(codes), step):
                     some = slice(start, start + step)
-                    lines = self._lines_of(codes[some], batch.axes)
+                    lines = lines_of(codes[some], batch)
                     sums = self._leaf_sums(batch.masks, lines, batch.values, total.shape[1])
                     total[some] += sums
             margin = total.to(torch.float32)
             many = margin.shape[1] > 1
             return torch.softmax(margin, dim=1) if many else torch.sigmoid(margin[:, 0])
 
-    def _check(self, explainer: Explainer, codes: Any) -> None:
+    def _check(self, explainer: Explainer, codes: Array) -> None:
         """Raise unless the explainer's own model scores some training rows the same."""
         oracle = explainer._fitted.oracle.own  # noqa: SLF001 - the model itself
         told = oracle(explainer.schema.frame(codes), len(codes)).scores
-        made = on_host(self(self._place.array(codes))).astype(float)
+        made = on_host(self(codes)).astype(float)
         if made.ndim == 1:
             made = np.stack([1.0 - made, made], axis=1)
         if made.shape != told.shape:
