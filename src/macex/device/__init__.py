@@ -10,6 +10,7 @@ codes that answers where they lie. So candidates, levels and refinement never le
     plausibility.py  how usual a row is                                selection.py    stage 3
 
     forest.py, tree_inputs.py, tree_tables.py   the trees of XGBoost as tables of bits
+    tree_leaves.py                              what they add up to, on the device
 """
 
 from __future__ import annotations
