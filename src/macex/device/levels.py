@@ -2,11 +2,13 @@
 
 As `macex.stages.search.exhaustive`: a level that is too large for its beam is cut to the most
 promising combinations, where the gain of a combination is estimated as the sum of its parts'
-gains, and if none of these reaches the goal some more are tried.
+gains, and if none of these reaches the goal some more are tried. Where some reach it, nearer ones
+that should suffice too are tried as well.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +16,11 @@ import numpy as np
 from macex.device.arrays import Array, along, first_of_each, lowest, place_of, ranked_keys
 from macex.device.candidates import Singles
 from macex.device.judging import Judge
-from macex.stages.search.combinations import PER_UNIT
-from macex.stages.search.exhaustive import Exhaustive
+from macex.stages.search.combinations import PER_UNIT, REPEATS
+from macex.stages.search.exhaustive import CLOSE, NEARER, Exhaustive
 
-MOST_PARTS = 60  # single changes that combinations are built from: bits of a key
+LEAST = 1e-6  # the distance that gains are divided by at least
+FAR = 1e6  # so much farther is what should not suffice
 
 
 class Level(NamedTuple):
@@ -27,10 +30,21 @@ class Level(NamedTuple):
     values: Array  # (q, n, S)
     reached: Array  # (q, n) bool
     progress: Array  # (q, n)
+    key: Array  # (q, n) int: the same for the same changes
 
     def take(self, queries: Array) -> Level:
         """Those of some queries."""
         return Level(*(part[queries] for part in self))
+
+    def at(self, index: Array) -> Level:
+        """The combinations at `index` (q, m)."""
+        line = place_of(index).arange(index.shape[0])[:, None]
+        return Level(*(part[line, index] for part in self))
+
+    def join(self, other: Level) -> Level:
+        """The combinations of both."""
+        both = zip(self, other, strict=True)
+        return Level(*(place_of(self.key).xp.concat(pair, axis=1) for pair in both))
 
 
 class Parts(NamedTuple):
@@ -39,76 +53,165 @@ class Parts(NamedTuple):
     column: Array  # (q, T)
     value: Array  # (q, T)
     gain: Array  # (q, T) minus infinity where there is none
+    distance: Array  # (q, T)
+    key: Array  # (q, T) int
 
     def take(self, queries: Array) -> Parts:
         """Those of some queries."""
         return Parts(*(part[queries] for part in self))
 
+    def at(self, index: Array) -> Parts:
+        """Those at `index` (q, m)."""
+        return Parts(*(along(part, index) for part in self))
 
-class Family(NamedTuple):
-    """A level, and of which single changes each of its combinations is made."""
+    def join(self, other: Parts) -> Parts:
+        """Those of both."""
+        both = zip(self, other, strict=True)
+        return Parts(*(place_of(self.key).xp.concat(pair, axis=1) for pair in both))
 
-    level: Level
-    parts: Array  # (q, n, S) positions among the parts
-
-    def take(self, queries: Array) -> Family:
-        """Those of some queries."""
-        return Family(self.level.take(queries), self.parts[queries])
+    def alone(self, base: Array) -> Level:
+        """Each by itself."""
+        reached = self.gain > place_of(base).xp.inf
+        parts = self.column[:, :, None], self.value[:, :, None]
+        return Level(*parts, reached, base[:, None] + self.gain, self.key)
 
 
 def first_level(judge: Judge, own: Array, singles: Singles) -> Level:
     """All single changes, scored."""
-    xp = judge.asker.layout.place.xp
-    columns = xp.broadcast_to(singles.column, singles.value.shape)[:, :, None]
-    values = singles.value[:, :, None]
-    return Level(columns, values, *judge.singles(own, singles.column, singles.value, singles.real))
+    place, shape = judge.asker.layout.place, singles.value.shape
+    salt = place.array(np.random.default_rng(0).integers(1, 2**50, shape[1]))
+    column, key = (place.xp.broadcast_to(part, shape) for part in (singles.column, salt))
+    verdict = judge.singles(own, singles.column, singles.value, singles.real)
+    return Level(column[:, :, None], singles.value[:, :, None], *verdict, key)
 
 
-def best_parts(singles: Singles, level: Level, base: Array, most: int) -> Parts:
-    """The single changes that come nearest to the goal, not too many of one column."""
-    gain = level.progress - base[:, None]
-    most = min(most, MOST_PARTS)
-    spans = list(zip(singles.starts[:-1], singles.starts[1:], strict=True))
-    each = max(PER_UNIT["fewest"], most // max(1, len(spans)))
-    keys = ranked_keys(gain)
-    best = [lowest(keys[:, start:stop], each) + start for start, stop in spans]
-    entry = place_of(base).xp.concat(best, axis=1)
-    entry = along(entry, lowest(along(keys, entry), most))
-    return Parts(singles.column[entry], along(singles.value, entry), along(gain, entry))
+def best_parts(
+    judge: Judge,
+    own: Array,
+    base: Array,
+    level: Level,
+    starts: tuple[int, ...],
+    search: Exhaustive,
+) -> tuple[Parts, Parts]:
+    """Of all single changes the surest, and those that nearer combinations are built from.
+
+    The surest come nearest to the goal, only a few of one column. The others are the surest with
+    more of one column, and those that gain most for their distance.
+    """
+    gain, distance = level.progress - base[:, None], _distances(judge, own, level)
+    every = Parts(level.columns[:, :, 0], level.values[:, :, 0], gain, distance, level.key)
+    xp, most = place_of(base).xp, search.parents
+    few = max(PER_UNIT["fewest"], most // max(1, len(starts) - 1))
+    worth, thrift = ranked_keys(gain), ranked_keys(_thrift(gain, distance))
+    leaders = _leaders(worth, starts, max(few, PER_UNIT["nearest"]))
+    surest = _best_entries(worth, [mine[:, :few] for mine in leaders], most)
+    wide = _best_entries(worth, leaders, most)
+    frugal = _best_entries(thrift, _leaders(thrift, starts, PER_UNIT["nearest"]), most)
+    again = xp.any(frugal[:, :, None] == wide[:, None, :], axis=2)
+    near = every.at(frugal)
+    near = near._replace(gain=xp.where(again, -xp.inf, near.gain))
+    return every.at(surest), every.at(wide).join(near)
 
 
-def pairs(judge: Judge, own: Array, base: Array, parts: Parts, search: Exhaustive) -> Family:
+def _thrift(gain: Array, distance: Array) -> Array:
+    """How much is gained for the distance; what gains nothing comes last."""
+    xp = place_of(gain).xp
+    loss = xp.where(xp.isfinite(gain), -1.0 - distance, -xp.inf)
+    return xp.where(gain > 0, gain / xp.clip(distance, LEAST), loss)
+
+
+def _leaders(keys: Array, starts: tuple[int, ...], most: int) -> list[Array]:
+    """The entries of the lowest keys, at most so many of each column."""
+    spans = pairwise(starts)
+    return [lowest(keys[:, start:stop], most) + start for start, stop in spans]
+
+
+def _best_entries(keys: Array, leaders: list[Array], most: int) -> Array:
+    """Of the leaders of all columns those of the lowest keys."""
+    entry = place_of(keys).xp.concat(leaders, axis=1)
+    return along(entry, lowest(along(keys, entry), most))
+
+
+def pairs(judge: Judge, own: Array, parts: Parts, alone: Level, search: Exhaustive) -> Level:
     """The most promising pairs of single changes, scored."""
     place = judge.asker.layout.place
     xp = place.xp
     first, second = (place.array(side) for side in np.triu_indices(int(parts.gain.shape[1]), k=1))
-    guess = base[:, None] + parts.gain[:, first] + parts.gain[:, second]
+    guess = alone.progress[:, first] + parts.gain[:, second]
     guess = xp.where(parts.column[:, first] == parts.column[:, second], -xp.inf, guess)
     order = lowest(ranked_keys(guess), search.beam + search.more)
-    made = xp.stack([first[order], second[order]], axis=2)
-    return _scored(judge, own, parts, made, xp.isfinite(along(guess, order)), search.beam)
+    made = _extended(alone, first[order], parts, second[order])
+    return _scored(judge, own, made, xp.isfinite(along(guess, order)), search.beam)
 
 
-def extended(judge: Judge, own: Array, parts: Parts, before: Family, search: Exhaustive) -> Family:
+def extended(judge: Judge, own: Array, parts: Parts, before: Level, search: Exhaustive) -> Level:
     """The best combinations of the level before, each with one more single change."""
-    place = judge.asker.layout.place
-    xp, size = place.xp, before.parts.shape[2] + 1
-    best = lowest(ranked_keys(before.level.progress), _parents(search, size))
-    (count, most), width = best.shape, parts.gain.shape[1]
-    line = place.arange(count)[:, None]
-    parents = before.parts[line, best]  # (q, P, S - 1)
-    taken = xp.any(
-        before.level.columns[line, best][:, :, None, :] == parts.column[:, None, :, None], axis=3
-    )
-    guess = along(before.level.progress, best)[:, :, None] + parts.gain[:, None, :]
-    guess = xp.reshape(xp.where(taken, -xp.inf, guess), (count, most * width))
-    order = lowest(ranked_keys(guess), most * width)
-    parent, single = order // width, order % width
-    made = xp.concat([parents[line, parent], single[:, :, None]], axis=2)
-    bits = xp.sum(place.array(2 ** np.arange(MOST_PARTS))[made], axis=2)
-    fresh = xp.isfinite(along(guess, order)) & first_of_each(bits)
-    made, real = _leading(made, fresh, search.beam + search.more)
-    return _scored(judge, own, parts, made, real, search.beam)
+    xp, size = place_of(own).xp, before.columns.shape[2] + 1
+    parents = before.at(lowest(ranked_keys(before.progress), _parents(search, size)))
+    guess, keys = _guesses(parents, parts)
+    order = lowest(ranked_keys(guess), guess.shape[1])
+    fresh = xp.isfinite(along(guess, order)) & first_of_each(along(keys, order))
+    order, real = _leading(order, fresh, search.beam + search.more)
+    width = parts.gain.shape[1]
+    made = _extended(parents, order // width, parts, order % width)
+    return _scored(judge, own, made, real, search.beam)
+
+
+def nearer(
+    judge: Judge,
+    own: Array,
+    base: Array,
+    parts: Parts,
+    before: Level,
+    level: Level,
+    search: Exhaustive,
+) -> Level:
+    """The level and combinations that should suffice too and are nearer than all that do.
+
+    Where none does, some more are tried.
+    """
+    xp, width = place_of(own).xp, parts.gain.shape[1]
+    thrift = _thrift(before.progress - base[:, None], _distances(judge, own, before))
+    parents = before.at(lowest(ranked_keys(thrift), search.parents))
+    guess, keys = _guesses(parents, parts)
+    distance = _distances(judge, own, parents)[:, :, None] + parts.distance[:, None, :]
+    distance = xp.reshape(distance, guess.shape)
+    slack = 0.5 if judge.asker.outlook.probable else 0.0
+    promise = xp.where(guess >= -slack, -distance, guess - FAR)
+    order = lowest(ranked_keys(promise), NEARER * REPEATS)
+    fresh = xp.isfinite(along(promise, order)) & first_of_each(along(keys, order))
+    order, real = _leading(order, fresh, NEARER)
+    found = xp.min(xp.where(level.reached, _distances(judge, own, level), xp.inf), axis=1)
+    real = real & (along(distance, order) < found[:, None] - CLOSE)
+    made = _extended(parents, order // width, parts, order % width)
+    return level.join(_scored(judge, own, made, real, NEARER))
+
+
+def _guesses(parents: Level, parts: Parts) -> tuple[Array, Array]:
+    """The estimated progress of every extension, (q, P * T), and its key."""
+    xp = place_of(parts.gain).xp
+    shape = (parts.gain.shape[0], parents.key.shape[1] * parts.gain.shape[1])
+    taken = xp.any(parents.columns[:, :, None, :] == parts.column[:, None, :, None], axis=3)
+    guess = parents.progress[:, :, None] + parts.gain[:, None, :]
+    keys = parents.key[:, :, None] + parts.key[:, None, :]
+    return xp.reshape(xp.where(taken, -xp.inf, guess), shape), xp.reshape(keys, shape)
+
+
+def _extended(parents: Level, parent: Array, parts: Parts, single: Array) -> Level:
+    """Combinations (q, n) of a parent and a single change each, not scored yet."""
+    xp = place_of(single).xp
+    made, more = parents.at(parent), parts.at(single)
+    columns = xp.concat([made.columns, more.column[:, :, None]], axis=2)
+    values = xp.concat([made.values, more.value[:, :, None]], axis=2)
+    return made._replace(columns=columns, values=values, key=made.key + more.key)
+
+
+def _distances(judge: Judge, own: Array, level: Level) -> Array:
+    """How far each combination is from its query, (q, n)."""
+    layout = judge.asker.layout
+    line = layout.place.arange(own.shape[0])[:, None, None]
+    mine = own[line, level.columns]
+    return layout.place.xp.sum(layout.distances(mine, level.values, level.columns), axis=2)
 
 
 def _parents(search: Exhaustive, size: int) -> int:
@@ -116,27 +219,25 @@ def _parents(search: Exhaustive, size: int) -> int:
     return search.parents if size <= search.depth else max(2, search.parents // 5)
 
 
-def _leading(made: Array, fresh: Array, most: int) -> tuple[Array, Array]:
-    """The first `most` fresh combinations of each query, and which of them there are."""
-    place = place_of(made)
+def _leading(order: Array, fresh: Array, most: int) -> tuple[Array, Array]:
+    """The first `most` fresh entries of each line, and which of them there are."""
+    place = place_of(order)
     xp = place.xp
     rank = xp.cumulative_sum(xp.astype(fresh, xp.int64), axis=1) - 1
     line, entry = xp.nonzero(fresh & (rank < most))
-    kept = place.zeros((made.shape[0], most, made.shape[2]), xp.int64)
-    real = place.zeros((made.shape[0], most), xp.bool)
-    kept[line, rank[line, entry]] = made[line, entry]
+    kept = place.zeros((order.shape[0], most), xp.int64)
+    real = place.zeros((order.shape[0], most), xp.bool)
+    kept[line, rank[line, entry]] = order[line, entry]
     real[line, rank[line, entry]] = True
     return kept, real
 
 
-def _scored(judge: Judge, own: Array, parts: Parts, made: Array, real: Array, beam: int) -> Family:
-    """Combinations (q, n, S), the first `beam` scored, and the others where these do not help."""
+def _scored(judge: Judge, own: Array, made: Level, real: Array, beam: int) -> Level:
+    """Combinations of which the first `beam` are scored, and the others where these do not help."""
     place = judge.asker.layout.place
-    line = place.arange(made.shape[0])[:, None, None]
-    columns, values = parts.column[line, made], parts.value[line, made]
-    early = (place.arange(made.shape[1]) < beam)[None, :]
-    reached, progress = judge.changes(own, columns, values, real & early)
+    early = (place.arange(real.shape[1]) < beam)[None, :]
+    reached, progress = judge.changes(own, made.columns, made.values, real & early)
     late = real & ~early & ~place.xp.any(reached, axis=1)[:, None]
-    more, further = judge.changes(own, columns, values, late)
+    more, further = judge.changes(own, made.columns, made.values, late)
     progress = place.xp.where(late, further, progress)
-    return Family(Level(columns, values, reached | more, progress), made)
+    return made._replace(reached=reached | more, progress=progress)

@@ -9,7 +9,7 @@ from macex.device.arrays import Array, place_of
 from macex.device.candidates import singles
 from macex.device.judging import Judge
 from macex.device.layout import Layout
-from macex.device.levels import Level, best_parts, extended, first_level, pairs
+from macex.device.levels import Level, best_parts, extended, first_level, nearer, pairs
 from macex.device.neighbors import Nearby
 from macex.device.plausibility import Usual
 from macex.device.selection import Selection
@@ -51,19 +51,25 @@ class Searcher:
         most = min(self.layout.max_changes, self.search.deepest)
         if not left.shape[0] or most < 2:
             return
-        queries, own, base = queries[left], own[left], base[left]
-        parts = best_parts(offered.take(left), level.take(left), base, self.search.parents)
-        family = pairs(self.judge, own, base, parts, self.search)
+        queries, own, base, first = queries[left], own[left], base[left], level.take(left)
+        surest, more = best_parts(self.judge, own, base, first, offered.starts, self.search)
+        before = surest.alone(base)
+        level = pairs(self.judge, own, surest, before, self.search)
+        level = nearer(self.judge, own, base, more, before, level, self.search)
         for size in range(2, most + 1):
             if size > 2:
-                family = extended(self.judge, own, parts, family, self.search)
-            helped, left = _split(family.level)
+                before, level = level, extended(self.judge, own, surest, level, self.search)
+            helped, left = _split(level)
             if helped.shape[0]:
-                yield queries[helped], choose(own[helped], family.level.take(helped))
+                mine, found = own[helped], level.take(helped)
+                if size > 2:
+                    some = base[helped], more.take(helped), before.take(helped)
+                    found = nearer(self.judge, mine, *some, found, self.search)
+                yield queries[helped], choose(mine, found)
             if not left.shape[0]:
                 return
-            queries, own = queries[left], own[left]
-            parts, family = parts.take(left), family.take(left)
+            queries, own, base = queries[left], own[left], base[left]
+            surest, more, level = surest.take(left), more.take(left), level.take(left)
 
 
 def _split(level: Level) -> tuple[Array, Array]:
