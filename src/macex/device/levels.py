@@ -30,6 +30,7 @@ class Level(NamedTuple):
     values: Array  # (q, n, S)
     reached: Array  # (q, n) bool
     progress: Array  # (q, n)
+    distance: Array  # (q, n)
     key: Array  # (q, n) int: the same for the same changes
 
     def take(self, queries: Array) -> Level:
@@ -73,36 +74,34 @@ class Parts(NamedTuple):
         """Each by itself."""
         reached = self.gain > place_of(base).xp.inf
         parts = self.column[:, :, None], self.value[:, :, None]
-        return Level(*parts, reached, base[:, None] + self.gain, self.key)
+        return Level(*parts, reached, base[:, None] + self.gain, self.distance, self.key)
 
 
 def first_level(judge: Judge, own: Array, singles: Singles) -> Level:
     """All single changes, scored."""
-    place, shape = judge.asker.layout.place, singles.value.shape
-    salt = place.array(np.random.default_rng(0).integers(1, 2**50, shape[1]))
-    column, key = (place.xp.broadcast_to(part, shape) for part in (singles.column, salt))
-    verdict = judge.singles(own, singles.column, singles.value, singles.real)
-    return Level(column[:, :, None], singles.value[:, :, None], *verdict, key)
+    layout, column, value = judge.asker.layout, singles.column, singles.value
+    salt = np.random.default_rng(0).integers(1, 2**50, value.shape[1])
+    columns, keys = (
+        layout.place.xp.broadcast_to(part, value.shape)
+        for part in (column, layout.place.array(salt))
+    )
+    verdict = judge.singles(own, column, value, singles.real)
+    distance = layout.distances(own[:, column], value, column)
+    return Level(columns[:, :, None], value[:, :, None], *verdict, distance, keys)
 
 
 def best_parts(
-    judge: Judge,
-    own: Array,
-    base: Array,
-    level: Level,
-    starts: tuple[int, ...],
-    search: Exhaustive,
+    level: Level, base: Array, starts: tuple[int, ...], most: int
 ) -> tuple[Parts, Parts]:
     """Of all single changes the surest, and those that nearer combinations are built from.
 
     The surest come nearest to the goal, only a few of one column. The others are the surest with
     more of one column, and those that gain most for their distance.
     """
-    gain, distance = level.progress - base[:, None], _distances(judge, own, level)
-    every = Parts(level.columns[:, :, 0], level.values[:, :, 0], gain, distance, level.key)
-    xp, most = place_of(base).xp, search.parents
+    xp, gain = place_of(base).xp, level.progress - base[:, None]
+    every = Parts(level.columns[:, :, 0], level.values[:, :, 0], gain, level.distance, level.key)
     few = max(PER_UNIT["fewest"], most // max(1, len(starts) - 1))
-    worth, thrift = ranked_keys(gain), ranked_keys(_thrift(gain, distance))
+    worth, thrift = ranked_keys(gain), ranked_keys(_thrift(gain, level.distance))
     leaders = _leaders(worth, starts, max(few, PER_UNIT["nearest"]))
     surest = _best_entries(worth, [mine[:, :few] for mine in leaders], most)
     wide = _best_entries(worth, leaders, most)
@@ -146,55 +145,53 @@ def pairs(judge: Judge, own: Array, parts: Parts, alone: Level, search: Exhausti
 
 def extended(judge: Judge, own: Array, parts: Parts, before: Level, search: Exhaustive) -> Level:
     """The best combinations of the level before, each with one more single change."""
-    xp, size = place_of(own).xp, before.columns.shape[2] + 1
+    size = before.columns.shape[2] + 1
     parents = before.at(lowest(ranked_keys(before.progress), _parents(search, size)))
-    guess, keys = _guesses(parents, parts)
-    order = lowest(ranked_keys(guess), guess.shape[1])
-    fresh = xp.isfinite(along(guess, order)) & first_of_each(along(keys, order))
-    order, real = _leading(order, fresh, search.beam + search.more)
-    width = parts.gain.shape[1]
-    made = _extended(parents, order // width, parts, order % width)
+    guess = _guesses(parents, parts)
+    made, real = _first(parents, parts, guess, guess.shape[1], search.beam + search.more)
     return _scored(judge, own, made, real, search.beam)
 
 
 def nearer(
-    judge: Judge,
-    own: Array,
-    base: Array,
-    parts: Parts,
-    before: Level,
-    level: Level,
-    search: Exhaustive,
+    judge: Judge, own: Array, base: Array, parts: Parts, before: Level, level: Level, most: int
 ) -> Level:
     """The level and combinations that should suffice too and are nearer than all that do.
 
-    Where none does, some more are tried.
+    They extend the `most` combinations of the level before that gain most for their distance.
     """
-    xp, width = place_of(own).xp, parts.gain.shape[1]
-    thrift = _thrift(before.progress - base[:, None], _distances(judge, own, before))
-    parents = before.at(lowest(ranked_keys(thrift), search.parents))
-    guess, keys = _guesses(parents, parts)
-    distance = _distances(judge, own, parents)[:, :, None] + parts.distance[:, None, :]
-    distance = xp.reshape(distance, guess.shape)
+    xp = place_of(own).xp
+    thrift = _thrift(before.progress - base[:, None], before.distance)
+    parents = before.at(lowest(ranked_keys(thrift), most))
+    guess = _guesses(parents, parts)
+    distance = parents.distance[:, :, None] + parts.distance[:, None, :]
     slack = 0.5 if judge.asker.outlook.probable else 0.0
-    promise = xp.where(guess >= -slack, -distance, guess - FAR)
-    order = lowest(ranked_keys(promise), NEARER * REPEATS)
-    fresh = xp.isfinite(along(promise, order)) & first_of_each(along(keys, order))
-    order, real = _leading(order, fresh, NEARER)
-    found = xp.min(xp.where(level.reached, _distances(judge, own, level), xp.inf), axis=1)
-    real = real & (along(distance, order) < found[:, None] - CLOSE)
-    made = _extended(parents, order // width, parts, order % width)
-    return level.join(_scored(judge, own, made, real, NEARER))
+    promise = xp.where(guess >= -slack, -xp.reshape(distance, guess.shape), guess - FAR)
+    made, real = _first(parents, parts, promise, NEARER * REPEATS, NEARER)
+    found = xp.min(xp.where(level.reached, level.distance, xp.inf), axis=1)
+    real = real & (made.distance < found[:, None] - CLOSE)
+    reached, progress = judge.changes(own, made.columns, made.values, real)
+    return level.join(made._replace(reached=reached, progress=progress))
 
 
-def _guesses(parents: Level, parts: Parts) -> tuple[Array, Array]:
-    """The estimated progress of every extension, (q, P * T), and its key."""
+def _guesses(parents: Level, parts: Parts) -> Array:
+    """The estimated progress of every parent with every single change, (q, P * T)."""
     xp = place_of(parts.gain).xp
-    shape = (parts.gain.shape[0], parents.key.shape[1] * parts.gain.shape[1])
     taken = xp.any(parents.columns[:, :, None, :] == parts.column[:, None, :, None], axis=3)
     guess = parents.progress[:, :, None] + parts.gain[:, None, :]
-    keys = parents.key[:, :, None] + parts.key[:, None, :]
-    return xp.reshape(xp.where(taken, -xp.inf, guess), shape), xp.reshape(keys, shape)
+    shape = (guess.shape[0], guess.shape[1] * guess.shape[2])
+    return xp.reshape(xp.where(taken, -xp.inf, guess), shape)
+
+
+def _first(
+    parents: Level, parts: Parts, promise: Array, looked_at: int, most: int
+) -> tuple[Level, Array]:
+    """The combinations that promise most, (q, most), each once, and which of them there are."""
+    xp, width = place_of(promise).xp, parts.gain.shape[1]
+    order = lowest(ranked_keys(promise), looked_at)
+    keys = along(parents.key, order // width) + along(parts.key, order % width)
+    fresh = xp.isfinite(along(promise, order)) & first_of_each(keys)
+    order, real = _leading(order, fresh, most)
+    return _extended(parents, order // width, parts, order % width), real
 
 
 def _extended(parents: Level, parent: Array, parts: Parts, single: Array) -> Level:
@@ -203,15 +200,8 @@ def _extended(parents: Level, parent: Array, parts: Parts, single: Array) -> Lev
     made, more = parents.at(parent), parts.at(single)
     columns = xp.concat([made.columns, more.column[:, :, None]], axis=2)
     values = xp.concat([made.values, more.value[:, :, None]], axis=2)
-    return made._replace(columns=columns, values=values, key=made.key + more.key)
-
-
-def _distances(judge: Judge, own: Array, level: Level) -> Array:
-    """How far each combination is from its query, (q, n)."""
-    layout = judge.asker.layout
-    line = layout.place.arange(own.shape[0])[:, None, None]
-    mine = own[line, level.columns]
-    return layout.place.xp.sum(layout.distances(mine, level.values, level.columns), axis=2)
+    distance, key = made.distance + more.distance, made.key + more.key
+    return made._replace(columns=columns, values=values, distance=distance, key=key)
 
 
 def _parents(search: Exhaustive, size: int) -> int:

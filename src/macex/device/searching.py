@@ -52,10 +52,10 @@ class Searcher:
         if not left.shape[0] or most < 2:
             return
         queries, own, base, first = queries[left], own[left], base[left], level.take(left)
-        surest, more = best_parts(self.judge, own, base, first, offered.starts, self.search)
+        surest, more = best_parts(first, base, offered.starts, self.search.parents)
         before = surest.alone(base)
         level = pairs(self.judge, own, surest, before, self.search)
-        level = nearer(self.judge, own, base, more, before, level, self.search)
+        level = nearer(self.judge, own, base, more, before, level, self.search.parents)
         for size in range(2, most + 1):
             if size > 2:
                 before, level = level, extended(self.judge, own, surest, level, self.search)
@@ -64,7 +64,7 @@ class Searcher:
                 mine, found = own[helped], level.take(helped)
                 if size > 2:
                     some = base[helped], more.take(helped), before.take(helped)
-                    found = nearer(self.judge, mine, *some, found, self.search)
+                    found = nearer(self.judge, mine, *some, found, self.search.parents)
                 yield queries[helped], choose(mine, found)
             if not left.shape[0]:
                 return

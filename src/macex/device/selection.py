@@ -77,7 +77,7 @@ class Selection:
         """The chosen rows (q, d); every query has an example in the level."""
         xp = self.layout.place.xp
         every = Pool(level.columns, level.values, level.progress, level.reached)
-        short = self._shortlist(own, every)
+        short = self._shortlist(every, level.distance)
         way = None if self.section is None else self._refined(own, short, self.section)
         pool = short if way is None else short.join(way.end)
         rows = self._rows(own, pool, self._best(own, pool))
@@ -90,13 +90,12 @@ class Selection:
             rows[odd] = self._plausible(own[odd], pool)
         return rows
 
-    def _shortlist(self, own: Array, pool: Pool) -> Pool:
+    def _shortlist(self, pool: Pool, distance: Array) -> Pool:
         """The nearest few examples of the nearest sets of columns, (q, SETS * EACH)."""
         xp, place = self.layout.place.xp, self.layout.place
-        _, distance = self._measured(own, pool)
-        left = xp.where(pool.real, distance, xp.inf)
+        left = xp.where(pool.real, xp.round(distance * 1e9), xp.inf)
         keys = xp.sum(self.layout.salt[pool.columns], axis=2)
-        line = place.arange(own.shape[0])
+        line = place.arange(distance.shape[0])
         index, nearness = [], []
         for _ in range(SETS):
             same = keys == at_each(keys, first_lowest(left)[1])[:, None]
