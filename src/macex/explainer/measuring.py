@@ -21,8 +21,11 @@ def measure_of(fitted: Fitted, space: Space) -> Callable[[Array, Array], Array]:
     weights = space.bounds.weights.copy()
     weights[:, [column for column, _ in space.derived]] = 0.0
 
+    even = bool((weights == 1.0).all())
+
     def built_in(codes: Array, at: Array) -> Array:
-        return fitted.scales.total(space.own[at], space.columns(codes, at), weights[at])
+        after = space.columns(codes, at)
+        return fitted.scales.total(space.own[at], after, 1.0 if even else weights[at])
 
     def given(codes: Array, at: Array) -> Array:
         schema, rows = fitted.ground.schema, space.rows

@@ -6,7 +6,7 @@ Only this room knows frames. The rest of the engine sees float64 arrays of codes
 from __future__ import annotations
 
 from macex.schema.cells import Array
-from macex.schema.columns import MISSING, UNKNOWN, Column, special
+from macex.schema.columns import MISSING, UNKNOWN, Column, any_special, special
 from macex.schema.keys import cell_keys, row_keys
 from macex.schema.kinds import Categorical, Continuous, Datetime, Kind, OneHot, Ordered
 from macex.schema.rows import Rows
@@ -25,6 +25,7 @@ __all__ = [
     "Ordered",
     "Rows",
     "Schema",
+    "any_special",
     "cell_keys",
     "row_keys",
     "special",

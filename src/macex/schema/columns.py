@@ -30,6 +30,11 @@ def special(codes: Floats) -> npt.NDArray[np.bool_]:
     return (codes == MISSING) | (codes == UNKNOWN)
 
 
+def any_special(codes: Floats) -> bool:
+    """Whether any code may be a reserved one: those are lower than nearly all others."""
+    return bool(codes.min(initial=0.0) <= MISSING)
+
+
 MICROSECONDS = 1_000_000
 EXACT = 2.0**53
 Floats = npt.NDArray[np.float64]

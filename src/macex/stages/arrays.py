@@ -33,11 +33,13 @@ def highest(table: Array, count: int) -> Array:
     """
     if count >= table.shape[1]:
         return np.argsort(-table, axis=1, kind="stable")
-    edge = -np.partition(-table, count - 1, axis=1)[:, count - 1 : count]
-    above = table > edge
-    room = count - above.sum(axis=1, keepdims=True)
-    level = table == edge
-    chosen = above | (level & (np.cumsum(level, axis=1) <= room))
+    edge = np.partition(table, -count, axis=1)[:, -count, None]
+    chosen = table >= edge
+    tied = np.flatnonzero(chosen.sum(axis=1) > count)
+    if len(tied):
+        above, level = table[tied] > edge[tied], table[tied] == edge[tied]
+        room = count - above.sum(axis=1, keepdims=True)
+        chosen[tied] = above | (level & (np.cumsum(level, axis=1) <= room))
     place = np.nonzero(chosen)[1].reshape(len(table), count)
     order = np.argsort(-np.take_along_axis(table, place, axis=1), axis=1, kind="stable")
     return np.take_along_axis(place, order, axis=1)
@@ -63,9 +65,11 @@ def rank_within(group: Array, *keys: Array) -> Array:
     """
     order = np.lexsort((*keys[::-1], group))
     ranked = group[order]
-    starts = np.searchsorted(ranked, ranked, side="left")
+    turn = np.arange(len(group))
+    begins = np.ones(len(group), bool)
+    begins[1:] = ranked[1:] != ranked[:-1]
     rank = np.empty(len(group), int)
-    rank[order] = np.arange(len(group)) - starts
+    rank[order] = turn - np.maximum.accumulate(np.where(begins, turn, 0))
     return rank
 
 

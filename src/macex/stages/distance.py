@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from macex.schema import Array, special
+from macex.schema import Array, any_special, special
 
 if TYPE_CHECKING:
     from macex.schema import Schema
@@ -40,12 +40,15 @@ class Scales:
         else:
             steps = np.abs(after - before) / self.scale
         steps = np.where(self.discrete, after != before, steps)
-        odd = special(after) | special(before)
-        return np.where(odd, after != before, steps) if odd.any() else steps
+        if not (any_special(after) or any_special(before)):
+            return steps
+        return np.where(special(after) | special(before), after != before, steps)
 
     def total(self, before: Array, after: Array, weights: Array | float = 1.0) -> Array:
         """The weighted distance of whole rows, (n,)."""
-        steps = self.between(before, after) * weights
+        steps = self.between(before, after)
+        if not isinstance(weights, float):
+            steps = steps * weights
         return _sums(steps[:, self.by_name])
 
     def proximity(self, before: Array, after: Array) -> Array:

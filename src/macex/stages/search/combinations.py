@@ -116,18 +116,24 @@ def _parents(task: Task, before: Level, queries: Array, most: int) -> _Parts:
     return parts
 
 
-def _single_parts(task: Task, singles: Singles, queries: Array, most: int) -> tuple[Array, _Parts]:
-    """The best single changes: which candidates they are, and as parts."""
+def _single_parts(
+    task: Task, singles: Singles, queries: Array, most: int, *, frugal: bool
+) -> tuple[Array, _Parts]:
+    """The best single changes: which candidates they are, and as parts.
+
+    Where the nearest are wanted these are those that gain most for their distance, and unless
+    `frugal` those that gain most as well.
+    """
     unit, value = singles.candidates.unit, singles.candidates.value
     gain = singles.gain[queries]
     distance = _single_distances(task, singles, queries, np.isfinite(gain))
     per_unit = most if task.space.bound_rows else PER_UNIT[task.prefer]
-    entry, capped = _best_entries(gain, unit, most, per_unit)
+    entry, capped = _best_entries(_ranked(task, gain, distance), unit, most, per_unit)
     real = np.isfinite(capped)
-    if task.prefer == "nearest":
-        frugal, capped = _best_entries(_ranked(task, gain, distance), unit, most, per_unit)
-        entry = np.concatenate([frugal, entry], axis=1)
-        real = np.concatenate([np.isfinite(capped), real], axis=1)
+    if task.prefer == "nearest" and not frugal:
+        surest, capped = _best_entries(gain, unit, most, per_unit)
+        entry = np.concatenate([entry, surest], axis=1)
+        real = np.concatenate([real, np.isfinite(capped)], axis=1)
     codes = np.repeat(task.queries[queries][:, None], entry.shape[1], axis=1)
     line, place = np.indices(entry.shape)
     codes[line, place, unit[entry]] = value[queries[:, None], entry]
@@ -206,12 +212,15 @@ def brood(
     queries: Array,
     most: tuple[int, int],
     limit: int,
+    *,
+    frugal: bool = False,
 ) -> Brood:
     """Extend the best combinations of the level before by the best single changes.
 
-    `most` says how many combinations, and how many single changes.
+    `most` says how many combinations, and how many single changes; `frugal` leaves out those that
+    are good for nothing but their gain.
     """
-    entry, parts = _single_parts(task, singles, queries, most[1])
+    entry, parts = _single_parts(task, singles, queries, most[1], frugal=frugal)
     parents = parts if before is None else _parents(task, before, queries, most[0])
     units = singles.candidates.unit[entry]
     values = np.take_along_axis(singles.candidates.value[queries], entry, axis=1)
@@ -224,7 +233,7 @@ def brood(
     distance = parents.distance[:, :, None] + parts.distance[:, None, :]
     promise = _promise(task, guess, distance, queries)
     promise = promise.reshape(len(queries), guess.shape[1] * guess.shape[2])
-    once = before is None and task.prefer != "nearest"
+    once = before is None and (frugal or task.prefer != "nearest")
     wide = promise.shape[1] if task.space.bound_rows else limit * (1 if once else REPEATS)
     pair = highest(promise, wide)
     fresh = np.isfinite(np.take_along_axis(promise, pair, axis=1))

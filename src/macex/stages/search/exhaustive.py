@@ -114,7 +114,11 @@ class Exhaustive:
             parts.append(greedy_path(task, singles, open_))
         if size == 2 and task.prefer == "nearest":
             parts.append(grid_of_numbers(task, singles, beam, self.beam))
-        level = _score(task, *_fresh(task, pools, parts))
+        codes, at = _fresh(task, pools, parts)
+        if size == 2 and task.prefer == "fewest" and task.count > 1:
+            more, whose = _joint(task, singles, pools, open_, width)
+            codes, at = np.concatenate([codes, more]), np.concatenate([at, whose])
+        level = _score(task, codes, at)
         helped = level.at[level.reached]
         late = [young.after(beam_rows, helped) for young in broods] if more_rows else []
         if any(len(at) for _, at in late):
@@ -149,11 +153,12 @@ class Exhaustive:
         nearest[found.at] = np.inf
         np.minimum.at(nearest, found.at, task.measure(found.codes, found.at))
         parts = [(task.queries[:0], np.zeros(0, np.intp))]
+        near = replace(task, prefer="nearest")
         for part in _blocks(beam[np.isfinite(nearest[beam])], width):
-            young = brood(replace(task, prefer="nearest"), singles, before, part, width, NEARER)
+            young = brood(near, singles, before, part, width, NEARER, frugal=True)
             codes, at = young.rows(young.rank < NEARER)
-            near = task.measure(codes, at) < nearest[at] - CLOSE
-            parts.append((codes[near], at[near]))
+            nearer = task.measure(codes, at) < nearest[at] - CLOSE
+            parts.append((codes[nearer], at[nearer]))
         return parts
 
     def _width(self, task: Task, singles: Singles, size: int) -> tuple[int, int]:
@@ -168,6 +173,26 @@ class Exhaustive:
             return most, most
         every = min(singles.reach.shape[1], MOST_PARTS)
         return every if size == 2 else self.parents, every
+
+
+def _joint(
+    task: Task, singles: Singles, pools: list[Pool], queries: Array, width: tuple[int, int]
+) -> tuple[Array, Array]:
+    """Pairs of changes neither of which suffices, though more of one alone would.
+
+    Where several examples are wanted they stand beside those that change one column further.
+    """
+    offered = singles.candidates
+    apart = replace(offered, allowed=offered.allowed & ~singles.reached)
+    found = Pool.join(pools, task.space.width)
+    codes, at = [task.queries[:0]], [np.zeros(0, np.intp)]
+    for part in _blocks(queries[np.isin(queries, found.at)], width):
+        young = brood(task, singles._replace(candidates=apart), None, part, width, NEARER)
+        rows, whose = young.rows(young.rank < NEARER)
+        joint = _superfluous(task, found, rows, whose)
+        codes.append(rows[joint])
+        at.append(whose[joint])
+    return np.concatenate(codes), np.concatenate(at)
 
 
 def _blocks(queries: Array, width: tuple[int, int]) -> list[Array]:
