@@ -15,6 +15,7 @@ from macex.device.arrays import (
     best_of,
     changed_rows,
     first_lowest,
+    first_of_each,
     place_of,
     rows_at,
 )
@@ -153,6 +154,7 @@ class Selection:
         left = pool.real & (changes == fewest)
         best = best_of(left, distance, -pool.progress)
         left = left & (place.arange(left.shape[1]) != best[:, None])
+        left = left & first_of_each(xp.where(left, _nearness(distance, pool.progress), xp.inf))
         queries = place.arange(own.shape[0])
         for wave in (*WAVES, None):
             if not queries.shape[0]:
@@ -193,8 +195,13 @@ def _nearest(real: Array, distance: Array, progress: Array, count: int) -> Array
     """The `count` nearest of the real entries as a mask (q, n); of equally near ones the surest."""
     place = place_of(real)
     xp, line = place.xp, place.arange(real.shape[0])
-    keys = distance - xp.clip(progress, -49.0, 49.0) * 1e-11  # distances have nine decimals
-    left = xp.where(real, keys, xp.inf)
+    left = xp.where(real, _nearness(distance, progress), xp.inf)
     for _ in range(count):
         left[line, first_lowest(left)[1]] = xp.inf
     return real & (left == xp.inf)
+
+
+def _nearness(distance: Array, progress: Array) -> Array:
+    """Keys that rank the nearest first, of equally near ones the surest; alike for equal rows."""
+    xp = place_of(distance).xp
+    return distance - xp.clip(progress, -49.0, 49.0) * 1e-11  # distances have nine decimals
