@@ -127,9 +127,13 @@ def best_parts(
 
 def _best_entries(worth: Array, starts: tuple[int, ...], most: int, each: int) -> Array:
     """The entries of most worth, at most `each` of one column."""
-    keys = ranked_keys(worth)
-    best = [lowest(keys[:, start:stop], each) + start for start, stop in pairwise(starts)]
-    entry = place_of(worth).xp.concat(best, axis=1)
+    place, keys = place_of(worth), ranked_keys(worth)
+    best = []
+    for start, stop in pairwise(starts):
+        few = place.xp.broadcast_to(place.arange(stop - start), (keys.shape[0], stop - start))
+        mine = few if stop - start <= each else lowest(keys[:, start:stop], each)
+        best.append(mine + start)
+    entry = place.xp.concat(best, axis=1)
     return along(entry, lowest(along(keys, entry), most))
 
 
