@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from macex.device.arrays import Array, at_each, best_of, lowest
+from macex.device.arrays import Array, at_each, best_of
 from macex.device.judging import Judge
 from macex.device.layout import Layout
 from macex.schema import MISSING
@@ -92,14 +92,13 @@ def on_the_way(layout: Layout, values: Array, tried: Tried) -> tuple[Array, Arra
     Of those on a line that reach the goal every fourth is kept, the nearest first.
     """
     xp, count = layout.place.xp, tried.points.shape[2]
-    turn = xp.cumulative_sum(xp.astype(tried.reached, xp.int64), axis=2) - 1
-    kept = tried.reached & (turn % PASSED == 0)
-    place = layout.place.arange(count)
-    keys = xp.reshape(xp.where(kept, place, place + count), (-1, count))
-    most = -(-count // PASSED)
-    order = xp.reshape(lowest(keys, most), (*kept.shape[:2], most))
-    points, progress, real = (
-        xp.take_along_axis(part, order, axis=2) for part in (tried.points, tried.progress, kept)
+    total = xp.cumulative_sum(xp.astype(tried.reached, xp.int64), axis=2)
+    wanted = 1 + PASSED * layout.place.arange(-(-count // PASSED))
+    before = total[:, :, None, :] < wanted[:, None]  # (e, S, m, n)
+    order = xp.sum(xp.astype(before, xp.int64), axis=3)
+    real, order = order < count, xp.clip(order, 0, count - 1)
+    points, progress = (
+        xp.take_along_axis(part, order, axis=2) for part in (tried.points, tried.progress)
     )
     made = _one_by_one(layout, values, points, real)
     return made.values, xp.reshape(progress, made.real.shape), made.real
