@@ -63,7 +63,8 @@ class Parts(NamedTuple):
 
     def at(self, index: Array) -> Parts:
         """Those at `index` (q, m)."""
-        return Parts(*(along(part, index) for part in self))
+        line = place_of(index).arange(index.shape[0])[:, None]
+        return Parts(*(part[line, index] for part in self))
 
 
 class Brood(NamedTuple):

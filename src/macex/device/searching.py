@@ -64,7 +64,7 @@ class Searcher:
         queries, own, base, level = queries[left], own[left], base[left], level.take(left)
         surest, frugal = best_parts(level, base, offered.starts, self.search.parents)
         level = scored(self.judge, own, pairs(surest, base), self.search)
-        level = nearer(self.judge, own, pairs(frugal, base), level)
+        level = nearer(self.judge, own, pairs(frugal, base), level)  # for those not helped, too
         for size in range(2, most + 1):
             if size > 2:
                 before, parents = level, surest_parents(level, self.search)
