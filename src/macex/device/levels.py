@@ -17,10 +17,11 @@ from macex.device.arrays import Array, along, first_of_each, lowest, place_of, r
 from macex.device.candidates import Singles
 from macex.device.judging import Judge
 from macex.stages.search.combinations import PER_UNIT, REPEATS
-from macex.stages.search.exhaustive import CLOSE, NEARER, Exhaustive
+from macex.stages.search.exhaustive import CLOSE, Exhaustive
 
 LEAST = 1e-6  # the distance that gains are divided by at least
 FAR = 1e6  # so much farther is what should not suffice
+NEARER = 32  # combinations that are tried because they are nearer; the search tries more
 
 
 class Level(NamedTuple):
