@@ -2,11 +2,13 @@
 
 As `macex.stages.search.exhaustive`: a level that is too large for its beam is cut to the most
 promising combinations, where the gain of a combination is estimated as the sum of its parts'
-gains, and if none of these reaches the goal some more are tried.
+gains, and if none of these reaches the goal some more are tried. Where some reach it, nearer ones
+that should suffice too are tried as well.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +16,12 @@ import numpy as np
 from macex.device.arrays import Array, along, first_of_each, lowest, place_of, ranked_keys
 from macex.device.candidates import Singles
 from macex.device.judging import Judge
-from macex.stages.search.combinations import PER_UNIT
-from macex.stages.search.exhaustive import Exhaustive
+from macex.stages.search.combinations import PER_UNIT, REPEATS
+from macex.stages.search.exhaustive import CLOSE, Exhaustive
 
-MOST_PARTS = 60  # single changes that combinations are built from: bits of a key
+LEAST = 1e-6  # the distance that gains are divided by at least
+FAR = 1e6  # so much farther is what should not suffice
+NEARER = 32  # combinations that are tried because they are nearer; the search tries more
 
 
 class Level(NamedTuple):
@@ -27,10 +31,22 @@ class Level(NamedTuple):
     values: Array  # (q, n, S)
     reached: Array  # (q, n) bool
     progress: Array  # (q, n)
+    distance: Array  # (q, n)
+    key: Array  # (q, n) int: the same for the same changes
 
     def take(self, queries: Array) -> Level:
         """Those of some queries."""
         return Level(*(part[queries] for part in self))
+
+    def at(self, index: Array) -> Level:
+        """The combinations at `index` (q, m)."""
+        line = place_of(index).arange(index.shape[0])[:, None]
+        return Level(*(part[line, index] for part in self))
+
+    def join(self, other: Level) -> Level:
+        """The combinations of both."""
+        both = zip(self, other, strict=True)
+        return Level(*(place_of(self.key).xp.concat(pair, axis=1) for pair in both))
 
 
 class Parts(NamedTuple):
@@ -39,104 +55,170 @@ class Parts(NamedTuple):
     column: Array  # (q, T)
     value: Array  # (q, T)
     gain: Array  # (q, T) minus infinity where there is none
+    distance: Array  # (q, T)
+    key: Array  # (q, T) int
 
     def take(self, queries: Array) -> Parts:
         """Those of some queries."""
         return Parts(*(part[queries] for part in self))
 
+    def at(self, index: Array) -> Parts:
+        """Those at `index` (q, m)."""
+        line = place_of(index).arange(index.shape[0])[:, None]
+        return Parts(*(part[line, index] for part in self))
 
-class Family(NamedTuple):
-    """A level, and of which single changes each of its combinations is made."""
 
-    level: Level
-    parts: Array  # (q, n, S) positions among the parts
+class Brood(NamedTuple):
+    """Combinations that may be scored: parents, each with one more single change."""
 
-    def take(self, queries: Array) -> Family:
-        """Those of some queries."""
-        return Family(self.level.take(queries), self.parts[queries])
+    parents: Level  # (q, P)
+    parts: Parts  # (q, T)
+    parent: Array  # (n,)
+    single: Array  # (n,)
+    guess: Array  # (q, n) the estimated progress, minus infinity where there is none
+
+    def first(self, promise: Array, most: int) -> tuple[Level, Array]:
+        """Those that promise most, (q, most), each once, and which of them there are."""
+        once = self.parents.columns.shape[2] == 1
+        order = lowest(ranked_keys(promise), most if once else most * REPEATS)
+        real = place_of(promise).xp.isfinite(along(promise, order))
+        if not once:
+            parent, single = self.parent[order], self.single[order]
+            keys = along(self.parents.key, parent) + along(self.parts.key, single)
+            order, real = _leading(order, real & first_of_each(keys), most)
+        return self._made(order), real
+
+    def distances(self) -> Array:
+        """How far each is from its query, (q, n)."""
+        return self.parents.distance[:, self.parent] + self.parts.distance[:, self.single]
+
+    def _made(self, order: Array) -> Level:
+        """Those at `order` (q, m), not scored yet."""
+        xp = place_of(order).xp
+        made, more = self.parents.at(self.parent[order]), self.parts.at(self.single[order])
+        columns = xp.concat([made.columns, more.column[:, :, None]], axis=2)
+        values = xp.concat([made.values, more.value[:, :, None]], axis=2)
+        distance, key = made.distance + more.distance, made.key + more.key
+        return made._replace(columns=columns, values=values, distance=distance, key=key)
 
 
 def first_level(judge: Judge, own: Array, singles: Singles) -> Level:
     """All single changes, scored."""
-    xp = judge.asker.layout.place.xp
-    columns = xp.broadcast_to(singles.column, singles.value.shape)[:, :, None]
-    values = singles.value[:, :, None]
-    return Level(columns, values, *judge.singles(own, singles.column, singles.value, singles.real))
+    layout, column, value = judge.asker.layout, singles.column, singles.value
+    salt = layout.place.array(np.random.default_rng(0).integers(1, 2**50, value.shape[1]))
+    columns, keys = (layout.place.xp.broadcast_to(part, value.shape) for part in (column, salt))
+    verdict = judge.singles(own, column, value, singles.real)
+    distance = layout.distances(own[:, column], value, column)
+    return Level(columns[:, :, None], value[:, :, None], *verdict, distance, keys)
 
 
-def best_parts(singles: Singles, level: Level, base: Array, most: int) -> Parts:
-    """The single changes that come nearest to the goal, not too many of one column."""
+def best_parts(
+    level: Level, base: Array, starts: tuple[int, ...], most: int
+) -> tuple[Parts, Parts]:
+    """The single changes that gain most, and those that gain most for their distance.
+
+    Not too many are of one column.
+    """
     gain = level.progress - base[:, None]
-    most = min(most, MOST_PARTS)
-    spans = list(zip(singles.starts[:-1], singles.starts[1:], strict=True))
-    each = max(PER_UNIT["fewest"], most // max(1, len(spans)))
-    keys = ranked_keys(gain)
-    best = [lowest(keys[:, start:stop], each) + start for start, stop in spans]
-    entry = place_of(base).xp.concat(best, axis=1)
-    entry = along(entry, lowest(along(keys, entry), most))
-    return Parts(singles.column[entry], along(singles.value, entry), along(gain, entry))
+    every = Parts(level.columns[:, :, 0], level.values[:, :, 0], gain, level.distance, level.key)
+    few = max(PER_UNIT["fewest"], most // max(1, len(starts) - 1))
+    surest = _best_entries(gain, starts, most, few)
+    frugal = _best_entries(_thrift(gain, level.distance), starts, most, PER_UNIT["nearest"])
+    return every.at(surest), every.at(frugal)
 
 
-def pairs(judge: Judge, own: Array, base: Array, parts: Parts, search: Exhaustive) -> Family:
-    """The most promising pairs of single changes, scored."""
-    place = judge.asker.layout.place
-    xp = place.xp
+def _best_entries(worth: Array, starts: tuple[int, ...], most: int, each: int) -> Array:
+    """The entries of most worth, at most `each` of one column."""
+    place, keys = place_of(worth), ranked_keys(worth)
+    best = []
+    for start, stop in pairwise(starts):
+        few = place.xp.broadcast_to(place.arange(stop - start), (keys.shape[0], stop - start))
+        mine = few if stop - start <= each else lowest(keys[:, start:stop], each)
+        best.append(mine + start)
+    entry = place.xp.concat(best, axis=1)
+    return along(entry, lowest(along(keys, entry), most))
+
+
+def _thrift(gain: Array, distance: Array) -> Array:
+    """How much is gained for the distance; what gains nothing comes last."""
+    xp = place_of(gain).xp
+    loss = xp.where(xp.isfinite(gain), -1.0 - distance, -xp.inf)
+    return xp.where(gain > 0, gain / xp.clip(distance, LEAST), loss)
+
+
+def pairs(parts: Parts, base: Array) -> Brood:
+    """All pairs of single changes."""
+    place = place_of(base)
     first, second = (place.array(side) for side in np.triu_indices(int(parts.gain.shape[1]), k=1))
     guess = base[:, None] + parts.gain[:, first] + parts.gain[:, second]
-    guess = xp.where(parts.column[:, first] == parts.column[:, second], -xp.inf, guess)
-    order = lowest(ranked_keys(guess), search.beam + search.more)
-    made = xp.stack([first[order], second[order]], axis=2)
-    return _scored(judge, own, parts, made, xp.isfinite(along(guess, order)), search.beam)
-
-
-def extended(judge: Judge, own: Array, parts: Parts, before: Family, search: Exhaustive) -> Family:
-    """The best combinations of the level before, each with one more single change."""
-    place = judge.asker.layout.place
-    xp, size = place.xp, before.parts.shape[2] + 1
-    best = lowest(ranked_keys(before.level.progress), _parents(search, size))
-    (count, most), width = best.shape, parts.gain.shape[1]
-    line = place.arange(count)[:, None]
-    parents = before.parts[line, best]  # (q, P, S - 1)
-    taken = xp.any(
-        before.level.columns[line, best][:, :, None, :] == parts.column[:, None, :, None], axis=3
+    taken = parts.column[:, first] == parts.column[:, second]
+    alone = Level(
+        parts.column[:, :, None],
+        parts.value[:, :, None],
+        parts.gain > place.xp.inf,
+        base[:, None] + parts.gain,
+        parts.distance,
+        parts.key,
     )
-    guess = along(before.level.progress, best)[:, :, None] + parts.gain[:, None, :]
+    return Brood(alone, parts, first, second, place.xp.where(taken, -place.xp.inf, guess))
+
+
+def extensions(parents: Level, parts: Parts) -> Brood:
+    """All parents, each with every other single change."""
+    place = place_of(parts.gain)
+    xp, (count, most), width = place.xp, parents.key.shape, parts.gain.shape[1]
+    taken = xp.any(parents.columns[:, :, None, :] == parts.column[:, None, :, None], axis=3)
+    guess = parents.progress[:, :, None] + parts.gain[:, None, :]
     guess = xp.reshape(xp.where(taken, -xp.inf, guess), (count, most * width))
-    order = lowest(ranked_keys(guess), most * width)
-    parent, single = order // width, order % width
-    made = xp.concat([parents[line, parent], single[:, :, None]], axis=2)
-    bits = xp.sum(place.array(2 ** np.arange(MOST_PARTS))[made], axis=2)
-    fresh = xp.isfinite(along(guess, order)) & first_of_each(bits)
-    made, real = _leading(made, fresh, search.beam + search.more)
-    return _scored(judge, own, parts, made, real, search.beam)
+    each = place.arange(most * width)
+    return Brood(parents, parts, each // width, each % width, guess)
 
 
-def _parents(search: Exhaustive, size: int) -> int:
-    """How many combinations are extended to `size` changes."""
-    return search.parents if size <= search.depth else max(2, search.parents // 5)
+def surest_parents(before: Level, search: Exhaustive) -> Level:
+    """The combinations of the level before that came nearest to the goal."""
+    deep = before.columns.shape[2] >= search.depth
+    most = max(2, search.parents // 5) if deep else search.parents
+    return before.at(lowest(ranked_keys(before.progress), most))
 
 
-def _leading(made: Array, fresh: Array, most: int) -> tuple[Array, Array]:
-    """The first `most` fresh combinations of each query, and which of them there are."""
-    place = place_of(made)
+def frugal_parents(before: Level, base: Array, search: Exhaustive) -> Level:
+    """The combinations of the level before that gained most for their distance."""
+    thrift = _thrift(before.progress - base[:, None], before.distance)
+    return before.at(lowest(ranked_keys(thrift), search.parents))
+
+
+def scored(judge: Judge, own: Array, brood: Brood, search: Exhaustive) -> Level:
+    """The most promising combinations, and some more where the first of these do not help."""
+    place = judge.asker.layout.place
+    made, real = brood.first(brood.guess, search.beam + search.more)
+    early = (place.arange(real.shape[1]) < search.beam)[None, :]
+    reached, progress = judge.changes(own, made.columns, made.values, real & early)
+    late = real & ~early & ~place.xp.any(reached, axis=1)[:, None]
+    more, further = judge.changes(own, made.columns, made.values, late)
+    progress = place.xp.where(late, further, progress)
+    return made._replace(reached=reached | more, progress=progress)
+
+
+def nearer(judge: Judge, own: Array, brood: Brood, level: Level) -> Level:
+    """The level and combinations that should suffice too and are nearer than all that do."""
+    xp = judge.asker.layout.place.xp
+    slack = 0.5 if judge.asker.outlook.probable else 0.0
+    promise = xp.where(brood.guess >= -slack, -brood.distances(), brood.guess - FAR)
+    made, real = brood.first(promise, NEARER)
+    found = xp.min(xp.where(level.reached, level.distance, xp.inf), axis=1)
+    real = real & (made.distance < found[:, None] - CLOSE)
+    reached, progress = judge.changes(own, made.columns, made.values, real)
+    return level.join(made._replace(reached=reached, progress=progress))
+
+
+def _leading(order: Array, fresh: Array, most: int) -> tuple[Array, Array]:
+    """The first `most` fresh entries of each line, and which of them there are."""
+    place = place_of(order)
     xp = place.xp
     rank = xp.cumulative_sum(xp.astype(fresh, xp.int64), axis=1) - 1
     line, entry = xp.nonzero(fresh & (rank < most))
-    kept = place.zeros((made.shape[0], most, made.shape[2]), xp.int64)
-    real = place.zeros((made.shape[0], most), xp.bool)
-    kept[line, rank[line, entry]] = made[line, entry]
+    kept = place.zeros((order.shape[0], most), xp.int64)
+    real = place.zeros((order.shape[0], most), xp.bool)
+    kept[line, rank[line, entry]] = order[line, entry]
     real[line, rank[line, entry]] = True
     return kept, real
-
-
-def _scored(judge: Judge, own: Array, parts: Parts, made: Array, real: Array, beam: int) -> Family:
-    """Combinations (q, n, S), the first `beam` scored, and the others where these do not help."""
-    place = judge.asker.layout.place
-    line = place.arange(made.shape[0])[:, None, None]
-    columns, values = parts.column[line, made], parts.value[line, made]
-    early = (place.arange(made.shape[1]) < beam)[None, :]
-    reached, progress = judge.changes(own, columns, values, real & early)
-    late = real & ~early & ~place.xp.any(reached, axis=1)[:, None]
-    more, further = judge.changes(own, columns, values, late)
-    progress = place.xp.where(late, further, progress)
-    return Family(Level(columns, values, reached | more, progress), made)

@@ -9,7 +9,17 @@ from macex.device.arrays import Array, place_of
 from macex.device.candidates import singles
 from macex.device.judging import Judge
 from macex.device.layout import Layout
-from macex.device.levels import Level, best_parts, extended, first_level, pairs
+from macex.device.levels import (
+    Level,
+    best_parts,
+    extensions,
+    first_level,
+    frugal_parents,
+    nearer,
+    pairs,
+    scored,
+    surest_parents,
+)
 from macex.device.neighbors import Nearby
 from macex.device.plausibility import Usual
 from macex.device.selection import Selection
@@ -51,19 +61,26 @@ class Searcher:
         most = min(self.layout.max_changes, self.search.deepest)
         if not left.shape[0] or most < 2:
             return
-        queries, own, base = queries[left], own[left], base[left]
-        parts = best_parts(offered.take(left), level.take(left), base, self.search.parents)
-        family = pairs(self.judge, own, base, parts, self.search)
+        queries, own, base, level = queries[left], own[left], base[left], level.take(left)
+        surest, frugal = best_parts(level, base, offered.starts, self.search.parents)
+        level = scored(self.judge, own, pairs(surest, base), self.search)
+        level = nearer(self.judge, own, pairs(frugal, base), level)  # for those not helped, too
         for size in range(2, most + 1):
             if size > 2:
-                family = extended(self.judge, own, parts, family, self.search)
-            helped, left = _split(family.level)
+                before, parents = level, surest_parents(level, self.search)
+                level = scored(self.judge, own, extensions(parents, surest), self.search)
+            helped, left = _split(level)
             if helped.shape[0]:
-                yield queries[helped], choose(own[helped], family.level.take(helped))
+                mine, found = own[helped], level.take(helped)
+                if size > 2:
+                    parents = frugal_parents(before.take(helped), base[helped], self.search)
+                    brood = extensions(parents, frugal.take(helped))
+                    found = nearer(self.judge, mine, brood, found)
+                yield queries[helped], choose(mine, found)
             if not left.shape[0]:
                 return
-            queries, own = queries[left], own[left]
-            parts, family = parts.take(left), family.take(left)
+            queries, own, base = queries[left], own[left], base[left]
+            surest, frugal, level = surest.take(left), frugal.take(left), level.take(left)
 
 
 def _split(level: Level) -> tuple[Array, Array]:

@@ -2,7 +2,8 @@
 
 As `macex.stages.finetune.section`: every round tries points on the line from what is known to fail
 to the present value, one number at a time and all together, and to take each change back; the best
-point that still reaches the goal becomes the example. An example is what it sets in S columns, its
+point that still reaches the goal becomes the example. Some points that were passed are kept: they
+are farther from the query, but may be more usual. An example is what it sets in S columns, its
 *slots*; a slot that is taken back holds the query's own value.
 """
 
@@ -16,7 +17,7 @@ from macex.device.arrays import Array, at_each, best_of
 from macex.device.judging import Judge
 from macex.device.layout import Layout
 from macex.schema import MISSING
-from macex.stages.finetune.section import Section
+from macex.stages.finetune.section import PASSED, Section
 
 
 class Examples(NamedTuple):
@@ -26,6 +27,19 @@ class Examples(NamedTuple):
     columns: Array  # (e, S)
     values: Array  # (e, S)
     progress: Array  # (e,)
+
+
+class Tried(NamedTuple):
+    """Points on lines: of each example what was tried in one slot, the others being kept."""
+
+    points: Array  # (e, S, n)
+    real: Array  # (e, S, n) bool
+    reached: Array  # (e, S, n) bool
+    progress: Array  # (e, S, n)
+
+    def take(self, examples: Array) -> Tried:
+        """Those of some examples."""
+        return Tried(*(part[examples] for part in self))
 
 
 class _Trials(NamedTuple):
@@ -44,8 +58,10 @@ class _Frame(NamedTuple):
     numbers: Array  # (e, S) bool: may move
 
 
-def refined(judge: Judge, layout: Layout, section: Section, examples: Examples) -> Examples:
-    """The examples, each as near to its query as it goes."""
+def refined(
+    judge: Judge, layout: Layout, section: Section, examples: Examples
+) -> tuple[Examples, Tried]:
+    """The examples, each as near to its query as it goes, and what the first round tried."""
     xp, columns = layout.place.xp, examples.columns
     line = layout.place.arange(columns.shape[0])
     frame = _frame(layout, examples)
@@ -60,11 +76,32 @@ def refined(judge: Judge, layout: Layout, section: Section, examples: Examples) 
         wide = xp.broadcast_to(columns[:, None, :], trials.values.shape)
         reached, found = judge.changes(examples.own, wide, trials.values, trials.real)
         if turn < section.rounds:
-            fence = _raised(layout, fence, trials, reached, section.points)
+            tried = _tried(layout, section, trials, reached, found)
+            fence = _raised(layout, fence, tried)
+            if not turn:
+                first = tried
         best, moved = _best(layout, columns, frame, values, trials, reached)
         values = xp.where(moved[:, None], trials.values[line, best], values)
         progress = xp.where(moved, at_each(found, best), progress)
-    return examples._replace(values=values, progress=progress)
+    return examples._replace(values=values, progress=progress), first
+
+
+def on_the_way(layout: Layout, values: Array, tried: Tried) -> tuple[Array, Array, Array]:
+    """Some points that were passed: values (e, n, S), their progress (e, n), and which are real.
+
+    Of those on a line that reach the goal every fourth is kept, the nearest first.
+    """
+    xp, count = layout.place.xp, tried.points.shape[2]
+    total = xp.cumulative_sum(xp.astype(tried.reached, xp.int64), axis=2)
+    wanted = 1 + PASSED * layout.place.arange(-(-count // PASSED))
+    before = total[:, :, None, :] < wanted[:, None]  # (e, S, m, n)
+    order = xp.sum(xp.astype(before, xp.int64), axis=3)
+    real, order = order < count, xp.clip(order, 0, count - 1)
+    points, progress = (
+        xp.take_along_axis(part, order, axis=2) for part in (tried.points, tried.progress)
+    )
+    made = _one_by_one(layout, values, points, real)
+    return made.values, xp.reshape(progress, made.real.shape), made.real
 
 
 def _frame(layout: Layout, examples: Examples) -> _Frame:
@@ -132,19 +169,29 @@ def _joined(layout: Layout, trials: list[_Trials]) -> _Trials:
     return _Trials(*(layout.place.xp.concat(part, axis=1) for part in zip(*trials, strict=True)))
 
 
-def _raised(layout: Layout, fence: Array, trials: _Trials, reached: Array, points: int) -> Array:
-    """The fences moved to the last point before the first one that reaches the goal."""
-    xp, (count, size) = layout.place.xp, fence.shape
-    shape, slot = (count, size, points), layout.place.arange(size)
-    lines = xp.reshape(trials.values[:, : size * points], (*shape, size))
+def _tried(
+    layout: Layout, section: Section, trials: _Trials, reached: Array, progress: Array
+) -> Tried:
+    """The trials on lines, which are the first of all."""
+    xp, (count, _, size) = layout.place.xp, trials.values.shape
+    shape, slot = (count, size, section.points), layout.place.arange(size)
+    lines = xp.reshape(trials.values[:, : size * section.points], (*shape, size))
     point = lines[:, slot, :, slot]  # the slot that moves on each line, first
-    point = xp.permute_dims(point, (1, 0, 2))
-    real, ok = (xp.reshape(part[:, : size * points], shape) for part in (trials.real, reached))
-    away = xp.abs(point - fence[:, :, None])
-    first = xp.min(xp.where(ok, away, xp.inf), axis=2, keepdims=True)
-    fails = real & ~ok & (away < first)
+    parts = trials.real, reached, progress
+    return Tried(
+        xp.permute_dims(point, (1, 0, 2)),
+        *(xp.reshape(part[:, : size * section.points], shape) for part in parts),
+    )
+
+
+def _raised(layout: Layout, fence: Array, tried: Tried) -> Array:
+    """The fences moved to the last point before the first one that reaches the goal."""
+    xp = layout.place.xp
+    away = xp.abs(tried.points - fence[:, :, None])
+    first = xp.min(xp.where(tried.reached, away, xp.inf), axis=2, keepdims=True)
+    fails = tried.real & ~tried.reached & (away < first)
     last = xp.argmax(xp.where(fails, away, -1.0), axis=2)
-    final = xp.take_along_axis(point, last[:, :, None], axis=2)[:, :, 0]
+    final = xp.take_along_axis(tried.points, last[:, :, None], axis=2)[:, :, 0]
     return xp.where(xp.any(fails, axis=2), final, fence)
 
 

@@ -1,7 +1,7 @@
 """Stage 3: which example to return: fewest changes, then plausible, then nearest.
 
 The nearest few examples of the nearest sets of columns are refined; then the best is taken. If it
-is implausible, all others are looked at, too.
+is implausible, all others are looked at, too, and points that were passed on the way to them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from macex.device.arrays import (
     best_of,
     changed_rows,
     first_lowest,
+    first_of_each,
     place_of,
     rows_at,
 )
@@ -22,7 +23,7 @@ from macex.device.judging import Judge
 from macex.device.layout import Layout
 from macex.device.levels import Level
 from macex.device.plausibility import Usual
-from macex.device.section import Examples, measured, refined
+from macex.device.section import Examples, Tried, measured, on_the_way, refined
 from macex.stages.finetune.section import Section
 from macex.stages.selection import PLAUSIBLE
 
@@ -55,6 +56,15 @@ class Pool(NamedTuple):
         return Pool(*(place_of(self.real).xp.concat(pair, axis=1) for pair in both))
 
 
+class Way(NamedTuple):
+    """Examples before and after they were refined, and what was tried first."""
+
+    start: Pool
+    end: Pool
+    number: Array  # (q, n) which of all that were refined each of them is
+    tried: Tried
+
+
 @dataclass(frozen=True)
 class Selection:
     """Chooses one example for each query of a block."""
@@ -68,24 +78,25 @@ class Selection:
         """The chosen rows (q, d); every query has an example in the level."""
         xp = self.layout.place.xp
         every = Pool(level.columns, level.values, level.progress, level.reached)
-        short = self._shortlist(own, every)
-        better = None if self.section is None else self._refined(own, short, self.section)
-        pool = short if better is None else short.join(better)
+        short = self._shortlist(every, level.distance)
+        way = None if self.section is None else self._refined(own, short, self.section)
+        pool = short if way is None else short.join(way.end)
         rows = self._rows(own, pool, self._best(own, pool))
         odd = xp.nonzero(self.usual.share(rows) < PLAUSIBLE)[0]
         if odd.shape[0]:
             if level.columns.shape[2] == 1:  # of single changes all are worth a look
-                pool = every if better is None else every.join(better)
-            rows[odd] = self._plausible(own[odd], pool.take(odd))
+                pool = every if way is None else every.join(way.end)
+            pool = pool.take(odd)
+            pool = pool if way is None else pool.join(self._passed(way, odd))
+            rows[odd] = self._plausible(own[odd], pool)
         return rows
 
-    def _shortlist(self, own: Array, pool: Pool) -> Pool:
+    def _shortlist(self, pool: Pool, distance: Array) -> Pool:
         """The nearest few examples of the nearest sets of columns, (q, SETS * EACH)."""
         xp, place = self.layout.place.xp, self.layout.place
-        _, distance = self._measured(own, pool)
-        left = xp.where(pool.real, distance, xp.inf)
+        left = xp.where(pool.real, xp.round(distance * 1e9), xp.inf)
         keys = xp.sum(self.layout.salt[pool.columns], axis=2)
-        line = place.arange(own.shape[0])
+        line = place.arange(distance.shape[0])
         index, nearness = [], []
         for _ in range(SETS):
             same = keys == at_each(keys, first_lowest(left)[1])[:, None]
@@ -99,19 +110,38 @@ class Selection:
         real = xp.stack(nearness, axis=1) < xp.inf
         return pool.at(xp.stack(index, axis=1))._replace(real=real)
 
-    def _refined(self, own: Array, pool: Pool, section: Section) -> Pool:
+    def _refined(self, own: Array, pool: Pool, section: Section) -> Way:
         """The nearest examples of each set, refined."""
         xp, place = self.layout.place.xp, self.layout.place
         nearest = place.arange(SETS * EACH)
         nearest = nearest[nearest % EACH < REFINED]
         some = Pool(*(part[:, nearest] for part in pool))
-        real = some.real & xp.any(self.layout.number[some.columns], axis=2)
-        line, entry = xp.nonzero(real)
+        some = some._replace(real=some.real & xp.any(self.layout.number[some.columns], axis=2))
+        line, entry = xp.nonzero(some.real)
         made = Examples(rows_at(own, line), *(part[line, entry] for part in some[:3]))
-        done = refined(self.judge, self.layout, section, made)
+        done, tried = refined(self.judge, self.layout, section, made)
         values, progress = some.values + 0.0, some.progress + 0.0
         values[line, entry], progress[line, entry] = done.values, done.progress
-        return Pool(some.columns, values, progress, real)
+        number = place.zeros(some.real.shape, xp.int64)
+        number[line, entry] = place.arange(line.shape[0])
+        return Way(some, some._replace(values=values, progress=progress), number, tried)
+
+    def _passed(self, way: Way, queries: Array) -> Pool:
+        """Points that were passed while the examples of some queries were refined."""
+        xp, place = self.layout.place.xp, self.layout.place
+        start = way.start.take(queries)
+        line, entry = xp.nonzero(start.real)
+        tried = way.tried.take(way.number[queries[line], entry])
+        found = on_the_way(self.layout, start.values[line, entry], tried)
+        count, most, size = start.values.shape
+        shape = (count, most, found[0].shape[1])
+        values = place.zeros((*shape, size), xp.float64)
+        progress, real = place.zeros(shape, xp.float64), place.zeros(shape, xp.bool)
+        for table, part in zip((values, progress, real), found, strict=True):
+            table[line, entry] = part
+        columns = xp.broadcast_to(start.columns[:, :, None, :], values.shape)
+        columns, values = (xp.reshape(part, (count, -1, size)) for part in (columns, values))
+        return Pool(columns, values, *(xp.reshape(part, (count, -1)) for part in (progress, real)))
 
     def _plausible(self, own: Array, pool: Pool) -> Array:
         """The best rows where the very best are implausible: the nearest plausible ones, if any.
@@ -124,6 +154,7 @@ class Selection:
         left = pool.real & (changes == fewest)
         best = best_of(left, distance, -pool.progress)
         left = left & (place.arange(left.shape[1]) != best[:, None])
+        left = left & first_of_each(xp.where(left, _nearness(distance, pool.progress), xp.inf))
         queries = place.arange(own.shape[0])
         for wave in (*WAVES, None):
             if not queries.shape[0]:
@@ -164,8 +195,13 @@ def _nearest(real: Array, distance: Array, progress: Array, count: int) -> Array
     """The `count` nearest of the real entries as a mask (q, n); of equally near ones the surest."""
     place = place_of(real)
     xp, line = place.xp, place.arange(real.shape[0])
-    keys = distance - xp.clip(progress, -49.0, 49.0) * 1e-11  # distances have nine decimals
-    left = xp.where(real, keys, xp.inf)
+    left = xp.where(real, _nearness(distance, progress), xp.inf)
     for _ in range(count):
         left[line, first_lowest(left)[1]] = xp.inf
     return real & (left == xp.inf)
+
+
+def _nearness(distance: Array, progress: Array) -> Array:
+    """Keys that rank the nearest first, of equally near ones the surest; alike for equal rows."""
+    xp = place_of(distance).xp
+    return distance - xp.clip(progress, -49.0, 49.0) * 1e-11  # distances have nine decimals

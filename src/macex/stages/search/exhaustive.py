@@ -80,6 +80,10 @@ class Exhaustive:
             pools.append(_reached(level))
             sets = _sets(task, pools, size)
             proof.after(size, sets, whole)
+        if task.prefer == "fewest" and task.count > 1:
+            few = np.flatnonzero((sets > 0) & (sets < task.count) & (task.max_changes > 1))
+            joint = _joint(task, singles, pools, few, self._width(task, singles, 2))
+            pools.append(_reached(_score(task, *joint)))
         weight = _weights(singles)
         pool = Pool.join(pools, task.space.width)
         return Found(pool, proof.seen, proof.offered, singles.candidates, weight, singles.reached)
@@ -114,11 +118,7 @@ class Exhaustive:
             parts.append(greedy_path(task, singles, open_))
         if size == 2 and task.prefer == "nearest":
             parts.append(grid_of_numbers(task, singles, beam, self.beam))
-        codes, at = _fresh(task, pools, parts)
-        if size == 2 and task.prefer == "fewest" and task.count > 1:
-            more, whose = _joint(task, singles, pools, open_, width)
-            codes, at = np.concatenate([codes, more]), np.concatenate([at, whose])
-        level = _score(task, codes, at)
+        level = _score(task, *_fresh(task, pools, parts))
         helped = level.at[level.reached]
         late = [young.after(beam_rows, helped) for young in broods] if more_rows else []
         if any(len(at) for _, at in late):
@@ -180,13 +180,13 @@ def _joint(
 ) -> tuple[Array, Array]:
     """Pairs of changes neither of which suffices, though more of one alone would.
 
-    Where several examples are wanted they stand beside those that change one column further.
+    They stand beside those that change one column further, where too few others are found.
     """
     offered = singles.candidates
     apart = replace(offered, allowed=offered.allowed & ~singles.reached)
     found = Pool.join(pools, task.space.width)
     codes, at = [task.queries[:0]], [np.zeros(0, np.intp)]
-    for part in _blocks(queries[np.isin(queries, found.at)], width):
+    for part in _blocks(queries, width):
         young = brood(task, singles._replace(candidates=apart), None, part, width, NEARER)
         rows, whose = young.rows(young.rank < NEARER)
         joint = _superfluous(task, found, rows, whose)
