@@ -43,7 +43,8 @@ class Inputs:
 
     def of_numbers(self, codes: Array, features: Array) -> Array:
         """The features for some numbers of their column."""
-        return np.stack([self._moved(codes, feature) for feature in features], axis=1)
+        values = np.where(codes == MISSING, np.nan, codes)
+        return np.stack([self._moved(values, feature) for feature in features], axis=1)
 
     def cuts(self, feature: int, thresholds: Array) -> Array:
         """For each threshold the lowest number that is not below it once it is a feature."""
@@ -55,8 +56,7 @@ class Inputs:
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return _number(high)
 
-    def _moved(self, codes: Array, feature: int) -> Array:
-        values = np.where(codes == MISSING, np.nan, codes)
+    def _moved(self, values: Array, feature: int) -> Array:
         with np.errstate(over="ignore"):
             for move, by in self.moves[feature]:
                 values = move(values, by)
