@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from joblib.externals.loky.backend.reduction import dumps, loads
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -45,3 +46,11 @@ def test_a_plain_model_answers_like_its_model(model):
     assert (Plain(model).predict_proba(ROWS) == model.predict_proba(ROWS)).all()
     assert list(Plain(model).predict(ROWS)) == list(model.predict(ROWS))
     assert list(Plain(model).classes_) == [0, 1]
+
+
+def test_a_metered_pipeline_travels(model):
+    attach(model)
+    explainer = Explainer(model, ROWS)
+    sent = loads(bytes(dumps(explainer)))
+    assert sent._fitted.oracle.takes_codes
+    assert str(sent.explain(ROWS.head(3))) == str(explainer.explain(ROWS.head(3)))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from types import MethodType
 from typing import Any
 
 ASKED = ("predict_proba", "predict")
@@ -25,26 +23,32 @@ class Meter:
         """Set the meter to zero."""
         self.calls, self.rows, self.seconds, self.cpu = 0, 0, 0.0, 0.0
 
-    def timed(self, ask: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
-        """The same question as a method, counted; what the model asks itself is part of it."""
 
-        def counted(model: Any, frame: Any) -> Any:
-            del model
-            if self.busy:
-                return ask(frame)
-            self.busy = True
-            wall, cpu = time.perf_counter(), time.process_time()
-            try:
-                return ask(frame)
-            finally:
-                self.busy = False
-                self.seconds += time.perf_counter() - wall
-                self.cpu += time.process_time() - cpu
-                self.calls += 1
-                self.rows += len(frame)
+class Counted:
+    """A method of a model, counted; what the model asks itself is part of the question.
 
-        counted.__name__ = ask.__name__
-        return counted
+    It looks like the bound method whose place it takes, and travels with the model.
+    """
+
+    def __init__(self, meter: Meter, model: Any, name: str) -> None:
+        self.meter, self.__self__, self.__name__ = meter, model, name
+
+    def __call__(self, frame: Any) -> Any:
+        """The model's answer."""
+        ask = getattr(type(self.__self__), self.__name__).__get__(self.__self__)
+        meter = self.meter
+        if meter.busy:
+            return ask(frame)
+        meter.busy = True
+        wall, cpu = time.perf_counter(), time.process_time()
+        try:
+            return ask(frame)
+        finally:
+            meter.busy = False
+            meter.seconds += time.perf_counter() - wall
+            meter.cpu += time.process_time() - cpu
+            meter.calls += 1
+            meter.rows += len(frame)
 
 
 def attach(model: Any) -> Meter:
@@ -57,7 +61,7 @@ def attach(model: Any) -> Meter:
     for part in (model, *(step for _, step in getattr(model, "steps", ())[-1:])):
         for name in ASKED:
             if hasattr(part, name):
-                setattr(part, name, MethodType(meter.timed(getattr(part, name)), part))
+                setattr(part, name, Counted(meter, part, name))
     return meter
 
 
