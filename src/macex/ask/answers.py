@@ -27,7 +27,9 @@ class Answers(NamedTuple):
 
     def take(self, index: Array) -> Answers:
         """The entries at `index`."""
-        return Answers(self.scores[index], self.decision[index])
+        if index.dtype == bool:
+            index = np.flatnonzero(index)
+        return Answers(self.scores.take(index, axis=0), self.decision[index])
 
 
 @dataclass(frozen=True)

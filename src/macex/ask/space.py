@@ -117,8 +117,8 @@ class Space:
     def columns(self, codes: Array, at: Array) -> Array:
         """Codes by column, with derived columns recomputed where an input changed."""
         if self.identity:
-            return codes[:, self._places]
-        own = self.own[at]
+            return codes.take(self._places, axis=1)
+        own = self.own.take(at, axis=0)
         full = column_codes(self.units, codes, own)
         for column, formula in self.derived:
             inputs = list(formula.columns)
@@ -174,7 +174,7 @@ class Space:
 
     def changed(self, codes: Array, at: Array) -> Array:
         """Which units differ from the query, (n, U) bool."""
-        differs: Array = codes != self.queries[at]
+        differs: Array = codes != self.queries.take(at, axis=0)
         return differs
 
     @property

@@ -25,7 +25,7 @@ def measure_of(fitted: Fitted, space: Space) -> Callable[[Array, Array], Array]:
 
     def built_in(codes: Array, at: Array) -> Array:
         after = space.columns(codes, at)
-        return fitted.scales.total(space.own[at], after, 1.0 if even else weights[at])
+        return fitted.scales.total(space.own.take(at, axis=0), after, 1.0 if even else weights[at])
 
     def given(codes: Array, at: Array) -> Array:
         schema, rows = fitted.ground.schema, space.rows

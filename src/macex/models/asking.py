@@ -232,7 +232,8 @@ class _Work:
         """Codes and queries of distinct rows."""
         if len(part) == len(self.full):
             return self.full, self.at
-        return self.full[self.first[part]], self.at[self.first[part]]
+        rows = self.first[part]
+        return self.full.take(rows, axis=0), self.at[rows]
 
     def write(self, part: Array, found: Answers) -> None:
         """Take the answers for distinct rows."""

@@ -144,7 +144,8 @@ class Judge:
         if not len(asked):
             nothing = np.zeros(len(at))
             return Verdict(nothing.astype(bool), nothing, nothing - np.inf)
-        answers, done = self.asker(full if whole else full[wanted], asked)
+        rows = full if whole else full.take(np.flatnonzero(wanted), axis=0)
+        answers, done = self.asker(rows, asked)
         self.count(asked)
         if not done.all():
             self.ran_out[asked[~done]] = True
@@ -181,7 +182,7 @@ class Judge:
         """Keep the nearest miss of every query, among rows that keep its constraints."""
         missed = lawful & ~verdict.reached & (verdict.progress > self.miss_progress[at])
         place = np.flatnonzero(missed)
-        changed = self.space.changed(codes[place], at[place])
+        changed = self.space.changed(codes.take(place, axis=0), at[place])
         kept = changed.sum(axis=1) <= self.space.bounds.max_changes[at[place]]
         place = place[kept & ~(changed & ~self.space.changeable[at[place]]).any(axis=1)]
         np.maximum.at(self.miss_progress, at[place], verdict.progress[place])

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from macex.models.first_steps import Block, Mark, Move, blocks_of, first_step, marks_of, steps_of
-from macex.schema import Array, Schema
+from macex.schema import Array, Schema, any_special
 from macex.schema.columns import MISSING
 from macex.schema.frames import Builder, library
 
@@ -43,7 +43,7 @@ class Table:
 
     def lines(self, codes: Array) -> Array:
         """The outputs for codes by column of the frame."""
-        mine = codes[:, self.columns]
+        mine = codes.take(self.columns, axis=1)
         line = np.where(mine < 0, self.sizes - 1.0, mine) @ self.steps
         return self.rows.take(line.astype(np.intp), axis=0)
 
@@ -163,7 +163,7 @@ class Prepared:
 
     def _strange(self, codes: Array) -> bool:
         """Whether there is a code that training does not show."""
-        if (codes[:, self._filled] == MISSING).any():
+        if any_special(codes) and (codes[:, self._filled] == MISSING).any():
             return True
         return any(np.isin(codes[:, at], unseen).any() for at, unseen in self._unseen)
 

@@ -40,15 +40,16 @@ class Remembered:
 
     def look(self, keys: Array) -> tuple[Array, Answers]:
         """Which rows are known, (n,) bool, and the answers for those."""
-        held = self.slots[self._places(keys)]
+        held = self.slots.take(self._places(keys), axis=0)
         known = held.view(np.uint64)[:, 0] == keys
         held = held[known]
         return known, Answers(held[:, 2:], held[:, 1].astype(int))
 
     def add(self, keys: Array, answers: Answers) -> None:
         """Remember the answers for some rows."""
-        bits = keys.view(float)
-        self.slots[self._places(keys)] = np.column_stack([bits, answers.decision, answers.scores])
+        lines = np.column_stack([keys.view(float), answers.decision, answers.scores])
+        whole = np.dtype((np.void, lines.itemsize * lines.shape[1]))  # one cell is quicker to write
+        self.slots.view(whole)[self._places(keys), 0] = lines.view(whole)[:, 0]
 
     def _places(self, keys: Array) -> Array:
         return (keys & np.uint64(len(self.slots) - 1)).astype(np.intp)

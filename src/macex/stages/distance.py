@@ -49,7 +49,7 @@ class Scales:
         steps = self.between(before, after)
         if not isinstance(weights, float):
             steps = steps * weights
-        return _sums(steps[:, self.by_name])
+        return _sums(steps.take(self.by_name, axis=1))
 
     def proximity(self, before: Array, after: Array) -> Array:
         """The paper's proximity: minus changed categories, minus scaled changes of numbers.

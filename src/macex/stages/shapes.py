@@ -40,7 +40,7 @@ class Candidates:
     def rows(self, queries: Array, chosen: Array) -> tuple[Array, Array, Array]:
         """The single changes at `chosen` (Q, A) bool as rows: codes, their query, their entry."""
         at, entry = np.nonzero(chosen)
-        codes = queries[at]
+        codes = queries.take(at, axis=0)
         codes[np.arange(len(at)), self.unit[entry]] = self.value[at, entry]
         return codes, at, entry
 
@@ -147,7 +147,8 @@ class Pool:
 
     def take(self, index: Array) -> Pool:
         """The examples at `index`."""
-        return Pool(self.at[index], self.codes[index], self.progress[index])
+        index = np.flatnonzero(index) if index.dtype == bool else index
+        return Pool(self.at[index], self.codes.take(index, axis=0), self.progress[index])
 
     @staticmethod
     def empty(width: int) -> Pool:

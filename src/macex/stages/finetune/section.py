@@ -112,7 +112,7 @@ class Section:
             np.broadcast_to(at[who][:, None], points.shape), place, points
         )
         line, column = np.nonzero(fresh)
-        rows = codes[who[line]]
+        rows = codes.take(who[line], axis=0)
         rows[:, place] = points[line, column]
         return _Trials(rows, who[line], np.full(len(line), place))
 

@@ -200,7 +200,8 @@ class Brood(NamedTuple):
 
     def _built(self, line: Array, place: Array) -> Array:
         parent, single = np.divmod(self.pair[line, place], self.values.shape[1])
-        codes = self.parents.codes[line, parent]
+        parents = self.parents.codes
+        codes = parents.reshape(-1, parents.shape[2]).take(line * parents.shape[1] + parent, axis=0)
         codes[np.arange(len(line)), self.units[line, single]] = self.values[line, single]
         return codes
 

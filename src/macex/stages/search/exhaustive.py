@@ -288,7 +288,7 @@ def _fresh(task: Task, pools: list[Pool], parts: list[tuple[Array, Array]]) -> t
     found = found.take(np.flatnonzero(np.isin(found.at, at)))
     if len(found) and task.prefer == "fewest":
         keep = ~_superfluous(task, found, codes, at)
-        codes, at = codes[keep], at[keep]
+        codes, at = codes.take(np.flatnonzero(keep), axis=0), at[keep]
     return codes, at
 
 
