@@ -24,6 +24,7 @@ from sklearn.svm import SVC
 import macex as mx
 from macex.models.oracle import Oracle
 from macex.models.prepared import MOST_TABLE, prepared
+from macex.scale.threads import restrain
 from macex.schema import Schema
 from macex.schema.columns import MISSING
 from models.pipelines import (
@@ -236,6 +237,14 @@ def test_a_first_step_that_has_changed_is_asked_itself(change):
         assert explanation.label == bool(scores.argmax())
         for other in explanation.counterfactuals:
             assert model.predict(other.row)[0] == other.label
+
+
+def test_a_worker_that_holds_back_threads_still_asks_by_code():
+    model = make_pipeline(first_of_people(), RandomForestClassifier(9, random_state=0))
+    explainer = mx.Explainer(model.fit(PEOPLE, YES), PEOPLE)
+    restrain(explainer, 1)
+    assert model[-1].n_jobs == model[0].n_jobs == 1
+    assert oracle_of(explainer).takes_codes
 
 
 def test_a_last_step_that_was_replaced_answers():

@@ -11,6 +11,7 @@ import numpy as np
 from macex.schema import Array, Schema
 
 EXACT = 2.0**53
+MANNER = {"n_jobs", "verbose"}  # parameters that change nothing in what a step makes
 PIPELINE = ("sklearn.pipeline", "Pipeline")
 SEARCHES = {
     ("sklearn.model_selection._search", "GridSearchCV"),
@@ -56,13 +57,14 @@ def marks_of(step: Any) -> tuple[Mark, ...]:
     """The parameters of a fitted step and of its transformers, what they have learnt, and where.
 
     Fitting or setting a parameter puts another object in one of these places. Private ones are left
-    out: some steps write to them whenever they are asked.
+    out, since some steps write to them whenever they are asked, and so is how a step goes about it.
     """
     found: list[Mark] = []
     pending = [step]
     while pending:
         held = getattr(pending.pop(), "__dict__", {})
-        found += [(held, name, held[name]) for name in held if not name.startswith("_")]
+        told = [name for name in held if not name.startswith("_") and name not in MANNER]
+        found += [(held, name, held[name]) for name in told]
         pending += [entry[1] for entry in held.get("transformers_", held.get("steps", ()))]
     return tuple(found)
 
