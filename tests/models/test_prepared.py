@@ -22,6 +22,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.svm import SVC
 
 import macex as mx
+from macex.bench.metered import Plain
 from macex.models.oracle import Oracle
 from macex.models.prepared import MOST_TABLE, prepared
 from macex.scale.threads import restrain
@@ -87,19 +88,6 @@ SCALED = ["age", "income", "gaps"]
 ALIKE = ["job", "town", "zone", "owns", "maybe"]
 
 
-class Hidden:
-    """The same model, of which nothing is known but its answers."""
-
-    def __init__(self, model: Any) -> None:
-        self.model, self.classes_ = model, model.classes_
-
-    def predict_proba(self, rows: pd.DataFrame) -> np.ndarray:
-        return self.model.predict_proba(rows)
-
-    def predict(self, rows: pd.DataFrame) -> np.ndarray:
-        return self.model.predict(rows)
-
-
 def first_of_people() -> ColumnTransformer:
     texts = make_pipeline(
         SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore")
@@ -131,7 +119,7 @@ def of_people(name: str) -> Pipeline:
 @cache
 def explainers(name: str) -> tuple[mx.Explainer, mx.Explainer]:
     model = of_people(name)
-    return mx.Explainer(model, PEOPLE), mx.Explainer(Hidden(model), PEOPLE)
+    return mx.Explainer(model, PEOPLE), mx.Explainer(Plain(model), PEOPLE)
 
 
 def oracle_of(explainer: mx.Explainer) -> Oracle:
@@ -176,7 +164,7 @@ def test_rows_that_the_model_refuses_get_its_own_reason():
     first = columns((encoder(), ["job", "town", "zone"]), (StandardScaler(), NUMBERS))
     model = make_pipeline(first, LogisticRegression()).fit(rows, YES)
     asked = queries()[rows.columns]
-    plain, hidden = mx.Explainer(model, rows), mx.Explainer(Hidden(model), rows)
+    plain, hidden = mx.Explainer(model, rows), mx.Explainer(Plain(model), rows)
     assert oracle_of(plain).takes_codes
     found = plain.explain(asked, on_error="keep")
     expected = hidden.explain(asked, on_error="keep")
@@ -267,7 +255,7 @@ def test_steps_between_are_gone_through():
     )
     with_between = mx.Explainer(model.fit(PEOPLE, YES), PEOPLE)
     assert oracle_of(with_between).takes_codes
-    expected = mx.Explainer(Hidden(model), PEOPLE).explain(PEOPLE.head(6))
+    expected = mx.Explainer(Plain(model), PEOPLE).explain(PEOPLE.head(6))
     found = with_between.explain(PEOPLE.head(6))
     assert found.to_json(canonical=True) == expected.to_json(canonical=True)
 
@@ -324,7 +312,7 @@ def test_a_search_over_parameters_is_asked_through_its_best_pipeline():
     search = GridSearchCV(model, {"logisticregression__C": [0.1, 1.0]}, cv=2).fit(PEOPLE, YES)
     explainer = mx.Explainer(search, PEOPLE)
     assert oracle_of(explainer).takes_codes
-    expected = mx.Explainer(Hidden(search), PEOPLE).explain(queries()).to_json(canonical=True)
+    expected = mx.Explainer(Plain(search), PEOPLE).explain(queries()).to_json(canonical=True)
     assert explainer.explain(queries()).to_json(canonical=True) == expected
     search.fit(PEOPLE, ~YES)
     assert not oracle_of(explainer).takes_codes
@@ -367,5 +355,5 @@ def test_blocks_of_zeros_and_ones_are_unfolded():
     explainer = mx.Explainer(model, wide)
     assert explainer.schema.folding is not None
     assert oracle_of(explainer).takes_codes
-    expected = mx.Explainer(Hidden(model), wide).explain(wide.head(8)).to_json(canonical=True)
+    expected = mx.Explainer(Plain(model), wide).explain(wide.head(8)).to_json(canonical=True)
     assert explainer.explain(wide.head(8)).to_json(canonical=True) == expected

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from time import sleep
 
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 import macex as mx
 from lending import loans
@@ -95,8 +100,6 @@ def test_a_model_that_cannot_travel_is_asked_by_threads(tmp_path):
 
 
 def test_results_come_in_the_order_of_the_chunks():
-    from time import sleep
-
     def slow_first(_, number):
         sleep(0.05 if number % 3 == 0 else 0)
         return number
@@ -120,14 +123,31 @@ def explained_with(wait) -> float:
 
 
 def test_a_model_that_waits_leaves_the_lock_free_and_one_that_loops_holds_it():
-    from time import sleep
-
     waiting = explained_with(lambda: sleep(0.2))
     looping = explained_with(lambda: sum(number * number for number in range(1_000_000)))
     assert waiting > looping
     assert looping < 0.5
     assert threads_pay(1.0, 8)
     assert not threads_pay(0.5, 2)
+
+
+class Sleeper(LogisticRegression):
+    """A classifier that lets go of the lock."""
+
+    def predict_proba(self, rows):
+        sleep(0.05)
+        return super().predict_proba(rows)
+
+
+def test_a_pipeline_that_is_asked_by_code_is_seen_to_leave_the_lock_free():
+    rows = pd.DataFrame({"job": ["a", "b", "c", "d"] * 10, "age": range(40)})
+    first = make_column_transformer((OneHotEncoder(), ["job"]), ("passthrough", ["age"]))
+    model = make_pipeline(first, Sleeper()).fit(rows, rows["age"] > 20)
+    explainer = mx.Explainer(model, rows)
+    assert explainer._fitted.oracle.takes_codes
+    with watched_lock() as lock:
+        explainer.explain(rows.head(3))
+    assert lock.free > 0.3
 
 
 @pytest.mark.parametrize("jobs", [0, -2, 1.5, True, "two"])

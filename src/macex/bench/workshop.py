@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -98,6 +98,12 @@ def alone(cell: Cell, parts: Sequence[pd.DataFrame]) -> float:
     for rows in parts:
         clock.ask(explainer, rows, 1)
     return clock.cost["model_cpu"]
+
+
+def own_cpu(cost: Mapping[str, float]) -> tuple[float, float]:
+    """The engine's own CPU seconds, and these over the model's for the same rows as frames."""
+    own = cost["cpu"] - cost["model_cpu"]
+    return own, own / cost["alone_cpu"]
 
 
 def frames(found: Any, count: int) -> list[pd.DataFrame]:

@@ -69,11 +69,6 @@ class Asker:
         return self if self.oracle.quick is None else self.own
 
     @property
-    def by_steps(self) -> bool:
-        """Whether the model's last steps are asked instead of the whole of it."""
-        return self.oracle.takes_codes
-
-    @property
     def late(self) -> bool:
         """Whether the time is over."""
         return self.deadline is not None and time.monotonic() > self.deadline
@@ -114,7 +109,7 @@ class Asker:
         """The model's own decisions for rows of codes; None where it cannot be asked for them."""
         self.cost.calls += 1
         try:
-            if self.oracle.takes_codes and not self._odd[at].any():
+            if self._by_code(at):
                 return self.oracle.decisions_of_codes(full)
             return self.oracle.decisions(self.frame(full, at), len(full))
         except Exception:  # noqa: BLE001 - then its scores decide
@@ -171,6 +166,10 @@ class Asker:
             else:
                 work.write(part, found)
 
+    def _by_code(self, at: Array) -> bool:
+        """Whether rows of these queries can be asked about without a frame."""
+        return self.oracle.takes_codes and not self._odd[at].any()
+
     def _ways(self, work: _Work, chunk: Array) -> list[Array]:
         """Rows that can be asked about by code and rows that cannot, apart."""
         if not self.oracle.takes_codes or not self._odd.any():
@@ -179,7 +178,7 @@ class Asker:
         return [chunk[~odd], chunk[odd]]
 
     def _ask(self, full: Array, at: Array) -> Answers:
-        by_code = self.oracle.takes_codes and not self._odd[at].any()
+        by_code = self._by_code(at)
         asked = full if by_code else self.frame(full, at)
         began = time.perf_counter()
         try:

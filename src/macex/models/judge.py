@@ -96,7 +96,7 @@ class Judge:
 
     def _confirmed(self, full: Array, at: Array, first: int) -> tuple[Answers, Array]:
         """Answers for rows of which the model itself, as it is, is asked about the `first`."""
-        if not self.asker.by_steps or first == len(full):
+        if not self.asker.oracle.takes_codes or first == len(full):
             self.count(at)
             return self.asker.own(full, at, always=True)
         self.count(at[:first])

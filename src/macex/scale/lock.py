@@ -19,6 +19,7 @@ from macex.models.oracle import Oracle
 TICK_S = 0.001
 PROMPT_S = 0.001  # much less than the 5 ms after which the interpreter takes the lock away
 ENOUGH_S = 0.05
+ASKING = {Oracle.__call__.__code__, Oracle.of_codes.__code__}
 
 
 @dataclass
@@ -60,7 +61,7 @@ def watched_lock() -> Iterator[Lock]:
 def _asks(frame: FrameType | None) -> bool:
     """Whether a thread is just asking a model."""
     while frame is not None:
-        if frame.f_code is Oracle.__call__.__code__:
+        if frame.f_code in ASKING:
             return True
         frame = frame.f_back
     return False

@@ -124,8 +124,8 @@ class Exhaustive:
         if any(len(at) for _, at in late):
             level = joined(level, _score(task, *_fresh(task, pools, late)))
         if task.prefer == "fewest":
-            nearer = self._nearer(task, singles, before, level, beam, width)
-            level = joined(level, _score(task, *_fresh(task, pools, nearer)))
+            nearer = _nearer(task, singles, before, level, beam, width)
+            level = joined(level, _score(task, *_fresh(task, pools, [nearer])))
         whole = singles.known
         whole[beam] = False
         if task.grid is None or singles.candidates.whole is None:
@@ -137,29 +137,6 @@ class Exhaustive:
             level = joined(level, worth_keeping(rows, self.parents))
             whole[part] = singles.known[part]
         return level, whole
-
-    def _nearer(
-        self,
-        task: Task,
-        singles: Singles,
-        before: Level | None,
-        level: Level,
-        beam: Array,
-        width: tuple[int, int],
-    ) -> list[tuple[Array, Array]]:
-        """Combinations that should suffice too and are nearer than all that were found to."""
-        found = _reached(level)
-        nearest = np.full(len(task.queries), -np.inf)
-        nearest[found.at] = np.inf
-        np.minimum.at(nearest, found.at, task.measure(found.codes, found.at))
-        parts = [(task.queries[:0], np.zeros(0, np.intp))]
-        near = replace(task, prefer="nearest")
-        for part in _blocks(beam[np.isfinite(nearest[beam])], width):
-            young = brood(near, singles, before, part, width, NEARER, frugal=True)
-            codes, at = young.rows(young.rank < NEARER)
-            nearer = task.measure(codes, at) < nearest[at] - CLOSE
-            parts.append((codes[nearer], at[nearer]))
-        return parts
 
     def _width(self, task: Task, singles: Singles, size: int) -> tuple[int, int]:
         """How many combinations are extended, and by how many single changes.
@@ -175,6 +152,26 @@ class Exhaustive:
         return every if size == 2 else self.parents, every
 
 
+def _nearer(
+    task: Task,
+    singles: Singles,
+    before: Level | None,
+    level: Level,
+    beam: Array,
+    width: tuple[int, int],
+) -> tuple[Array, Array]:
+    """Combinations that should suffice too and are nearer than all that were found to."""
+    found = _reached(level)
+    nearest = np.full(len(task.queries), -np.inf)
+    nearest[found.at] = np.inf
+    np.minimum.at(nearest, found.at, task.measure(found.codes, found.at))
+    helped = beam[np.isfinite(nearest[beam])]
+    near = replace(task, prefer="nearest")
+    codes, at = _bred(near, singles, before, helped, width, frugal=True)
+    nearer = task.measure(codes, at) < nearest[at] - CLOSE
+    return codes[nearer], at[nearer]
+
+
 def _joint(
     task: Task, singles: Singles, pools: list[Pool], queries: Array, width: tuple[int, int]
 ) -> tuple[Array, Array]:
@@ -184,14 +181,27 @@ def _joint(
     """
     offered = singles.candidates
     apart = replace(offered, allowed=offered.allowed & ~singles.reached)
-    found = Pool.join(pools, task.space.width)
+    codes, at = _bred(task, singles._replace(candidates=apart), None, queries, width)
+    joint = _superfluous(task, Pool.join(pools, task.space.width), codes, at)
+    return codes[joint], at[joint]
+
+
+def _bred(
+    task: Task,
+    singles: Singles,
+    before: Level | None,
+    queries: Array,
+    width: tuple[int, int],
+    *,
+    frugal: bool = False,
+) -> tuple[Array, Array]:
+    """The first few most promising combinations of some queries."""
     codes, at = [task.queries[:0]], [np.zeros(0, np.intp)]
     for part in _blocks(queries, width):
-        young = brood(task, singles._replace(candidates=apart), None, part, width, NEARER)
+        young = brood(task, singles, before, part, width, NEARER, frugal=frugal)
         rows, whose = young.rows(young.rank < NEARER)
-        joint = _superfluous(task, found, rows, whose)
-        codes.append(rows[joint])
-        at.append(whose[joint])
+        codes.append(rows)
+        at.append(whose)
     return np.concatenate(codes), np.concatenate(at)
 
 

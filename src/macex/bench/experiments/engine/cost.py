@@ -13,7 +13,7 @@ from macex.bench.methods import DEFAULT
 from macex.bench.plan import Plan
 from macex.bench.report.document import Section, Table
 from macex.bench.tasks import Outcome, Task
-from macex.bench.workshop import Clock, Workshop, alone
+from macex.bench.workshop import Clock, Workshop, alone, own_cpu
 from macex.explainer import Explainer
 from macex.schema import Array
 
@@ -90,11 +90,11 @@ def show(findings: Findings) -> Section:
     )
     for outcome in _batches(findings):
         cost = outcome.cost
-        own = cost["cpu"] - cost["model_cpu"]
+        own, share = own_cpu(cost)
         many.add(
             f"{DATASET} / {outcome.task.model}",
             *(round(cost[name]) for name in ("queries", "calls", "rows")),
-            *(cost["cpu"], cost["model_cpu"], own, cost["alone_cpu"], own / cost["alone_cpu"]),
+            *(cost["cpu"], cost["model_cpu"], own, cost["alone_cpu"], share),
             cost["seconds"],
         )
     one = Table(
@@ -116,10 +116,11 @@ def claims(findings: Findings) -> list[Claim]:
     found = []
     for outcome in _batches(findings):
         cost, name = outcome.cost, f"{DATASET} / {outcome.task.model}, {outcome.task.stop} queries"
-        ratio = (cost["cpu"] - cost["model_cpu"]) / cost["alone_cpu"]
         found += [
             at_most(f"{name}: model calls", cost["calls"], MOST_CALLS),
-            at_most(f"{name}: engine's CPU over the model's for the same rows", ratio, 1),
+            at_most(
+                f"{name}: engine's CPU over the model's for the same rows", own_cpu(cost)[1], 1
+            ),
         ]
     for outcome in findings.of("cost", DATASET, CHEAP, DEFAULT):
         middle = float(np.median(outcome.records[0]["ms"]))

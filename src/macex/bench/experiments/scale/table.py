@@ -11,7 +11,7 @@ from macex.bench.methods import DEFAULT
 from macex.bench.plan import Plan
 from macex.bench.report.document import Section, Table
 from macex.bench.tasks import Outcome, Task
-from macex.bench.workshop import Workshop
+from macex.bench.workshop import Workshop, own_cpu
 
 DATASET = "adult"
 QUERIES = 20_000
@@ -81,7 +81,7 @@ def _paces(findings: Findings) -> Table:
     )
     for outcome in _at(findings, ONE):
         cost = outcome.cost
-        own = cost["cpu"] - cost["model_cpu"]
+        own, share = own_cpu(cost)
         each = 1000 / cost["queries"]
         table.add(
             outcome.task.model,
@@ -89,7 +89,7 @@ def _paces(findings: Findings) -> Table:
             cost["queries"] / cost["seconds"],
             each * cost["cpu"],
             *(each * cost["model_cpu"], each * own, each * cost["alone_cpu"]),
-            own / cost["alone_cpu"],
+            share,
         )
     return table
 
@@ -134,12 +134,12 @@ def claims(findings: Findings) -> list[Claim]:
     found = []
     for outcome in _at(findings, ONE):
         cost, model = outcome.cost, outcome.task.model
-        own = (cost["cpu"] - cost["model_cpu"]) / cost["alone_cpu"]
+        _, share = own_cpu(cost)
         fast = cost["queries"] / cost["seconds"]
         if model in LEAST_PACE:
             found += [
                 at_least(f"{model}: Adult rows a second", fast, LEAST_PACE[model]),
-                at_most(f"{model}: engine's CPU over the model's for the same rows", own, 1),
+                at_most(f"{model}: engine's CPU over the model's for the same rows", share, 1),
             ]
     for outcome in _at(findings, WORKERS):
         gain = outcome.records[0]["jobs2"] / outcome.records[0]["jobs1"]
