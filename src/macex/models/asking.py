@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 CHUNK_ROWS = 131_072
 CHUNK_CELLS = 4_000_000
+CODES_AT_ONCE = 4_000_000  # cells of a prepared matrix: what a core has at hand
 
 
 @dataclass
@@ -131,9 +132,10 @@ class Asker:
 
     def chunk(self, columns: int) -> int:
         """Rows per call: bounded in memory, and in time where there is a deadline."""
-        if self.oracle.prepared is not None:
-            columns = max(columns, self.oracle.prepared.width)
-        most = max(1, min(CHUNK_ROWS, CHUNK_CELLS // max(1, columns)))
+        prepared, cells = self.oracle.prepared, CHUNK_CELLS
+        if prepared is not None:
+            columns, cells = max(columns, prepared.width), CODES_AT_ONCE
+        most = max(1, min(CHUNK_ROWS, cells // max(1, columns)))
         if self.deadline is None or not self.pace.calls:
             return most if self.deadline is None else min(most, 100)
         return max(1, min(most, self.pace.rows_in(0.5)))
