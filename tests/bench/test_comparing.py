@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.found import findings, record
-from macex.bench.comparing import behind, overtaken
+from macex.bench.comparing import behind, nearer_if_plausible, overtaken, ranked_before
 from macex.bench.experiments import own_claims, paper_claims
 from macex.bench.findings import Findings
 from macex.bench.plan import Plan
@@ -54,12 +54,22 @@ def test_an_implausible_answer_is_no_better_than_a_plausible_one_where_that_is_a
     odd["counterfactuals"][0]["plausibility"] = 0.01
     found = findings({"default": [far, odd], "Greedy": [odd, odd]})
     assert overtaken(found, "default", ["Greedy"], "MLP", "loans") == 0.5
-    assert overtaken(found, "default", ["Greedy"], "MLP", "loans", plausible=True) == 0.0
+    assert overtaken(found, "default", ["Greedy"], "MLP", "loans", nearer_if_plausible) == 0.0
+
+
+def test_an_answer_ranks_before_another_by_changes_then_plausibility_then_distance():
+    usual, odd, many = record(("a",)), record(("a",)), record(("a", "b"))
+    odd["counterfactuals"][0].update(plausibility=0.01, distance=0.1)
+    near = record(("a",))
+    near["counterfactuals"][0]["distance"] = 0.5
+    for better, worse in ((near, usual), (usual, odd), (odd, many)):
+        found = findings({"default": [better, worse], "Greedy": [worse, better]})
+        assert overtaken(found, "default", ["Greedy"], "MLP", "loans", ranked_before) == 0.5
 
 
 def test_claims_name_the_cell_and_the_rival():
     found = findings({"default": [TWO] * 5, "nearest": [TWO] * 5, "Greedy": [ONE] * 5})
-    fewest, nearest, lost, _ = own_claims.one_counterfactual(found)
+    fewest, nearest, lost, *_ = own_claims.one_counterfactual(found)
     assert fewest.held is False
     assert "loans / MLP by Greedy" in fewest.number
     assert nearest.held is False  # one cell is spared, but not the only one
@@ -89,6 +99,15 @@ def test_three_column_sets_are_wanted_where_any_method_finds_three():
     assert held[1].held
     assert lost[1].held is False
     assert lost[0].held  # a set that holds another is no new answer
+
+
+def test_a_set_that_holds_one_another_method_found_is_no_new_answer():
+    small, large = record(("a",), ("b",)), record(("a", "c"), ("a", "d"), ("b", "c"))
+    narrow, literal, *_ = own_claims.several(
+        findings({"default": [small], "MACE-RL": [large]}, n=3)
+    )
+    assert narrow.held
+    assert literal.held is False
 
 
 def test_speed_is_a_ratio_of_seconds():

@@ -50,6 +50,23 @@ def test_the_default_prefers_columns_not_used_and_then_relaxes():
     assert chosen(Selection(uses=2), ranked, 3) == ["a", "ab", "bc"]
 
 
+def test_where_the_fewest_are_wanted_no_set_is_larger_than_it_takes():
+    def fewest(ranked: list[str], count: int) -> list[str]:
+        found = Selection()(np.arange(len(ranked)), table(*ranked), count, fewest=True)
+        return [ranked[i] for i in found]
+
+    assert fewest(["ab", "ac", "bc", "acd"], 3) == ["ab", "ac", "bc"]
+    assert fewest(["ab", "ac", "bcd"], 3) == ["ab", "ac", "bcd"]
+    assert fewest(["ab", "ac", "cd"], 2) == ["ab", "cd"]
+
+
+def test_where_the_fewest_are_wanted_a_set_that_holds_another_comes_last():
+    ranked = ["a", "ab", "ac", "bcd"]
+    order = np.arange(len(ranked))
+    assert Selection()(order, table(*ranked), 2, fewest=True) == [0, 3]
+    assert Selection()(order, table(*ranked), 3, fewest=True) == [0, 1, 3]
+
+
 def test_a_set_is_given_once_though_more_are_wanted():
     assert chosen(Selection(), ["a", "a", "a"], 3) == ["a"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from macex.bench.findings import Findings
@@ -10,6 +10,10 @@ from macex.bench.statistics import Difference, paired
 from macex.stages.selection import PLAUSIBLE
 
 SIGN = {"sparsity": 1, "proximity": -1, "distance": 1}  # times the metric: lower is better
+CLOSE = 1e-6
+
+Answer = dict[str, Any]
+Beats = Callable[[Answer, Answer], bool]
 
 
 def behind(
@@ -56,14 +60,13 @@ def overtaken(
     rivals: Sequence[str],
     model: str,
     dataset: str,
-    *,
-    plausible: bool = False,
+    beats: Beats | None = None,
 ) -> float:
-    """The share of a cell's queries where a rival is nearer with no more changes; NaN for none.
+    """The share of a cell's queries where a rival's answer beats a method's; NaN for none.
 
-    With `plausible` a rival's implausible answer does not count against a plausible one.
+    Unless another reading is given, the nearer answer with no more changes beats the other.
     """
-    mine = findings.records(dataset, model, name)
+    mine, beats = findings.records(dataset, model, name), beats or nearer
     if not mine:
         return float("nan")
     lost = set()
@@ -71,14 +74,30 @@ def overtaken(
         for query, record in findings.records(dataset, model, rival).items():
             if query in mine and mine[query]["found"] and record["found"]:
                 ours, theirs = mine[query]["counterfactuals"][0], record["counterfactuals"][0]
-                nearer = theirs["proximity"] > ours["proximity"] + 1e-6
-                fair = not plausible or _implausible(ours) or not _implausible(theirs)
-                if nearer and theirs["sparsity"] <= ours["sparsity"] and fair:
+                if beats(theirs, ours):
                     lost.add(query)
     compared = {q for rival in rivals for q in findings.records(dataset, model, rival)} & set(mine)
     return len(lost) / len(compared) if compared else float("nan")
 
 
-def _implausible(answer: dict[str, Any]) -> bool:
+def nearer(theirs: Answer, ours: Answer) -> bool:
+    """Whether an answer is nearer, by the paper's measure, and has no more changes."""
+    near: bool = theirs["proximity"] > ours["proximity"] + CLOSE
+    return near and theirs["sparsity"] <= ours["sparsity"]
+
+
+def nearer_if_plausible(theirs: Answer, ours: Answer) -> bool:
+    """The same, but an implausible answer does not beat a plausible one."""
+    return nearer(theirs, ours) and (_implausible(ours) or not _implausible(theirs))
+
+
+def ranked_before(theirs: Answer, ours: Answer) -> bool:
+    """Whether an answer comes first in the default's order: changes, plausible, distance."""
+    one, other = ((each["sparsity"], _implausible(each)) for each in (theirs, ours))
+    near: bool = theirs["distance"] < ours["distance"] - CLOSE
+    return one < other or (one == other and near)
+
+
+def _implausible(answer: Answer) -> bool:
     known: float | None = answer["plausibility"]
     return known is not None and known < PLAUSIBLE

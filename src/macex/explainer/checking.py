@@ -75,7 +75,9 @@ def pick(
         if task.count == 1 or len(mine) <= 1:
             chosen.append(mine[: task.count])
             continue
-        local = selection(np.arange(len(mine)), changed[mine], task.count)
+        local = selection(
+            np.arange(len(mine)), changed[mine], task.count, fewest=task.prefer == "fewest"
+        )
         chosen.append(mine[local])
     return chosen
 

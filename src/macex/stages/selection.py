@@ -34,18 +34,38 @@ class Selection:
     def __post_init__(self) -> None:
         require_counts(self, "uses")
 
-    def __call__(self, order: Array, changed: Array, count: int) -> list[int]:
+    def __call__(
+        self, order: Array, changed: Array, count: int, *, fewest: bool = False
+    ) -> list[int]:
         """Positions of the chosen among one query's examples.
 
-        `order` ranks them, best first; `changed` (E, U) says what each changes.
+        `order` ranks them, best first; `changed` (E, U) says what each changes. Where the `fewest`
+        changes come first, none has more than it takes to find so many sets.
         """
         if self.printed:
             return _fill([], order, changed, count, self.uses)
         first = _best_of_each_set(order, changed)
+        last = first[:0]
+        if fewest:
+            first, last = _needful(first, changed, count)
         chosen = _fill([], first, changed, count, self.uses)
         chosen = _fill(chosen, first, changed, count, max(3, self.uses))
         chosen = _fill(chosen, first, changed, count, len(changed) + 1)
+        chosen = _fill(chosen, last, changed, count, len(changed) + 1)
         return sorted(chosen, key=list(order).index)
+
+
+def _needful(first: Array, changed: Array, count: int) -> tuple[Array, Array]:
+    """The examples of which `count` sets can be had with the fewest changes, and the others.
+
+    A set that holds another is among the others, however small it is.
+    """
+    sets = changed[first]
+    size = sets.sum(axis=1)
+    within = (sets[None] <= sets[:, None]).all(axis=2) & (size[None] < size[:, None])
+    alone = ~within.any(axis=1)
+    most = np.sort(size[alone])[:count].max(initial=0)
+    return first[alone & (size <= most)], first[~alone | (size > most)]
 
 
 def _best_of_each_set(order: Array, changed: Array) -> Array:

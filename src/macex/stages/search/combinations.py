@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -264,12 +265,18 @@ def _promise(task: Task, guess: Array, distance: Array, queries: Array) -> Array
     return np.where(guess >= -slack[:, None, None], -distance, guess - 1e6)
 
 
-def grid_of_numbers(task: Task, singles: Singles, queries: Array, most: int) -> tuple[Array, Array]:
-    """Pairs of numbers on a coarse grid, about `most` for each query.
+def numbers(task: Task) -> list[int]:
+    """The units that are numbers."""
+    return [place for place, unit in enumerate(task.space.units) if not unit.discrete]
 
-    Two numbers that do little alone may do much together, which no sum of gains foretells.
+
+def grid(
+    task: Task, singles: Singles, units: Sequence[int], queries: Array, most: int
+) -> tuple[Array, Array]:
+    """Pairs of changes of some units on a coarse grid, about `most` for each query.
+
+    Two changes that do little alone may do much together, which no sum of gains foretells.
     """
-    units = [place for place, unit in enumerate(task.space.units) if not unit.discrete]
     pairs = list(itertools.combinations(units, 2))
     codes, at = [np.zeros((0, task.space.width))], [np.zeros(0, np.intp)]
     if not pairs:

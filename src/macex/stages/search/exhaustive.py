@@ -24,7 +24,8 @@ from macex.stages.search.combinations import (
     brood,
     combinations,
     greedy_path,
-    grid_of_numbers,
+    grid,
+    numbers,
 )
 from macex.stages.search.completing import (
     batches,
@@ -37,6 +38,7 @@ from macex.stages.shapes import Candidates, Found, Pool, Task
 MOST_PARTS = 500  # single changes that are joined in pairs where rules bind
 MOST_PAIRS = 4_000_000  # pairs that are looked at together
 NEARER = 64  # combinations that are tried because they are nearer than those found
+SPREAD = 1024  # pairs that are tried where several answers are wanted and too few are found
 CLOSE = 1e-9
 NEAREST_LEVELS = 3  # how many levels are looked at when the nearest example is wanted
 
@@ -117,7 +119,7 @@ class Exhaustive:
         if size == 2:
             parts.append(greedy_path(task, singles, open_))
         if size == 2 and task.prefer == "nearest":
-            parts.append(grid_of_numbers(task, singles, beam, self.beam))
+            parts.append(grid(task, singles, numbers(task), beam, self.beam))
         level = _score(task, *_fresh(task, pools, parts))
         helped = level.at[level.reached]
         late = [young.after(beam_rows, helped) for young in broods] if more_rows else []
@@ -126,6 +128,9 @@ class Exhaustive:
         if task.prefer == "fewest":
             nearer = _nearer(task, singles, before, level, beam, width)
             level = joined(level, _score(task, *_fresh(task, pools, [nearer])))
+        if task.prefer == "fewest" and task.count > 1 and size == 2:
+            spread = _spread_pairs(task, singles, [*pools, _reached(level)], beam)
+            level = joined(level, _score(task, *spread))
         whole = singles.known
         whole[beam] = False
         if task.grid is None or singles.candidates.whole is None:
@@ -170,6 +175,16 @@ def _nearer(
     codes, at = _bred(near, singles, before, helped, width, frugal=True)
     nearer = task.measure(codes, at) < nearest[at] - CLOSE
     return codes[nearer], at[nearer]
+
+
+def _spread_pairs(
+    task: Task, singles: Singles, pools: list[Pool], queries: Array
+) -> tuple[Array, Array]:
+    """Pairs of all units, spread over their values, where too few sets of two are found."""
+    few = queries[_sets(task, pools, 2)[queries] < task.count]
+    every = range(task.space.width)
+    wide = [grid(task, singles, units, few, SPREAD) for units in (every, numbers(task))]
+    return _fresh(task, pools, wide)
 
 
 def _joint(
