@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 CHUNK_ROWS = 131_072
 CHUNK_CELLS = 4_000_000
-CODES_AT_ONCE = 4_000_000  # cells of a prepared matrix: what a core has at hand
+CODES_AT_ONCE = 500_000  # cells of a prepared matrix: what a core has at hand
 
 
 @dataclass
