@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ import pandas as pd
 from pandas.api.types import union_categoricals
 
 from macex.explanation.values import Counterfactual, Explanation, Source
+from macex.schema import Array
 
 REMARKS = {
     "cf.row": "int64",
@@ -56,13 +56,17 @@ def answers_frame(items: Sequence[Explanation], rows: Any = None) -> Any:
     `rows` are the caller's, which give the columns where there is no line.
     """
     lines = list(_lines(items))
-    blocks = [_cells(list(block)) for _, block in groupby(lines, lambda line: id(line.source.rows))]
+    alike: dict[int, list[int]] = {}
+    for place, line in enumerate(lines):
+        alike.setdefault(id(line.source.rows), []).append(place)
+    blocks = [_cells([lines[place] for place in places]) for places in alike.values()]
     if not blocks and rows is not None:
         blocks = [_framed(rows, np.zeros(0, np.intp), rows.codes[:0])]
+    order = np.argsort([place for places in alike.values() for place in places])
     remarks = _by_column(tuple(REMARKS), [line.remarks for line in lines])
     if _library(items, rows) == "polars":
-        return _polars_answers(blocks, remarks)
-    cells = _stacked(blocks)
+        return _polars_answers(blocks, order, remarks)
+    cells = _stacked(blocks, order)
     dtypes = {name: dtype for name, dtype in REMARKS.items() if dtype is not None}
     return pd.concat([cells, pd.DataFrame(remarks, index=cells.index).astype(dtypes)], axis=1)
 
@@ -87,7 +91,7 @@ def changes_frame(items: Sequence[Explanation]) -> Any:
     return pd.DataFrame(columns, dtype=object).astype(dtypes)
 
 
-def _polars_answers(blocks: Sequence[Any], remarks: dict[str, list[object]]) -> Any:
+def _polars_answers(blocks: Sequence[Any], order: Array, remarks: dict[str, list[object]]) -> Any:
     import polars as pl
 
     floats = dict.fromkeys(("cf.score", "cf.proximity", "cf.plausibility"), pl.Float64)
@@ -96,7 +100,7 @@ def _polars_answers(blocks: Sequence[Any], remarks: dict[str, list[object]]) -> 
     enums = {name: _enum([block.schema[name] for block in blocks]) for name in blocks[0].columns}
     casts = {name: enum for name, enum in enums.items() if enum is not None}
     stacked = pl.concat([block.cast(casts) for block in blocks], how="vertical_relaxed")
-    return stacked.hstack(beside)
+    return stacked[order].hstack(beside)
 
 
 def _enum(dtypes: Sequence[Any]) -> Any:
@@ -139,14 +143,16 @@ def _framed(rows: Any, at: Any, codes: Any) -> Any:
     )
 
 
-def _stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Frames of the same columns one below the other; categories stay categories."""
+def _stacked(frames: Sequence[pd.DataFrame], order: Array) -> pd.DataFrame:
+    """The lines of frames of the same columns, in order; categories stay categories."""
     if len(frames) < 2:
         return frames[0] if frames else pd.DataFrame()
-    stacked = pd.concat(frames, ignore_index=isinstance(frames[0].index, pd.RangeIndex))
+    numbered = isinstance(frames[0].index, pd.RangeIndex)
+    stacked = pd.concat(frames, ignore_index=numbered)
     for at in range(stacked.shape[1]):
         parts = [frame.iloc[:, at] for frame in frames]
         kept = isinstance(stacked.iloc[:, at].dtype, pd.CategoricalDtype)
         if not kept and all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
             stacked.isetitem(at, union_categoricals(parts, ignore_order=True))
-    return stacked
+    stacked = stacked.take(order)
+    return stacked.reset_index(drop=True) if numbered else stacked
