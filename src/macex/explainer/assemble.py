@@ -220,12 +220,12 @@ def _made(
         fitted.support(outcome.goals, pool.at, fitted.bins(full), moved),
         fitted.copies(full) & changed.any(axis=1),
     )
-    made = []
+    changes, made = _changes(fitted, outcome, pool.at, full, moved, spans), []
     for row, line in enumerate(zip(*(part.tolist() for part in numbers), strict=True)):
         query, toward, decided, share, sparsity, proximity, distance, support, copies = line
         made.append(
             Counterfactual(
-                changes=_changes(fitted, outcome, query, full[row], moved[row], row, spans),
+                changes=tuple(changes[row]),
                 label=_label(fitted, decided),
                 score=toward,
                 sparsity=sparsity,
@@ -251,25 +251,21 @@ def _by_column(space: Space, changed: Array) -> Array:
 
 
 def _changes(
-    fitted: Fitted,
-    outcome: Outcome,
-    query: int,
-    full: Array,
-    moved: Array,
-    row: int,
-    spans: Spans,
-) -> tuple[Change, ...]:
-    """The changed columns in the order of the schema; derived ones are no changes of their own."""
+    fitted: Fitted, outcome: Outcome, at: Array, full: Array, moved: Array, spans: Spans
+) -> list[list[Change]]:
+    """The changed columns of each row, in order; derived ones are no changes of their own."""
     columns, rows = fitted.ground.schema.columns, outcome.asked.rows
-    own = outcome.task.space.own[query]
-    found = []
-    for member in np.flatnonzero(moved & (full != own)).tolist():
-        column = columns[member]
-        odd = rows.odd[query, member]
-        before = rows.cell(query, member) if odd else column.value(float(own[member]))
-        interval = _interval(column, spans.get((row, member)))
-        found.append(Change(column.name, before, column.value(float(full[member])), interval))
-    return tuple(found)
+    own = outcome.task.space.own[at]
+    found: list[list[Change]] = [[] for _ in at]
+    line, member = np.nonzero(moved & (full != own))
+    query = at[line]
+    cells = line, member, query, rows.odd[query, member], own[line, member], full[line, member]
+    for row, place, whose, odd, old, new in zip(*(part.tolist() for part in cells), strict=True):
+        column = columns[place]
+        before = rows.cell(whose, place) if odd else column.value(old)
+        interval = _interval(column, spans.get((row, place)))
+        found[row].append(Change(column.name, before, column.value(new), interval))
+    return found
 
 
 def _interval(column: Column, span: Span | None) -> Interval | None:

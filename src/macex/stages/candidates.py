@@ -243,7 +243,8 @@ def popular(
     counts[: runs.max(initial=-1) + 1] = np.bincount(runs)
     value = np.zeros(lines * width)
     value[run] = ranked[line, first + (counts[run] - 1) // 2]
-    counts, value = counts.reshape(lines, width), value.reshape(lines, width)
+    most = int(start.sum(axis=1).max(initial=1))
+    counts, value = counts.reshape(lines, width)[:, :most], value.reshape(lines, width)[:, :most]
     best = np.lexsort((value, np.abs(value - own[:, None]), -counts), axis=1)[:, :count]
     taken = np.take_along_axis(counts, best, axis=1)
     picked = np.take_along_axis(value, best, axis=1)

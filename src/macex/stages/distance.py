@@ -35,14 +35,13 @@ class Scales:
 
     def between(self, before: Array, after: Array) -> Array:
         """The distance column by column, (n, d)."""
-        if self.kind == "percentile":
-            steps = np.abs(self._percentiles(after) - self._percentiles(before))
-        else:
-            steps = np.abs(after - before) / self.scale
-        steps = np.where(self.discrete, after != before, steps)
+        differs = after != before
+        steps = differs.astype(float)
+        for column in np.flatnonzero(~self.discrete).tolist():
+            steps[..., column] = self._step(column, before[..., column], after[..., column])
         if not (any_special(after) or any_special(before)):
             return steps
-        return np.where(special(after) | special(before), after != before, steps)
+        return np.where(special(after) | special(before), differs, steps)
 
     def total(self, before: Array, after: Array, weights: Array | float = 1.0) -> Array:
         """The weighted distance of whole rows, (n,)."""
@@ -61,14 +60,14 @@ class Scales:
         steps = np.where(odd, after != before, steps)
         return 0.0 - _sums(steps[:, self.by_name])
 
-    def _percentiles(self, codes: Array) -> Array:
-        found = np.zeros(codes.shape)
-        for column in np.flatnonzero(~self.discrete):
-            if len(self.seen[column]):
-                found[:, column] = np.interp(
-                    codes[:, column], self.seen[column], self.ranks[column]
-                )
-        return found
+    def _step(self, column: int, before: Array, after: Array) -> Array:
+        """How far two values of a number are apart."""
+        if self.kind != "percentile":
+            return np.asarray(np.abs(after - before) / self.scale[column])
+        seen, ranks = self.seen[column], self.ranks[column]
+        if not len(seen):
+            return np.zeros(after.shape)
+        return np.abs(np.interp(after, seen, ranks) - np.interp(before, seen, ranks))
 
 
 def _sums(steps: Array) -> Array:

@@ -14,7 +14,7 @@ from macex.stages.shapes import Candidates, Task
 
 # How many single changes of one unit combinations are built from.
 PER_UNIT = {"fewest": 8, "surest": 8, "nearest": 24}
-REPEATS = 4  # how often one combination may come from different parents
+REPEATS = 12  # how often one combination may come from different parents
 BEYOND = np.iinfo(np.int64).max  # the rank of what is not to be scored
 
 
@@ -161,12 +161,11 @@ def _best_entries(rank_by: Array, unit: Array, most: int, per_unit: int) -> tupl
     """The entries that promise most, not too many of one unit, and what they promise."""
     if not rank_by.shape[1]:
         return np.zeros((len(rank_by), 0), np.intp), np.zeros((len(rank_by), 0))
-    order = np.lexsort((-rank_by, np.broadcast_to(unit, rank_by.shape)), axis=1)
-    ranked = np.sort(unit)
-    rank = np.empty(rank_by.shape, int)
-    turn = np.arange(len(unit)) - np.searchsorted(ranked, ranked, side="left")
-    np.put_along_axis(rank, order, np.broadcast_to(turn, rank_by.shape), axis=1)
-    capped = np.where(rank < per_unit, rank_by, -np.inf)
+    capped = rank_by.copy()
+    for place in np.flatnonzero(np.bincount(unit) > per_unit):
+        mine = np.flatnonzero(unit == place)
+        order = np.argsort(-rank_by[:, mine], axis=1, kind="stable")
+        np.put_along_axis(capped, mine[order[:, per_unit:]], -np.inf, axis=1)
     best = highest(capped, most)
     return best, np.take_along_axis(capped, best, axis=1)
 
@@ -178,17 +177,14 @@ class Brood(NamedTuple):
     values: Array  # (q, T) what each single change sets
     units: Array  # (q, T)
     queries: Array  # (q,)
-    pair: Array  # (q, C) parent and single change as one number, most promising first
+    parent: Array  # (q, C) most promising first
+    single: Array  # (q, C) what that is extended by
     rank: Array  # (q, C) place among the distinct ones, or beyond any limit
 
-    def rows(self, chosen: Array) -> tuple[Array, Array]:
-        """The extensions at `chosen` (q, C) as rows of codes, and their queries."""
-        line, place = np.nonzero(chosen & (self.rank < BEYOND))
+    def rows(self, least: int = 0) -> tuple[Array, Array]:
+        """The extensions from a rank on as rows of codes, and their queries."""
+        line, place = np.nonzero((self.rank >= least) & (self.rank < BEYOND))
         return self._built(line, place), self.queries[line]
-
-    def after(self, rank: int, helped: Array) -> tuple[Array, Array]:
-        """The extensions from `rank` on, of queries that are not among the `helped`."""
-        return self.rows((self.rank >= rank) & ~np.isin(self.queries, helped)[:, None])
 
     def lawful(self, task: Task, limit: int) -> Brood:
         """Only extensions that satisfy the rules, ranked anew."""
@@ -199,8 +195,17 @@ class Brood(NamedTuple):
         rank = np.cumsum(ok, axis=1) - 1
         return self._replace(rank=np.where(ok & (rank < limit), rank, BEYOND))
 
+    def keys(self, task: Task) -> Array:
+        """Keys of the changes of each extension, (q, C)."""
+        codes = self.parents.codes
+        changed = codes != task.queries[self.queries][:, None]
+        keys = np.where(changed, cell_keys(codes, np.arange(codes.shape[2])), np.uint64(0))
+        before = np.take_along_axis(keys.sum(axis=2, dtype=np.uint64), self.parent, axis=1)
+        by = np.take_along_axis(cell_keys(self.values, self.units), self.single, axis=1)
+        return np.asarray(before + by)
+
     def _built(self, line: Array, place: Array) -> Array:
-        parent, single = np.divmod(self.pair[line, place], self.values.shape[1])
+        parent, single = self.parent[line, place], self.single[line, place]
         parents = self.parents.codes
         codes = parents.reshape(-1, parents.shape[2]).take(line * parents.shape[1] + parent, axis=0)
         codes[np.arange(len(line)), self.units[line, single]] = self.values[line, single]
@@ -226,35 +231,34 @@ def brood(
     parents = parts if before is None else _parents(task, before, queries, most[0])
     units = singles.candidates.unit[entry]
     values = np.take_along_axis(singles.candidates.value[queries], entry, axis=1)
-    changed = parents.codes != task.queries[queries][:, None]
-    taken = np.take_along_axis(changed, units[:, None, :].repeat(changed.shape[1], axis=1), axis=2)
+    parent, single = _pairs(parents, parts, before)
     gain = parts.worth - task.base[queries][:, None]
-    guess = np.where(taken, -np.inf, parents.worth[:, :, None] + gain[:, None, :])
+    guess = parents.worth[:, parent] + gain[:, single]
     if before is None:
-        guess = np.where(np.tri(guess.shape[1], guess.shape[2], dtype=bool), -np.inf, guess)
-    distance = parents.distance[:, :, None] + parts.distance[:, None, :]
+        guess[units[:, parent] == units[:, single]] = -np.inf
+    else:
+        changed = parents.codes != task.queries[queries][:, None]
+        guess[changed[np.arange(len(queries))[:, None], parent, units[:, single]]] = -np.inf
+    distance = parents.distance[:, parent] + parts.distance[:, single]
     promise = _promise(task, guess, distance, queries)
-    promise = promise.reshape(len(queries), guess.shape[1] * guess.shape[2])
     once = before is None and (frugal or task.prefer != "nearest")
     wide = promise.shape[1] if task.space.bound_rows else limit * (1 if once else REPEATS)
-    pair = highest(promise, wide)
-    fresh = np.isfinite(np.take_along_axis(promise, pair, axis=1))
+    best = highest(promise, wide)
+    fresh = np.isfinite(np.take_along_axis(promise, best, axis=1))
+    young = Brood(parents, values, units, queries, parent[best], single[best], fresh)
     if not once:
-        keys = _set_key(parents.codes, changed)[:, :, None] + cell_keys(values, units)[:, None, :]
-        fresh &= first_of_each(np.take_along_axis(keys.reshape(promise.shape), pair, axis=1))
+        fresh &= first_of_each(young.keys(task))
     rank = np.cumsum(fresh, axis=1) - 1
     if task.space.bound_rows:
-        every = Brood(parents, values, units, queries, pair, np.where(fresh, rank, BEYOND))
-        return every.lawful(task, limit)
-    rank = np.where(fresh & (rank < limit), rank, BEYOND)
-    return Brood(parents, values, units, queries, pair, rank)
+        return young._replace(rank=np.where(fresh, rank, BEYOND)).lawful(task, limit)
+    return young._replace(rank=np.where(fresh & (rank < limit), rank, BEYOND))
 
 
-def _set_key(codes: Array, changed: Array) -> Array:
-    """The key of all changes of a combination, (q, P)."""
-    keys = cell_keys(codes, np.arange(codes.shape[2]))
-    total: Array = np.where(changed, keys, np.uint64(0)).sum(axis=2, dtype=np.uint64)
-    return total
+def _pairs(parents: _Parts, parts: _Parts, before: Level | None) -> tuple[Array, Array]:
+    """Which combination is extended by which single change: two single changes once."""
+    if before is None:
+        return np.triu_indices(parts.worth.shape[1], 1)
+    return np.divmod(np.arange(parents.worth.shape[1] * parts.worth.shape[1]), parts.worth.shape[1])
 
 
 def _promise(task: Task, guess: Array, distance: Array, queries: Array) -> Array:
@@ -262,7 +266,7 @@ def _promise(task: Task, guess: Array, distance: Array, queries: Array) -> Array
     if task.prefer != "nearest":
         return guess
     slack = np.where(task.bounded[queries], 0.5, 0.0)
-    return np.where(guess >= -slack[:, None, None], -distance, guess - 1e6)
+    return np.where(guess >= -slack[:, None], -distance, guess - 1e6)
 
 
 def numbers(task: Task) -> list[int]:

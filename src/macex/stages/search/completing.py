@@ -53,4 +53,6 @@ def worth_keeping(level: Level, most: int) -> Level:
 
 def joined(first: Level, then: Level) -> Level:
     """The rows of both."""
+    if not len(then.at):
+        return first
     return Level(*(np.concatenate(pair) for pair in zip(first, then, strict=True)))

@@ -108,23 +108,20 @@ class Exhaustive:
         )
         beam = open_[~small]
         width = self._width(task, singles, size)
-        broods = [
-            brood(task, singles, before, part, width, beam_rows + more_rows)
-            for part in _blocks(beam, width)
-        ]
         parts = [
             all_of(task, singles, open_[small], size),
-            *(young.rows(young.rank < beam_rows) for young in broods),
+            _bred(task, singles, before, beam, width, beam_rows),
         ]
         if size == 2:
             parts.append(greedy_path(task, singles, open_))
         if size == 2 and task.prefer == "nearest":
             parts.append(grid(task, singles, numbers(task), beam, self.beam))
         level = _score(task, *_fresh(task, pools, parts))
-        helped = level.at[level.reached]
-        late = [young.after(beam_rows, helped) for young in broods] if more_rows else []
-        if any(len(at) for _, at in late):
-            level = joined(level, _score(task, *_fresh(task, pools, late)))
+        if more_rows:
+            left = beam[~np.isin(beam, level.at[level.reached])]
+            most = beam_rows + more_rows
+            late = _bred(task, singles, before, left, width, most, least=beam_rows)
+            level = joined(level, _score(task, *_fresh(task, pools, [late])))
         if task.prefer == "fewest":
             nearer = _nearer(task, singles, before, level, beam, width)
             level = joined(level, _score(task, *_fresh(task, pools, [nearer])))
@@ -172,7 +169,7 @@ def _nearer(
     np.minimum.at(nearest, found.at, task.measure(found.codes, found.at))
     helped = beam[np.isfinite(nearest[beam])]
     near = replace(task, prefer="nearest")
-    codes, at = _bred(near, singles, before, helped, width, frugal=True)
+    codes, at = _bred(near, singles, before, helped, width, NEARER, frugal=True)
     nearer = task.measure(codes, at) < nearest[at] - CLOSE
     return codes[nearer], at[nearer]
 
@@ -196,7 +193,7 @@ def _joint(
     """
     offered = singles.candidates
     apart = replace(offered, allowed=offered.allowed & ~singles.reached)
-    codes, at = _bred(task, singles._replace(candidates=apart), None, queries, width)
+    codes, at = _bred(task, singles._replace(candidates=apart), None, queries, width, NEARER)
     joint = _superfluous(task, Pool.join(pools, task.space.width), codes, at)
     return codes[joint], at[joint]
 
@@ -207,14 +204,16 @@ def _bred(
     before: Level | None,
     queries: Array,
     width: tuple[int, int],
+    most: int,
     *,
+    least: int = 0,
     frugal: bool = False,
 ) -> tuple[Array, Array]:
-    """The first few most promising combinations of some queries."""
+    """The most promising combinations of some queries, from the rank `least` to `most`."""
     codes, at = [task.queries[:0]], [np.zeros(0, np.intp)]
     for part in _blocks(queries, width):
-        young = brood(task, singles, before, part, width, NEARER, frugal=frugal)
-        rows, whose = young.rows(young.rank < NEARER)
+        young = brood(task, singles, before, part, width, most, frugal=frugal)
+        rows, whose = young.rows(least)
         codes.append(rows)
         at.append(whose)
     return np.concatenate(codes), np.concatenate(at)
