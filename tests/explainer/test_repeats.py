@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import macex as mx
 from macex.explainer import explainer as engine
+from macex.schema import Rows
 
 DATA = pd.DataFrame({"hours": np.arange(20, 60), "debt": [1.5, 2.5] * 20, "job": ["a", "b"] * 20})
 
 
 def model(rows):
     return 1 / (1 + np.exp(44.5 - rows["hours"] + rows["debt"]))
+
+
+def numbers(rows):
+    hours, debt = (np.asarray(rows)[:, place].astype(float) for place in (0, 1))
+    return 1 / (1 + np.exp(44.5 - hours + debt))
 
 
 def bank() -> mx.Explainer:
@@ -41,6 +48,32 @@ def test_a_repeated_answer_is_that_of_the_row_alone():
         pd.testing.assert_frame_equal(many[place].query, alone.query)
     frame = many.to_frame()
     assert frame.index.tolist() == [list("abcdef")[row] for row in frame["cf.row"]]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "numpy"])
+def test_a_table_of_repeated_rows_is_written_in_few_pieces(monkeypatch, library):
+    """However repeated and other rows alternate, and each line is that of its row alone."""
+    data, rows = DATA.assign(job=DATA["job"].map({"a": 0, "b": 1})), DATA.iloc[[3, 8, 3, 30, 8, 3]]
+    rows = rows.assign(job=1).reset_index(drop=True)
+    if library != "pandas":
+        pl = pytest.importorskip("polars")
+        turned = pl.from_pandas if library == "polars" else pd.DataFrame.to_numpy
+        data, rows = turned(data), turned(rows)
+    explainer = mx.Explainer(numbers, data, classes=("no", "yes"))
+    found = explainer.explain(rows, n=2, on_error="keep")
+    written, frame = [], Rows.frame
+    monkeypatch.setattr(Rows, "frame", lambda *asked: written.append(1) or frame(*asked))
+    table = found.to_frame()
+    assert len(written) == 2
+    for place in range(6):
+        alone = explainer.explain(rows[place : place + 1], n=2).to_frame()
+        mine = table.filter(pl.col("cf.row") == place) if library == "polars" else table
+        if library != "polars":
+            mine = table[table["cf.row"] == place]
+            assert mine.index.tolist() == alone.index.tolist() or library == "numpy"
+        for name in mine.columns:
+            if name != "cf.row":
+                assert list(mine[name]) == list(alone[name])
 
 
 def test_rows_that_look_alike_but_are_not_are_told_apart():
