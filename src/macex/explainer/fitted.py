@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 
 REMEMBERED = 64
-REMEMBERING = ("_meeting", "_reference", "_sides", "_lines")
+COUNTED = 50_000  # sets of changes of one goal whose support is remembered
+REMEMBERING = ("_meeting", "_reference", "_sides", "_lines", "_counts")
 
 
 @dataclass
@@ -56,6 +57,7 @@ class Fitted:
     _reference: OrderedDict[bytes, Reference] = field(default_factory=OrderedDict)
     _sides: OrderedDict[bytes, Any] = field(default_factory=OrderedDict)
     _lines: OrderedDict[bytes, Array] = field(default_factory=OrderedDict)
+    _counts: OrderedDict[bytes, dict[int, int]] = field(default_factory=OrderedDict)
 
     def __post_init__(self, kept: Mapping[str, Array] | None) -> None:
         schema, codes = self.ground.schema, self.ground.codes
@@ -160,9 +162,13 @@ class Fitted:
         """
         if self.ground.private:
             return np.zeros(len(at), int)
-        meant = np.column_stack([goals.alike[at], np.where(changed, binned, np.inf)])
-        _, first, which = np.unique(row_keys(meant), return_index=True, return_inverse=True)
-        counts = [self._supporting(goals, at[row], binned[row], changed[row]) for row in first]
+        meant = np.where(changed, binned, np.inf)
+        keys = row_keys(np.column_stack([goals.alike[at], meant]))
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        counts = [
+            self._supporting(goals, at[row], key, binned[row], changed[row])
+            for row, key in zip(first, row_keys(meant[first]).tolist(), strict=True)
+        ]
         return np.array(counts, dtype=int)[which.reshape(-1)]
 
     def copies(self, full: Array) -> Array:
@@ -178,8 +184,13 @@ class Fitted:
         """The keys of the training rows, sorted."""
         return np.sort(row_keys(self.ground.codes))
 
-    def _supporting(self, goals: Goals, query: int, binned: Array, changed: Array) -> int:
+    def _supporting(
+        self, goals: Goals, query: int, meant: int, binned: Array, changed: Array
+    ) -> int:
         key = goals.signature(query)
+        known = self._counts.get(key, {})
+        if meant in known:
+            return known[meant]
         if key not in self._lines:
             lines = np.asfortranarray(self.binned[self.meeting(goals, query)])
             _keep(self._lines, key, lines, most=4)
@@ -187,7 +198,11 @@ class Fitted:
         same = np.ones(len(lines), bool)
         for column in np.flatnonzero(changed):
             same &= lines[:, column] == binned[column]
-        return int(same.sum())
+        count = int(same.sum())
+        if len(known) < COUNTED:
+            known[meant] = count
+            _keep(self._counts, key, known, most=4)
+        return count
 
     def _match(self, space: Space, choice: Neighbors) -> Array:
         """The columns on which each query's neighbours are sought, (Q, d) bool."""

@@ -27,6 +27,15 @@ def measure_of(fitted: Fitted, space: Space) -> Callable[[Array, Array], Array]:
         after = space.columns(codes, at)
         return fitted.scales.total(space.own.take(at, axis=0), after, 1.0 if even else weights[at])
 
+    order = np.array([unit.members[0] for unit in space.units], np.intp)
+
+    def of_units(codes: Array, at: Array) -> Array:
+        return scales.total(space.queries.take(at, axis=0), codes)
+
+    if space.identity and even and not callable(custom):
+        scales = fitted.scales.in_order(order)
+        return of_units
+
     def given(codes: Array, at: Array) -> Array:
         schema, rows = fitted.ground.schema, space.rows
         before = schema.frame(space.own[at], rows, at)

@@ -7,7 +7,8 @@ the interquartile range there. `proximity` keeps to the printed formula.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -48,7 +49,23 @@ class Scales:
         steps = self.between(before, after)
         if not isinstance(weights, float):
             steps = steps * weights
-        return _sums(steps.take(self.by_name, axis=1))
+        return _sums(steps if self._by_name_already else steps.take(self.by_name, axis=1))
+
+    def in_order(self, columns: Array) -> Scales:
+        """The scales of the columns in another order."""
+        return replace(
+            self,
+            discrete=self.discrete[columns],
+            scale=self.scale[columns],
+            median=self.median[columns],
+            by_name=np.argsort(columns)[self.by_name],
+            seen=tuple(self.seen[column] for column in columns),
+            ranks=tuple(self.ranks[column] for column in columns),
+        )
+
+    @cached_property
+    def _by_name_already(self) -> bool:
+        return bool((np.diff(self.by_name) == 1).all())
 
     def proximity(self, before: Array, after: Array) -> Array:
         """The paper's proximity: minus changed categories, minus scaled changes of numbers.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +20,8 @@ REPEATS = 12  # how often one combination may come from different parents
 BEYOND = np.iinfo(np.int64).max  # the rank of what is not to be scored
 
 
-class Singles(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Singles:
     """The single changes and what the model said of them."""
 
     candidates: Candidates
@@ -31,7 +34,7 @@ class Singles(NamedTuple):
         offered = self.candidates.real & self.candidates.allowed
         return np.asarray((~offered | np.isfinite(self.reach)).all(axis=1))
 
-    @property
+    @cached_property
     def gain(self) -> Array:
         """How much nearer each single change comes, minus infinity where it may not be made."""
         return np.where(self.candidates.real & self.candidates.allowed, self.reach, -np.inf)

@@ -193,7 +193,7 @@ def _joint(
     """
     offered = singles.candidates
     apart = replace(offered, allowed=offered.allowed & ~singles.reached)
-    codes, at = _bred(task, singles._replace(candidates=apart), None, queries, width, NEARER)
+    codes, at = _bred(task, replace(singles, candidates=apart), None, queries, width, NEARER)
     joint = _superfluous(task, Pool.join(pools, task.space.width), codes, at)
     return codes[joint], at[joint]
 
