@@ -35,7 +35,18 @@ def test_a_crowd_is_as_large_as_asked_and_like_its_dataset():
 def test_sizes_are_options():
     plan = Plan((), ["adult"], ["XGBoost"], (), queries=500, sizes={"adult": 48}, rows=5000)
     sizes = {(task.point, task.stop) for task in table.tasks(plan)}
-    assert {("one process", 500), ("flat", 1000), ("flat", 5000), ("file", 5000)} <= sizes
+    assert {("one process", 500), ("flat", 5000), ("file", 5000)} <= sizes
+
+
+def test_a_long_run_is_compared_with_fresh_ones_all_along(workshop, monkeypatch):
+    monkeypatch.setattr(pace, "CHUNK", 8)
+    monkeypatch.setattr(pace, "SIZES", (16, 40))
+    monkeypatch.setattr(pace, "FIRST", 2)
+    monkeypatch.setattr(pace, "PROBES", 4)
+    task = Task("scale", "adult", "MLP", "default", stop=68, point=table.FLAT)
+    records = pace.flat(task, workshop).records
+    assert [record["rows"] for record in records] == [16, 40, 68]
+    assert all(record["cpu_ms"] > 0 and record["fresh_ms"] > 0 for record in records)
 
 
 @pytest.mark.parametrize("point", [table.ONE, table.FLAT])
@@ -75,6 +86,10 @@ def test_tables_and_claims_say_what_was_measured(tmp_path):
             Task("scale", "adult", "XGBoost", stop=9, point=table.WORKERS),
             [{"jobs1": 100.0, "jobs2": 150.0}],
         ),
+        table.FLAT: Outcome(
+            Task("scale", "adult", "XGBoost", stop=10_000, point=table.FLAT),
+            [{"rows": 10_000, "cpu_ms": 1.2, "fresh_ms": 1.0}],
+        ),
         table.NIGHT: Outcome(
             Task("scale", "adult", "XGBoost", stop=1_000_000, point=table.NIGHT),
             [{"seconds": 2000.0, "peak_mb": 900.0, "same": True}],
@@ -88,6 +103,7 @@ def test_tables_and_claims_say_what_was_measured(tmp_path):
     findings = Findings(plan, [outcome.task for outcome in points.values()], results)
     held = {claim.sentence: claim.held for claim in table.claims(findings)}
     assert held["XGBoost: Adult rows a second"] is True
+    assert held["cost of a row in a run of 10,000 against a fresh run of a thousand"] is False
     assert held["XGBoost: two processes against one"] is False
     assert held["1,000,000 rows file to file, killed twice: the same bytes"] is True
     assert len(table.show(findings).blocks) == 4

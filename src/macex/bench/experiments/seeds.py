@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import mean, stdev
 
 from macex.bench.findings import Findings
-from macex.bench.methods import DEFAULT, NEAREST
+from macex.bench.methods import DEFAULT, NEAREST, method
 from macex.bench.plan import Plan
 from macex.bench.report.document import Section, Table
 from macex.bench.tasks import Task
@@ -14,8 +14,12 @@ MOST = 100
 
 
 def tasks(plan: Plan) -> list[Task]:
-    """One counterfactual for up to a hundred queries of each cell, for every seed."""
-    return plan.answers(plan.models, plan.chosen(), seeds=range(plan.seeds), most=MOST)
+    """One counterfactual for up to a hundred queries of each cell, for every seed.
+
+    Methods that work in another process take long, and are left out.
+    """
+    quick = [one for one in plan.chosen() if not one.outside]
+    return plan.answers(plan.models, quick, seeds=range(plan.seeds), most=MOST)
 
 
 def show(findings: Findings) -> Section:
@@ -27,7 +31,7 @@ def show(findings: Findings) -> Section:
         return section
     headings = ("method", "validity", "sparsity", "proximity", "distance")
     table = Table("Mean over cells, and its standard deviation over seeds", headings)
-    for name in findings.methods():
+    for name in _quick(findings):
         table.add(name, *(_spread(findings, name, metric) for metric in headings[1:]))
     section.blocks.append(table)
     best = Table("Seeds in which a method leads, of all cells and seeds", ("metric", "leads", "of"))
@@ -35,6 +39,10 @@ def show(findings: Findings) -> Section:
     best.add("nearest has the best proximity", *_leads(findings, NEAREST, "proximity", 1))
     section.blocks.append(best)
     return section
+
+
+def _quick(findings: Findings) -> list[str]:
+    return [name for name in findings.methods() if not method(name).outside]
 
 
 def _spread(findings: Findings, name: str, metric: str) -> str:
@@ -55,7 +63,7 @@ def _leads(findings: Findings, name: str, metric: str, sign: int) -> tuple[int, 
     for seed in range(findings.plan.seeds):
         for cell in findings.cells():
             common = [
-                findings.values(metric, *cell, other, seed=seed) for other in findings.methods()
+                findings.values(metric, *cell, other, seed=seed) for other in _quick(findings)
             ]
             shared = set.intersection(*(set(values) for values in common)) if common else set()
             own = findings.values(metric, *cell, name, seed=seed)

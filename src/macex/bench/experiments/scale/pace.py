@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from copy import deepcopy
+from statistics import mean
 from typing import Any
 
 import pandas as pd
@@ -18,6 +20,10 @@ from macex.scale.frames import explain_frames
 
 CHUNKS = 40  # that a comparison of workers is cut into
 WARM = 6  # chunks after which all workers are at work
+CHUNK = 1_000  # rows of a chunk where a long run is compared with a short one
+SIZES = (1_000, 10_000, 100_000)
+FIRST = 10  # chunks that are all compared
+PROBES = 50  # about so many of the later ones are
 
 
 def one_process(task: Task, workshop: Workshop) -> Outcome:
@@ -73,13 +79,47 @@ def steady(explainer: Explainer, frames: list[pd.DataFrame], jobs: int) -> float
 
 
 def flat(task: Task, workshop: Workshop) -> Outcome:
-    """CPU seconds a row, of as many rows as the task says."""
+    """CPU a row of an explainer that answers many rows, and of a fresh one for the same rows.
+
+    A fresh one answers every so many chunks again, next to it in time: a machine whose speed goes
+    up and down is no price that grows. Each record has the means of the chunks up to its `rows`
+    since the record before.
+    """
     cell = workshop.cell(task)
     explainer = Explainer(cell.model, cell.train)
-    explainer.explain(next(crowd(cell.dataset, 100)))
+    unused = deepcopy(explainer)
+    warm = next(crowd(cell.dataset, 100))
+    explainer.explain(warm)
+    ends = [size for size in SIZES if size < task.stop] + [task.stop]
+    pairs: dict[int, list[tuple[float, float]]] = {end: [] for end in ends}
+    every = max(1, task.stop // CHUNK // PROBES)
+    for turn, frame in enumerate(crowd(cell.dataset, task.stop, size=CHUNK)):
+        seen = min(task.stop, (turn + 1) * CHUNK)
+        if turn >= FIRST and turn % every and seen < task.stop:
+            _drain(explain_frames(explainer, [frame]))
+            continue
+        fresh = deepcopy(unused)
+        fresh.explain(warm)
+        took = {asked: _cpu_ms(asked, frame) for asked in (explainer, fresh)[:: 1 - turn % 2 * 2]}
+        end = next(end for end in ends if seen <= end)
+        pairs[end].append((took[explainer], took[fresh]))
+    records = [
+        {
+            "rows": end,
+            "cpu_ms": mean(one for one, _ in found),
+            "fresh_ms": mean(two for _, two in found),
+        }
+        for end, found in pairs.items()
+        if found
+    ]
+    return Outcome(task, records)
+
+
+def _cpu_ms(explainer: Explainer, frame: pd.DataFrame) -> float:
+    """Milliseconds of CPU a row."""
     began = time.process_time()
-    _drain(explain_frames(explainer, crowd(cell.dataset, task.stop)))
-    return Outcome(task, [{"cpu_ms": 1000 * (time.process_time() - began) / task.stop}])
+    _drain(explain_frames(explainer, [frame]))
+    return 1000 * (time.process_time() - began) / len(frame)
 
 
 def _drain(made: Iterable[Any]) -> None:
