@@ -35,7 +35,7 @@ def test_a_crowd_is_as_large_as_asked_and_like_its_dataset():
 def test_sizes_are_options():
     plan = Plan((), ["adult"], ["XGBoost"], (), queries=500, sizes={"adult": 48}, rows=5000)
     sizes = {(task.point, task.stop) for task in table.tasks(plan)}
-    assert {("one process", 500), ("flat", 5000), ("file", 5000)} <= sizes
+    assert {("one process", 500), ("long run", 5000), ("file", 5000)} <= sizes
 
 
 def test_a_long_run_is_compared_with_fresh_ones_all_along(workshop, monkeypatch):
@@ -43,10 +43,17 @@ def test_a_long_run_is_compared_with_fresh_ones_all_along(workshop, monkeypatch)
     monkeypatch.setattr(pace, "SIZES", (16, 40))
     monkeypatch.setattr(pace, "FIRST", 2)
     monkeypatch.setattr(pace, "PROBES", 4)
+    asked, cpu_ms = [], pace._cpu_ms
+    monkeypatch.setattr(pace, "_cpu_ms", lambda *one: asked.append(one) or cpu_ms(*one))
     task = Task("scale", "adult", "MLP", "default", stop=68, point=table.FLAT)
     records = pace.flat(task, workshop).records
     assert [record["rows"] for record in records] == [16, 40, 68]
     assert all(record["cpu_ms"] > 0 and record["fresh_ms"] > 0 for record in records)
+    long = max((id(one) for one, _ in asked), key=[id(one) for one, _ in asked].count)
+    first = [id(one) == long for one, _ in asked[::2]]
+    assert [id(one) == long for one, _ in asked[1::2]] == [not turn for turn in first]
+    assert {True, False} == set(first)
+    assert all(one[1] is two[1] for one, two in zip(asked[::2], asked[1::2], strict=True))
 
 
 @pytest.mark.parametrize("point", [table.ONE, table.FLAT])

@@ -100,8 +100,9 @@ def flat(task: Task, workshop: Workshop) -> Outcome:
             continue
         fresh = deepcopy(unused)
         fresh.explain(warm)
-        took = {asked: _cpu_ms(asked, frame) for asked in (explainer, fresh)[:: 1 - turn % 2 * 2]}
         end = next(end for end in ends if seen <= end)
+        both = (explainer, fresh) if len(pairs[end]) % 2 else (fresh, explainer)
+        took = {asked: _cpu_ms(asked, frame) for asked in both}
         pairs[end].append((took[explainer], took[fresh]))
     records = [
         {
