@@ -52,6 +52,23 @@ def test_constraints_per_row_bind_their_own_row_alone(method):
     assert answers(asked.explain(rows, constraints=wishes)) == alone
 
 
+@pytest.mark.parametrize("prefer", ["fewest", "nearest", "surest"])
+def test_a_rule_of_one_row_does_not_widen_the_search_of_another(prefer):
+    rows = loans().head(8)
+    wishes = [mx.Constraints(rules=["amount <= 10"]), mx.Constraints(fixed=["income"])] * 4
+    asked = by_merit("exhaustive", prefer=prefer)
+    alone = [
+        answers(asked.explain(rows.iloc[[i]], n=3, constraints=wish))[0]
+        for i, wish in enumerate(wishes)
+    ]
+    together = asked.explain(rows, n=3, constraints=wishes)
+    assert answers(together) == alone
+    costs = [
+        asked.explain(rows.iloc[[i]], n=3, constraints=w)[0].cost.rows for i, w in enumerate(wishes)
+    ]
+    assert [one.cost.rows for one in together] == costs
+
+
 def test_goals_per_row_are_their_own_rows_alone(method):
     rows = loans().head(6)
     goals = [

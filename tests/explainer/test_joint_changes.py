@@ -61,3 +61,59 @@ def test_a_pair_neither_half_of_which_helps_is_found_where_too_few_others_are():
     answer = Explainer(windowed, rows, classes=("held", "free")).explain(query, want="free", n=3)[0]
     sets = [{change.column for change in cf.changes} for cf in answer.counterfactuals]
     assert sets[:2] == [{"priors"}, {"age", "race"}]
+
+
+@pytest.mark.parametrize("pair", [("a1", "a2"), ("z1", "z2")])
+def test_in_many_columns_a_pair_is_found_whatever_its_name(pair):
+    draw = np.random.default_rng(0)
+    rows = pd.DataFrame({"priors": draw.integers(0, 20, 300)})
+    rows = rows.assign(**{name: draw.choice(list("uv"), 300) for name in pair})
+    rows = rows.assign(**{f"m{i:02d}": draw.normal(size=300).round(2) for i in range(27)})
+
+    def both(frame):
+        one, other = ((frame[name] == "v").to_numpy() for name in pair)
+        score = 3.5 - frame["priors"].to_numpy() - 0.5 * (one ^ other)
+        return 1 / (1 + np.exp(-np.where(one & other, 5.0, score)))
+
+    query = rows.iloc[[0]].assign(priors=18, **dict.fromkeys(pair, "u"))
+    answer = Explainer(both, rows, classes=("held", "free")).explain(query, want="free", n=3)[0]
+    sets = [{change.column for change in cf.changes} for cf in answer.counterfactuals]
+    assert sets[:2] == [{"priors"}, set(pair)]
+
+
+def rarely(frame):
+    """Yes to three sevens in the last columns, while nines look better one by one."""
+    cells = frame.to_numpy(float)
+    gains = (0.3 * (cells == 7) + 0.35 * (cells == 9)).sum(axis=1)
+    return 1 / (1 + np.exp(3 - 0.1 * gains - np.where((cells[:, -5:] == 7).sum(axis=1) >= 3, 6, 0)))
+
+
+def test_who_asks_for_more_answers_within_so_many_rows_finds_no_fewer():
+    draw = np.random.default_rng(1)
+    rows = pd.DataFrame(draw.integers(0, 10, (300, 12)), columns=[f"c{i:02d}" for i in range(12)])
+    queries = rows[(rows.iloc[:, -5:] == 7).sum(axis=1) == 0].head(12)
+    explainer = Explainer(rarely, rows, classes=("held", "free"))
+    found = {
+        n: sum(one.status == "found" for one in explainer.explain(queries, n=n, max_rows=2500))
+        for n in (1, 3)
+    }
+    assert found[3] >= found[1] > 0
+
+
+def test_an_answer_is_not_crowded_out_by_ones_that_hold_another():
+    draw = np.random.default_rng(0)
+    rows = pd.DataFrame({"a": draw.integers(0, 41, 400) / 10})
+    rows = rows.assign(**{name: draw.integers(0, 2, 400) for name in "bcd"})
+    rows = rows.assign(**{f"x{i:02d}": draw.choice(["n", "y"], 400) for i in range(16)})
+
+    def model(frame):
+        b, c, d = (frame[name].to_numpy(float) for name in "bcd")
+        little = (frame.iloc[:, 4:] == "y").any(axis=1).to_numpy()
+        score = frame["a"].to_numpy() + 0.25 * little + 0.3 * (b + c + d) + 3 * b * c * d - 3
+        return 1 / (1 + np.exp(-4 * score))
+
+    query = rows.iloc[[0]].assign(a=0.0, b=0, c=0, d=0, **dict.fromkeys(rows.columns[4:], "n"))
+    answer = Explainer(model, rows, classes=("held", "free")).explain(query, want="free", n=3)[0]
+    sets = [{change.column for change in cf.changes} for cf in answer.counterfactuals]
+    assert sets[0] == {"a"}
+    assert {"b", "c", "d"} in sets

@@ -97,3 +97,12 @@ def test_no_row_is_scored_twice_in_a_batch():
     searched = np.concatenate(asked[:-1])
     again = len(searched) - len(np.unique(searched))
     assert again <= 0.02 * len(searched)
+
+
+@pytest.mark.parametrize("keep", ["raise", "keep"])
+def test_the_caller_s_index_is_kept_however_a_call_is_cut(monkeypatch, keep):
+    monkeypatch.setattr("macex.explainer.blocks.MOST_QUERIES", 4)
+    rows = DATA.iloc[[*range(5, 16), 7, 5]]
+    table = bank().explain(rows, on_error=keep).to_frame()
+    assert table.index.tolist() == rows.index[table["cf.row"]].tolist()
+    assert bank().explain(DATA.iloc[5:16]).to_frame().index.tolist() == list(range(5, 16))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections import OrderedDict
 from pathlib import Path
 
 import joblib
@@ -12,6 +13,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import macex as mx
+from macex.explainer.fitted import REMEMBERING
 
 DATA = pd.DataFrame({"hours": np.arange(20, 60), "debt": [1.5, 2.5] * 20})
 LABEL = (DATA["hours"] > 44).to_numpy()
@@ -54,3 +56,26 @@ def write(path: Path) -> None:
     else:
         xgboost = pytest.importorskip("xgboost")
         xgboost.XGBClassifier(n_estimators=5).fit(DATA, LABEL).save_model(path)
+
+
+def test_one_sent_by_an_older_version_remembers_nothing():
+    explainer = mx.Explainer(LogisticRegression().fit(DATA, LABEL), DATA)
+    state = explainer._fitted.__getstate__()
+    del state["_counts"]
+    fitted = object.__new__(type(explainer._fitted))
+    fitted.__setstate__(state)
+    assert not fitted._counts
+
+
+def test_what_another_thread_pushed_out_is_made_again():
+    """Nothing is read from what is remembered a second time."""
+
+    class Forgetful(OrderedDict):
+        def __setitem__(self, key, value):
+            pass
+
+    explainer = mx.Explainer(LogisticRegression().fit(DATA, LABEL), DATA)
+    kept = explainer.explain(DATA.head(3), n=2).to_json(canonical=True)
+    for name in REMEMBERING:
+        setattr(explainer._fitted, name, Forgetful())
+    assert explainer.explain(DATA.head(3), n=2).to_json(canonical=True) == kept

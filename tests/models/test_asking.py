@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -60,6 +62,13 @@ def test_calls_are_bounded_in_rows_and_in_cells(monkeypatch, rows, cells, expect
     assert sum(model.sizes) == asker.cost.rows == 100
     assert asker.cost.calls == len(model.sizes) == -(-100 // expected)
     assert np.allclose(answers.scores[:, 1], at / 100)
+
+
+@pytest.mark.parametrize(("width", "expected"), [(5, 100_000), (50, 10_000), (1000, 2_000)])
+def test_a_prepared_matrix_is_asked_about_in_pieces_but_not_in_crumbs(width, expected):
+    asker = asker_of(Recorder())
+    asker.oracle = replace(asker.oracle, prepared=SimpleNamespace(width=width))
+    assert asker.chunk(3) == expected
 
 
 def raising(*bad: int):

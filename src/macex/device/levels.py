@@ -16,11 +16,12 @@ import numpy as np
 from macex.device.arrays import Array, along, first_of_each, lowest, place_of, ranked_keys
 from macex.device.candidates import Singles
 from macex.device.judging import Judge
-from macex.stages.search.combinations import PER_UNIT, REPEATS
+from macex.stages.search.combinations import PER_UNIT
 from macex.stages.search.exhaustive import CLOSE, Exhaustive
 
 LEAST = 1e-6  # the distance that gains are divided by at least
 FAR = 1e6  # so much farther is what should not suffice
+REPEATS = 4  # how often one combination may come from different parents
 NEARER = 32  # combinations that are tried because they are nearer; the search tries more
 
 

@@ -52,9 +52,13 @@ def part_of(asked: Asked, places: Array) -> Asked:
 
 
 def _alike(asked: Asked) -> list[Array]:
-    """Positions of rows whose constraints have the same groups and derived columns."""
+    """Positions of rows whose constraints have the same groups and derived columns.
+
+    Rows that are tested whole are apart too: they are searched more widely.
+    """
     found: dict[Any, list[int]] = {}
     for place, wish in enumerate(asked.constraints):
-        key = (wish.groups, tuple(sorted((name, str(text)) for name, text in wish.derived.items())))
+        derived = tuple(sorted((name, str(text)) for name, text in wish.derived.items()))
+        key = wish.groups, derived, bool(wish.rules) or wish.strict
         found.setdefault(key, []).append(place)
     return [np.array(places) for places in found.values()]

@@ -80,7 +80,7 @@ class Fitted:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """A model that came from a file was opened anew, so it is looked at anew."""
-        vars(self).update(state)
+        vars(self).update({name: OrderedDict() for name in REMEMBERING} | state)
         if self.oracle.file is not None:
             self.oracle = self.oracle.prepare(self.ground.schema, self.ground.codes)
 
@@ -102,19 +102,23 @@ class Fitted:
     def meeting(self, goals: Goals, query: int) -> Array:
         """The training rows that meet a query's goal."""
         key = goals.signature(query)
-        if key not in self._meeting:
+        held = self._meeting.get(key)
+        if held is None:
             at = np.full(len(self.answers.decision), query)
-            _keep(self._meeting, key, np.flatnonzero(goals.judge(self.answers, at).reached))
-        return self._meeting[key]
+            held = np.flatnonzero(goals.judge(self.answers, at).reached)
+            _keep(self._meeting, key, held)
+        return held
 
     def reference(self, goals: Goals, query: int) -> Reference:
         """What counterfactuals of a query are compared with for plausibility."""
         key = goals.signature(query)
-        if key not in self._reference:
+        held = self._reference.get(key)
+        if held is None:
             most = SAMPLE if goals.by_class[query] else SMALL_SAMPLE
             rows = thinned(self.meeting(goals, query), most)[: 0 if self.ground.private else None]
-            _keep(self._reference, key, reference(self.scales, self.ground.codes[rows], most))
-        return self._reference[key]
+            held = reference(self.scales, self.ground.codes[rows], most)
+            _keep(self._reference, key, held)
+        return held
 
     def near(self, space: Space, goals: Goals, wanted: Array) -> Near:
         """The nearest training rows that meet each goal (Algorithm 1, step 2)."""
@@ -142,18 +146,22 @@ class Fitted:
     def _every(self, match: Array) -> Side:
         """All training rows, ready to be compared."""
         key = match.tobytes()
-        if key not in self._sides:
-            _keep(self._sides, key, self.index.side(np.arange(len(self.binned)), match), most=4)
-        return self._sides[key]
+        held: Side | None = self._sides.get(key)
+        if held is None:
+            held = self.index.side(np.arange(len(self.binned)), match)
+            _keep(self._sides, key, held, most=4)
+        return held
 
     def _side(self, goals: Goals, query: int, match: Array) -> Any:
         """The training rows that meet a goal, ready to be compared."""
         key = goals.signature(query) + match.tobytes()
-        if key not in self._sides:
+        held = self._sides.get(key)
+        if held is None:
             rows = self.meeting(goals, query)
             rows = rows[np.isin(rows, self.index.distinct, assume_unique=True)]
-            _keep(self._sides, key, (self.approximate or self.index).side(rows, match), most=4)
-        return self._sides[key]
+            held = (self.approximate or self.index).side(rows, match)
+            _keep(self._sides, key, held, most=4)
+        return held
 
     def support(self, goals: Goals, at: Array, binned: Array, changed: Array) -> Array:
         """How many training rows meet each row's goal and have, by bin, all its changes, (n,).
@@ -163,11 +171,12 @@ class Fitted:
         if self.ground.private:
             return np.zeros(len(at), int)
         meant = np.where(changed, binned, np.inf)
-        keys = row_keys(np.column_stack([goals.alike[at], meant]))
-        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        alike = row_keys(np.column_stack([goals.alike[at], meant]))
+        _, first, which = np.unique(alike, return_index=True, return_inverse=True)
+        keys = row_keys(meant[first]).tolist()
         counts = [
             self._supporting(goals, at[row], key, binned[row], changed[row])
-            for row, key in zip(first, row_keys(meant[first]).tolist(), strict=True)
+            for row, key in zip(first, keys, strict=True)
         ]
         return np.array(counts, dtype=int)[which.reshape(-1)]
 
@@ -184,24 +193,22 @@ class Fitted:
         """The keys of the training rows, sorted."""
         return np.sort(row_keys(self.ground.codes))
 
-    def _supporting(
-        self, goals: Goals, query: int, meant: int, binned: Array, changed: Array
-    ) -> int:
-        key = goals.signature(query)
-        known = self._counts.get(key, {})
-        if meant in known:
-            return known[meant]
-        if key not in self._lines:
+    def _supporting(self, goals: Goals, query: int, key: int, binned: Array, changed: Array) -> int:
+        goal = goals.signature(query)
+        known = self._counts.get(goal, {})
+        if key in known:
+            return known[key]
+        lines = self._lines.get(goal)
+        if lines is None:
             lines = np.asfortranarray(self.binned[self.meeting(goals, query)])
-            _keep(self._lines, key, lines, most=4)
-        lines = self._lines[key]
+            _keep(self._lines, goal, lines, most=4)
         same = np.ones(len(lines), bool)
         for column in np.flatnonzero(changed):
             same &= lines[:, column] == binned[column]
         count = int(same.sum())
         if len(known) < COUNTED:
-            known[meant] = count
-            _keep(self._counts, key, known, most=4)
+            known[key] = count
+            _keep(self._counts, goal, known, most=4)
         return count
 
     def _match(self, space: Space, choice: Neighbors) -> Array:

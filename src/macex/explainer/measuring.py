@@ -20,21 +20,11 @@ def measure_of(fitted: Fitted, space: Space) -> Callable[[Array, Array], Array]:
     custom = fitted.options.distance
     weights = space.bounds.weights.copy()
     weights[:, [column for column, _ in space.derived]] = 0.0
-
     even = bool((weights == 1.0).all())
 
     def built_in(codes: Array, at: Array) -> Array:
         after = space.columns(codes, at)
         return fitted.scales.total(space.own.take(at, axis=0), after, 1.0 if even else weights[at])
-
-    order = np.array([unit.members[0] for unit in space.units], np.intp)
-
-    def of_units(codes: Array, at: Array) -> Array:
-        return scales.total(space.queries.take(at, axis=0), codes)
-
-    if space.identity and even and not callable(custom):
-        scales = fitted.scales.in_order(order)
-        return of_units
 
     def given(codes: Array, at: Array) -> Array:
         schema, rows = fitted.ground.schema, space.rows
@@ -46,7 +36,15 @@ def measure_of(fitted: Fitted, space: Space) -> Callable[[Array, Array], Array]:
             raise OptionError(f"the distance function raised {fault!r}") from fault
         return _read_distance(steps, weights[at])
 
-    return given if callable(custom) else built_in
+    if callable(custom):
+        return given
+    return _of_units(fitted, space) if space.identity and even else built_in
+
+
+def _of_units(fitted: Fitted, space: Space) -> Callable[[Array, Array], Array]:
+    """The distance where every unit is a column: rows are compared as they are."""
+    scales = fitted.scales.in_order(np.array([unit.members[0] for unit in space.units], np.intp))
+    return lambda codes, at: scales.total(space.queries.take(at, axis=0), codes)
 
 
 def _read_distance(steps: Array, weights: Array) -> Array:

@@ -66,7 +66,7 @@ def answers_frame(items: Sequence[Explanation], rows: Any = None) -> Any:
     remarks = _by_column(tuple(REMARKS), [line.remarks for line in lines])
     if _library(items, rows) == "polars":
         return _polars_answers(blocks, order, remarks)
-    cells = _stacked(blocks, order)
+    cells = _stacked(blocks, order, numbered=_library(items, rows) == "numpy")
     dtypes = {name: dtype for name, dtype in REMARKS.items() if dtype is not None}
     return pd.concat([cells, pd.DataFrame(remarks, index=cells.index).astype(dtypes)], axis=1)
 
@@ -143,11 +143,13 @@ def _framed(rows: Any, at: Any, codes: Any) -> Any:
     )
 
 
-def _stacked(frames: Sequence[pd.DataFrame], order: Array) -> pd.DataFrame:
-    """The lines of frames of the same columns, in order; categories stay categories."""
+def _stacked(frames: Sequence[pd.DataFrame], order: Array, *, numbered: bool) -> pd.DataFrame:
+    """The lines of frames of the same columns, in order; categories stay categories.
+
+    The lines of `numbered` frames, which were arrays, are numbered anew.
+    """
     if len(frames) < 2:
         return frames[0] if frames else pd.DataFrame()
-    numbered = isinstance(frames[0].index, pd.RangeIndex)
     stacked = pd.concat(frames, ignore_index=numbered)
     for at in range(stacked.shape[1]):
         parts = [frame.iloc[:, at] for frame in frames]

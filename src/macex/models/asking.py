@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 CHUNK_ROWS = 131_072
 CHUNK_CELLS = 4_000_000
 CODES_AT_ONCE = 500_000  # cells of a prepared matrix: what a core has at hand
+LEAST_AT_ONCE = 2_000  # rows of it, where it is wide
 
 
 @dataclass
@@ -132,10 +133,11 @@ class Asker:
 
     def chunk(self, columns: int) -> int:
         """Rows per call: bounded in memory, and in time where there is a deadline."""
-        prepared, cells = self.oracle.prepared, CHUNK_CELLS
+        prepared, most = self.oracle.prepared, CHUNK_ROWS
         if prepared is not None:
-            columns, cells = max(columns, prepared.width), CODES_AT_ONCE
-        most = max(1, min(CHUNK_ROWS, cells // max(1, columns)))
+            columns = max(columns, prepared.width)
+            most = min(most, max(LEAST_AT_ONCE, CODES_AT_ONCE // columns))
+        most = max(1, min(most, CHUNK_CELLS // max(1, columns)))
         if self.deadline is None or not self.pace.calls:
             return most if self.deadline is None else min(most, 100)
         return max(1, min(most, self.pace.rows_in(0.5)))

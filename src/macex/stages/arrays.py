@@ -83,3 +83,32 @@ def distinct(at: Array, codes: Array) -> Array:
 def set_keys(changed: Array) -> Array:
     """One 64-bit key per set of units, from (n, U) bool."""
     return row_keys(changed.astype(float))
+
+
+def including(
+    sets: Array, at: Array, others: Array, owner: Array, *, proper: bool = False
+) -> Array:
+    """Which sets (n, U) bool include all of one of their query's `others` (m, U), (n,) bool.
+
+    `at` and `owner` say whose they are. With `proper` an equal set does not count.
+
+    >>> one, both = [True, False], [True, True]
+    >>> whose = np.array([0, 0])
+    >>> including(np.array([one, both]), whose, np.array([one, both]), whose, proper=True).tolist()
+    [False, True]
+    """
+    keys = set_keys(others)
+    order = np.lexsort((keys, owner))
+    keys, owner = keys[order], owner[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (keys[1:] != keys[:-1]) | (owner[1:] != owner[:-1])
+    others, owner = others[order][new], owner[new]
+    found, start = np.zeros(len(at), bool), np.searchsorted(owner, at, side="left")
+    for turn in range(int(np.bincount(owner).max(initial=0))):
+        place = np.minimum(start + turn, len(owner) - 1)
+        mine = (start + turn < len(owner)) & (owner[place] == at)
+        included = (sets | ~others[place]).all(axis=1)
+        if proper:
+            included &= (sets != others[place]).any(axis=1)
+        found |= mine & included
+    return found

@@ -38,8 +38,13 @@ class Scales:
         """The distance column by column, (n, d)."""
         differs = after != before
         steps = differs.astype(float)
-        for column in np.flatnonzero(~self.discrete).tolist():
-            steps[..., column] = self._step(column, before[..., column], after[..., column])
+        numbers = np.flatnonzero(~self.discrete)
+        if self.kind == "percentile":
+            for column in numbers.tolist():
+                steps[..., column] = self._shares(column, before[..., column], after[..., column])
+        else:
+            gap = np.abs(after[..., numbers] - before[..., numbers])
+            steps[..., numbers] = gap / self.scale[numbers]
         if not (any_special(after) or any_special(before)):
             return steps
         return np.where(special(after) | special(before), differs, steps)
@@ -77,10 +82,8 @@ class Scales:
         steps = np.where(odd, after != before, steps)
         return 0.0 - _sums(steps[:, self.by_name])
 
-    def _step(self, column: int, before: Array, after: Array) -> Array:
-        """How far two values of a number are apart."""
-        if self.kind != "percentile":
-            return np.asarray(np.abs(after - before) / self.scale[column])
+    def _shares(self, column: int, before: Array, after: Array) -> Array:
+        """How large a share of the training rows lies between two values of a number."""
         seen, ranks = self.seen[column], self.ranks[column]
         if not len(seen):
             return np.zeros(after.shape)

@@ -13,7 +13,7 @@ import numpy as np
 
 from macex.errors import require_counts
 from macex.schema import Array
-from macex.stages.arrays import rank_within, set_keys
+from macex.stages.arrays import including, rank_within, set_keys
 from macex.stages.shapes import Pool, Task
 
 PLAUSIBLE = 0.05
@@ -89,7 +89,10 @@ def _fill(chosen: list[int], order: Array, changed: Array, count: int, uses: int
 
 
 def shortlist(task: Task, pool: Pool, sets: int, each: int = 2) -> Array:
-    """The examples worth refining: the nearest few of the best sets of changed units."""
+    """The examples worth refining: the nearest few of the best sets of changed units.
+
+    Where the fewest changes are wanted, sets that hold another come last.
+    """
     changed = task.space.changed(pool.codes, pool.at)
     size, distance = changed.sum(axis=1), task.measure(pool.codes, pool.at)
     if task.prefer == "surest":
@@ -101,7 +104,11 @@ def shortlist(task: Task, pool: Pool, sets: int, each: int = 2) -> Array:
     turn = rank_within(group.reshape(-1), distance, np.arange(len(pool)))
     lead = np.flatnonzero(turn == 0)
     place = np.full(int(group.max(initial=-1)) + 1, 0)
-    place[group.reshape(-1)[lead]] = rank_within(pool.at[lead], size[lead], distance[lead], lead)
+    least, whose = changed[lead], pool.at[lead]
+    holds = np.zeros(len(lead), bool)
+    if task.prefer == "fewest" and task.count > 1:
+        holds = including(least, whose, least, whose, proper=True)
+    place[group.reshape(-1)[lead]] = rank_within(whose, holds, size[lead], distance[lead], lead)
     keep = (turn < each) & (place[group.reshape(-1)] < sets)
     if task.prefer == "fewest" and task.count == 1:
         least = np.full(len(task.queries), np.iinfo(np.int64).max)

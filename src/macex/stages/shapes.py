@@ -75,6 +75,7 @@ class Judging(Protocol):
     """Scores rows of codes (n, U), each made from the query `at` (n,)."""
 
     ran_out: Array  # (Q,) bool: the query's rows or time were spent
+    capped: bool  # whether the caller set how many rows a query may cost
 
     def __call__(
         self,

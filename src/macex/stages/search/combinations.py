@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from macex.schema import Array, cell_keys
-from macex.stages.arrays import first_of_each, highest, rank_within, spread_turns
+from macex.stages.arrays import first_of_each, highest, rank_within
 from macex.stages.shapes import Candidates, Task
 
 # How many single changes of one unit combinations are built from.
@@ -165,8 +164,10 @@ def _best_entries(rank_by: Array, unit: Array, most: int, per_unit: int) -> tupl
     if not rank_by.shape[1]:
         return np.zeros((len(rank_by), 0), np.intp), np.zeros((len(rank_by), 0))
     capped = rank_by.copy()
-    for place in np.flatnonzero(np.bincount(unit) > per_unit):
-        mine = np.flatnonzero(unit == place)
+    counts = np.bincount(unit)
+    for mine in np.split(np.argsort(unit, kind="stable"), np.cumsum(counts)[:-1]):
+        if len(mine) <= per_unit:
+            continue
         order = np.argsort(-rank_by[:, mine], axis=1, kind="stable")
         np.put_along_axis(capped, mine[order[:, per_unit:]], -np.inf, axis=1)
     best = highest(capped, most)
@@ -248,7 +249,8 @@ def brood(
     wide = promise.shape[1] if task.space.bound_rows else limit * (1 if once else REPEATS)
     best = highest(promise, wide)
     fresh = np.isfinite(np.take_along_axis(promise, best, axis=1))
-    young = Brood(parents, values, units, queries, parent[best], single[best], fresh)
+    every = np.broadcast_to(np.arange(best.shape[1]), best.shape)
+    young = Brood(parents, values, units, queries, parent[best], single[best], every)
     if not once:
         fresh &= first_of_each(young.keys(task))
     rank = np.cumsum(fresh, axis=1) - 1
@@ -284,27 +286,35 @@ def grid(
 
     Two changes that do little alone may do much together, which no sum of gains foretells.
     """
-    pairs = list(itertools.combinations(units, 2))
+    one_of, other_of = np.triu_indices(len(units), 1)
     codes, at = [np.zeros((0, task.space.width))], [np.zeros(0, np.intp)]
-    if not pairs:
+    if not len(one_of) or not len(queries):
         return codes[0], at[0]
-    side = max(2, int((most / len(pairs)) ** 0.5))
-    for first, second in pairs[: most // side**2]:
-        one, other = (_spread_entries(singles, place, side) for place in (first, second))
-        real = np.isfinite(singles.gain[queries])
-        line, i, j = np.nonzero(real[:, one][:, :, None] & real[:, other][:, None, :])
+    side = max(2, int((most / len(one_of)) ** 0.5))
+    chosen = np.linspace(0, len(one_of) - 1, min(len(one_of), most // side**2)).round().astype(int)
+    entries = [np.flatnonzero(singles.candidates.unit == unit) for unit in units]
+    real = np.isfinite(singles.gain[queries])
+    picked = [_spread_over(real[:, mine], side) for mine in entries]
+    for pair in chosen:
+        one, other = one_of[pair], other_of[pair]
+        line, i, j = np.nonzero(picked[one][:, :, None] & picked[other][:, None, :])
         rows = task.queries[queries[line]]
-        rows[:, first] = singles.candidates.value[queries[line], one[i]]
-        rows[:, second] = singles.candidates.value[queries[line], other[j]]
+        for unit, entry in ((one, i), (other, j)):
+            values = singles.candidates.value[queries[line], entries[unit][entry]]
+            rows[:, units[unit]] = values
         codes.append(rows)
         at.append(queries[line])
     return np.concatenate(codes), np.concatenate(at)
 
 
-def _spread_entries(singles: Singles, place: int, most: int) -> Array:
-    """Some entries of one unit, spread evenly over all it has."""
-    mine = np.flatnonzero(singles.candidates.unit == place)
-    return mine[np.argsort(spread_turns(len(mine)), kind="stable")[:most]]
+def _spread_over(real: Array, most: int) -> Array:
+    """In each line up to `most` of the real entries, spread evenly over all of them.
+
+    >>> _spread_over(np.array([[True, False, True, True, True]]), 2).tolist()
+    [[False, False, True, False, True]]
+    """
+    turn, total = np.cumsum(real, axis=1), np.maximum(real.sum(axis=1, keepdims=True), 1)
+    return real & (turn * most // total != (turn - 1) * most // total)
 
 
 def greedy_path(task: Task, singles: Singles, queries: Array) -> tuple[Array, Array]:

@@ -5,7 +5,8 @@ training, so that an answer of two changes is proved to need two. A deeper level
 where it is small; otherwise the combinations that look best are scored: the gain of a combination
 is estimated as the sum of its parts' gains, which on the scale of log odds is exact for additive
 models and a good guess for others. Where some of those suffice, nearer ones that should suffice too
-are tried as well.
+are tried as well. Where several answers are wanted and too few pairs suffice, pairs are tried that
+are spread over all values, whatever they promise.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from macex.errors import require_counts
 from macex.schema import Array
-from macex.stages.arrays import set_keys
+from macex.stages.arrays import distinct, including, set_keys
 from macex.stages.search.combinations import (
     Level,
     Singles,
@@ -125,9 +126,9 @@ class Exhaustive:
         if task.prefer == "fewest":
             nearer = _nearer(task, singles, before, level, beam, width)
             level = joined(level, _score(task, *_fresh(task, pools, [nearer])))
-        if task.prefer == "fewest" and task.count > 1 and size == 2:
-            spread = _spread_pairs(task, singles, [*pools, _reached(level)], beam)
-            level = joined(level, _score(task, *spread))
+            if size == 2 and task.count > 1 and not task.judge.capped:
+                spread = _spread_pairs(task, singles, pools, level, beam)
+                level = joined(level, _score(task, *spread))
         whole = singles.known
         whole[beam] = False
         if task.grid is None or singles.candidates.whole is None:
@@ -175,13 +176,23 @@ def _nearer(
 
 
 def _spread_pairs(
-    task: Task, singles: Singles, pools: list[Pool], queries: Array
+    task: Task, singles: Singles, pools: list[Pool], level: Level, queries: Array
 ) -> tuple[Array, Array]:
-    """Pairs of all units, spread over their values, where too few sets of two are found."""
+    """Pairs of all units, spread over their values, where too few sets of two are found.
+
+    Numbers, which have more values than others, are tried among themselves as well.
+    """
+    pools = [*pools, _reached(level)]
     few = queries[_sets(task, pools, 2)[queries] < task.count]
-    every = range(task.space.width)
-    wide = [grid(task, singles, units, few, SPREAD) for units in (every, numbers(task))]
-    return _fresh(task, pools, wide)
+    wide = [
+        grid(task, singles, units, few, SPREAD)
+        for units in (range(task.space.width), numbers(task))
+    ]
+    codes, at = _fresh(task, pools, wide)
+    before = len(level.at)
+    both = distinct(np.concatenate([level.at, at]), np.concatenate([level.codes, codes]))
+    new = both[both >= before] - before
+    return codes[new], at[new]
 
 
 def _joint(
@@ -318,21 +329,8 @@ def _fresh(task: Task, pools: list[Pool], parts: list[tuple[Array, Array]]) -> t
 
 def _superfluous(task: Task, found: Pool, codes: Array, at: Array) -> Array:
     """Rows whose changed units include all of a set that was found to suffice."""
-    worse = np.zeros(len(at), bool)
-    sets = task.space.changed(found.codes, found.at)
-    order = np.lexsort((set_keys(sets), found.at))
-    keys = set_keys(sets)[order]
-    owner = found.at[order]
-    new = np.ones(len(order), bool)
-    new[1:] = (keys[1:] != keys[:-1]) | (owner[1:] != owner[:-1])
-    sets, owner = sets[order][new], owner[new]
-    changed = task.space.changed(codes, at)
-    for turn in range(int(np.bincount(owner).max(initial=0))):
-        start = np.searchsorted(owner, at, side="left") + turn
-        mine = (start < len(owner)) & (owner[np.minimum(start, len(owner) - 1)] == at)
-        smaller = sets[np.minimum(start, len(owner) - 1)]
-        worse |= mine & (changed | ~smaller).all(axis=1)
-    return worse
+    known = task.space.changed(found.codes, found.at)
+    return including(task.space.changed(codes, at), at, known, found.at)
 
 
 def _weights(singles: Singles) -> Array:
