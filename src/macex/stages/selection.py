@@ -2,7 +2,8 @@
 
 The printed rule sorts by proximity and passes over an example one of whose columns has been used K
 times before. The default takes the best example of each *set* of changed columns, and of those
-the ones whose columns overlap least.
+the ones whose columns overlap least. Where the fewest changes are wanted, no set is larger than it
+takes to find so many, and one that holds another comes last.
 """
 
 from __future__ import annotations
