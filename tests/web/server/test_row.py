@@ -178,9 +178,9 @@ def test_an_address_shows_the_same_view_to_a_colleague(browser, visit, site):
 def test_a_category_among_thousands_is_searched(visit, site):
     page = refused(visit, site)
     page.get_by_label("city, A").fill("99")
-    offered = page.locator("#a-5-values option")
+    offered = page.locator("#a-5-values option[value*='99']")
     expect(offered).not_to_have_count(0)
-    assert all("99" in city for city in offered.evaluate_all("all => all.map(o => o.value)"))
+    expect(page.locator("#a-5-values option:not([value*='99'])")).to_have_count(0)
     page.get_by_label("city, A").fill(offered.first.get_attribute("value"))
     expect(tile(page, 1)).to_contain_text("1 change")
 
