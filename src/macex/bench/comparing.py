@@ -54,32 +54,6 @@ def _gap(
     return paired(first, second)
 
 
-def overtaken(
-    findings: Findings,
-    name: str,
-    rivals: Sequence[str],
-    model: str,
-    dataset: str,
-    beats: Beats | None = None,
-) -> float:
-    """The share of a cell's queries where a rival's answer beats a method's; NaN for none.
-
-    Unless another reading is given, the nearer answer with no more changes beats the other.
-    """
-    mine, beats = findings.records(dataset, model, name), beats or nearer
-    if not mine:
-        return float("nan")
-    lost = set()
-    for rival in rivals:
-        for query, record in findings.records(dataset, model, rival).items():
-            if query in mine and mine[query]["found"] and record["found"]:
-                ours, theirs = mine[query]["counterfactuals"][0], record["counterfactuals"][0]
-                if beats(theirs, ours):
-                    lost.add(query)
-    compared = {q for rival in rivals for q in findings.records(dataset, model, rival)} & set(mine)
-    return len(lost) / len(compared) if compared else float("nan")
-
-
 def nearer(theirs: Answer, ours: Answer) -> bool:
     """Whether an answer is nearer, by the paper's measure, and has no more changes."""
     near: bool = theirs["proximity"] > ours["proximity"] + CLOSE
@@ -101,3 +75,29 @@ def ranked_before(theirs: Answer, ours: Answer) -> bool:
 def _implausible(answer: Answer) -> bool:
     known: float | None = answer["plausibility"]
     return known is not None and known < PLAUSIBLE
+
+
+def overtaken(
+    findings: Findings,
+    name: str,
+    rivals: Sequence[str],
+    model: str,
+    dataset: str,
+    beats: Beats = nearer,
+) -> float:
+    """The share of a cell's queries where a rival's answer beats a method's; NaN for none.
+
+    Unless another reading is given, the nearer answer with no more changes beats the other.
+    """
+    mine = findings.records(dataset, model, name)
+    if not mine:
+        return float("nan")
+    lost = set()
+    for rival in rivals:
+        for query, record in findings.records(dataset, model, rival).items():
+            if query in mine and mine[query]["found"] and record["found"]:
+                ours, theirs = mine[query]["counterfactuals"][0], record["counterfactuals"][0]
+                if beats(theirs, ours):
+                    lost.add(query)
+    compared = {q for rival in rivals for q in findings.records(dataset, model, rival)} & set(mine)
+    return len(lost) / len(compared) if compared else float("nan")

@@ -105,10 +105,10 @@ def shortlist(task: Task, pool: Pool, sets: int, each: int = 2) -> Array:
     turn = rank_within(group.reshape(-1), distance, np.arange(len(pool)))
     lead = np.flatnonzero(turn == 0)
     place = np.full(int(group.max(initial=-1)) + 1, 0)
-    least, whose = changed[lead], pool.at[lead]
+    leading, whose = changed[lead], pool.at[lead]
     holds = np.zeros(len(lead), bool)
     if task.prefer == "fewest" and task.count > 1:
-        holds = including(least, whose, least, whose, proper=True)
+        holds = including(leading, whose, leading, whose, proper=True)
     place[group.reshape(-1)[lead]] = rank_within(whose, holds, size[lead], distance[lead], lead)
     keep = (turn < each) & (place[group.reshape(-1)] < sets)
     if task.prefer == "fewest" and task.count == 1:
