@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from macex.stages.neighbors import Bins, NeighborIndex, Side, learn_bins
 from macex.stages.plausibility import SAMPLE, SMALL_SAMPLE, Reference, reference, thinned
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from macex.ask.goals import Goals
     from macex.ask.space import Space
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from macex.schema import Rows, Schema
     from macex.stages.thresholds import Grid
 
+
+Held = TypeVar("Held")
 
 REMEMBERED = 64
 COUNTED = 50_000  # sets of changes of one goal whose support is remembered
@@ -102,23 +104,23 @@ class Fitted:
     def meeting(self, goals: Goals, query: int) -> Array:
         """The training rows that meet a query's goal."""
         key = goals.signature(query)
-        held = self._meeting.get(key)
-        if held is None:
+
+        def made() -> Array:
             at = np.full(len(self.answers.decision), query)
-            held = np.flatnonzero(goals.judge(self.answers, at).reached)
-            _keep(self._meeting, key, held)
-        return held
+            return np.flatnonzero(goals.judge(self.answers, at).reached)
+
+        return _held(self._meeting, key, made)
 
     def reference(self, goals: Goals, query: int) -> Reference:
         """What counterfactuals of a query are compared with for plausibility."""
         key = goals.signature(query)
-        held = self._reference.get(key)
-        if held is None:
+
+        def made() -> Reference:
             most = SAMPLE if goals.by_class[query] else SMALL_SAMPLE
             rows = thinned(self.meeting(goals, query), most)[: 0 if self.ground.private else None]
-            held = reference(self.scales, self.ground.codes[rows], most)
-            _keep(self._reference, key, held)
-        return held
+            return reference(self.scales, self.ground.codes[rows], most)
+
+        return _held(self._reference, key, made)
 
     def near(self, space: Space, goals: Goals, wanted: Array) -> Near:
         """The nearest training rows that meet each goal (Algorithm 1, step 2)."""
@@ -146,22 +148,20 @@ class Fitted:
     def _every(self, match: Array) -> Side:
         """All training rows, ready to be compared."""
         key = match.tobytes()
-        held: Side | None = self._sides.get(key)
-        if held is None:
-            held = self.index.side(np.arange(len(self.binned)), match)
-            _keep(self._sides, key, held, most=4)
-        return held
+        every = np.arange(len(self.binned))
+        side: Side = _held(self._sides, key, lambda: self.index.side(every, match), most=4)
+        return side
 
     def _side(self, goals: Goals, query: int, match: Array) -> Any:
         """The training rows that meet a goal, ready to be compared."""
         key = goals.signature(query) + match.tobytes()
-        held = self._sides.get(key)
-        if held is None:
+
+        def made() -> Any:
             rows = self.meeting(goals, query)
             rows = rows[np.isin(rows, self.index.distinct, assume_unique=True)]
-            held = (self.approximate or self.index).side(rows, match)
-            _keep(self._sides, key, held, most=4)
-        return held
+            return (self.approximate or self.index).side(rows, match)
+
+        return _held(self._sides, key, made, most=4)
 
     def support(self, goals: Goals, at: Array, binned: Array, changed: Array) -> Array:
         """How many training rows meet each row's goal and have, by bin, all its changes, (n,).
@@ -195,20 +195,21 @@ class Fitted:
 
     def _supporting(self, goals: Goals, query: int, key: int, binned: Array, changed: Array) -> int:
         goal = goals.signature(query)
-        known = self._counts.get(goal, {})
+        known: dict[int, int] = _held(self._counts, goal, dict, most=4)
         if key in known:
             return known[key]
-        lines = self._lines.get(goal)
-        if lines is None:
-            lines = np.asfortranarray(self.binned[self.meeting(goals, query)])
-            _keep(self._lines, goal, lines, most=4)
+        lines = _held(
+            self._lines,
+            goal,
+            lambda: np.asfortranarray(self.binned[self.meeting(goals, query)]),
+            most=4,
+        )
         same = np.ones(len(lines), bool)
         for column in np.flatnonzero(changed):
             same &= lines[:, column] == binned[column]
         count = int(same.sum())
         if len(known) < COUNTED:
             known[key] = count
-            _keep(self._counts, goal, known, most=4)
         return count
 
     def _match(self, space: Space, choice: Neighbors) -> Array:
@@ -269,7 +270,13 @@ def _groups(queries: Array, table: Array) -> list[Array]:
     return np.split(queries[order], cuts)
 
 
-def _keep(store: OrderedDict[bytes, Any], key: bytes, value: Any, most: int = REMEMBERED) -> None:
-    store[key] = value
-    if len(store) > most:
-        store.popitem(last=False)
+def _held(
+    store: OrderedDict[bytes, Held], key: bytes, made: Callable[[], Held], most: int = REMEMBERED
+) -> Held:
+    """What is remembered under a key, else made; another thread may push it out at any time."""
+    held = store.get(key)
+    if held is None:
+        held = store[key] = made()
+        if len(store) > most:
+            store.popitem(last=False)
+    return held
