@@ -8,7 +8,7 @@ from macex.bench.results import Results
 from macex.bench.tasks import Outcome, Task
 
 
-def record(*changes, label=0, own=True, proximity=None, diversity=0.0):
+def record(*changes, label=0, own=True, proximity=None, diversity=0.0, idle=0):
     """A query with a counterfactual for each set of changed columns."""
     return {
         "label": label,
@@ -24,6 +24,7 @@ def record(*changes, label=0, own=True, proximity=None, diversity=0.0):
                 "distance": float(len(columns)),
                 "plausibility": 0.5,
                 "columns": list(columns),
+                "idle": idle,
             }
             for columns in changes
         ],

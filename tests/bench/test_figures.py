@@ -18,6 +18,12 @@ def test_figures_are_means_over_the_queries():
     assert found.middle_proximity == -1
 
 
+def test_answers_with_an_idle_change_are_a_share_of_those_that_were_looked_at():
+    old = record(("a", "b"))
+    del old["counterfactuals"][0]["idle"]
+    assert figures([old, record(("a",)), record(("a", "b"), idle=2)]).idle == 0.5
+
+
 def test_nothing_has_no_figures():
     assert math.isnan(figures([]).sparsity)
     assert math.isnan(figures([record()]).sparsity)

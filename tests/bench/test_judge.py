@@ -47,6 +47,12 @@ def test_changes_and_proximity_are_counted_from_the_cells(judge, poor, cell):
     assert one["proximity"] == pytest.approx(-1 - step)
 
 
+def test_a_change_that_can_be_taken_back_is_idle(judge, poor):
+    other = "own" if poor["home"].iloc[0] == "rent" else "rent"
+    answers = pd.concat([changed(poor, income=89), changed(poor, income=89, home=other)])
+    assert [one["idle"] for one in judge(poor, [answers])[0]["counterfactuals"]] == [0, 1]
+
+
 def test_a_row_without_answers_is_a_record_without_them(judge, poor):
     record = judge(poor, [poor.head(0)])[0]
     assert record["found"] == 0

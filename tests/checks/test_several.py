@@ -46,7 +46,7 @@ def test_as_many_sets_are_found_as_there_are():
         rows = data[~table.says_yes(data)].head(4)
         for place, explanation in enumerate(asked.explain(rows, n=3, want="yes")):
             oracle = Oracle(rows.iloc[[place]], puzzles.VALUES, table.says_yes)
-            assert len(explanation.counterfactuals) >= min(3, len(minimal_sets(oracle)))
+            assert len(explanation.counterfactuals) >= min(3, len(needed_sets(oracle)))
             for answer in explanation.counterfactuals:
                 for change in answer.changes:
                     assert not table.says_yes(answer.row.assign(**{change.column: change.before}))[
@@ -54,16 +54,31 @@ def test_as_many_sets_are_found_as_there_are():
                     ]
 
 
-def minimal_sets(oracle: Oracle) -> set[frozenset[str]]:
-    """Sets of columns that suffice while no part of them does."""
-    own, found = oracle.row.iloc[0], set()
+def needed_sets(oracle: Oracle) -> set[frozenset[str]]:
+    """Sets of columns that suffice with values none of which can be taken back."""
+    found = set()
     for size in range(1, 5):
         good = oracle.good(size)
         for _, row in () if good is None else good.iterrows():
-            changed = frozenset(c for c in row.index if row[c] != own[c])
-            if not any(smaller < changed for smaller in found):
-                found.add(changed)
+            changes = {c: row[c] for c in row.index if row[c] != oracle.row[c].iloc[0]}
+            if not any(oracle.reached(without(oracle.row, changes, c))[0] for c in changes):
+                found.add(frozenset(changes))
     return found
+
+
+def without(row: pd.DataFrame, changes: dict[str, object], column: str) -> pd.DataFrame:
+    """The row with all changes but one."""
+    return row.assign(**{name: value for name, value in changes.items() if name != column})
+
+
+@pytest.mark.parametrize("prefer", ["fewest", "nearest"])
+def test_no_answer_makes_all_changes_of_another_and_more(method, prefer):
+    for explanation in by_merit(method, prefer=prefer).explain(ROWS, n=4):
+        made = [
+            {(c.column, str(c.after)) for c in found.changes}
+            for found in explanation.counterfactuals
+        ]
+        assert not any(one < other for one in made for other in made)
 
 
 def test_answers_come_best_first(method):

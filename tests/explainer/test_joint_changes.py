@@ -47,6 +47,24 @@ def test_one_answer_changes_one_column(explainer):
     assert all(answer.counterfactuals[0].sparsity == 1 for answer in found)
 
 
+def test_three_smaller_changes_stand_beside_two_larger_ones():
+    """No one change suffices and only one pair does; more of one makes less of the others do."""
+    draw = np.random.default_rng(4)
+    rows = pd.DataFrame({name: draw.integers(0, 11, 400) for name in ("age", "hours", "years")})
+
+    def model(frame):
+        age, hours, years = (frame[name].to_numpy(float) for name in rows)
+        return 1 / (1 + np.exp(15 - age - hours - 0.4 * years))
+
+    query = pd.DataFrame({"age": [0], "hours": [0], "years": [0]})
+    answer = Explainer(model, rows, classes=("held", "free")).explain(query, want="free", n=2)[0]
+    sets = [{change.column for change in cf.changes} for cf in answer.counterfactuals]
+    assert sets == [{"age", "hours"}, {"age", "hours", "years"}]
+    for change in answer.counterfactuals[1].changes:
+        row = answer.counterfactuals[1].row.assign(**{change.column: change.before})
+        assert model(row)[0] < 0.5
+
+
 def windowed(frame):
     """Yes to few priors; and to one race in a window of age, which alone is worth less."""
     inside = frame["age"].between(38, 48).to_numpy()

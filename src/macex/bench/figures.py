@@ -19,7 +19,8 @@ class Figures(NamedTuple):
 
     `own` is the share of queries the method itself answered validly, `validity` the share that got
     a valid answer at all; `returned` how many valid ones a query got. `implausible` is the share of
-    counterfactuals with a plausibility under 0.05. The three readings of diversity count a missing
+    counterfactuals with a plausibility under 0.05, `idle` of those with a change that they do not
+    need. The three readings of diversity count a missing
     answer as 0; the rest is over the valid counterfactuals.
     """
 
@@ -33,6 +34,7 @@ class Figures(NamedTuple):
     distance: float
     plausibility: float
     implausible: float
+    idle: float
     diversity_all: float
     diversity_changed: float
     diversity_sets: float
@@ -60,6 +62,7 @@ def figures(records: Iterable[Record]) -> Figures:
         _over(mean, [one["distance"] for one in found]),
         _over(mean, known),
         _over(mean, [share < PLAUSIBLE for share in known]),
+        _over(mean, [one["idle"] > 0 for one in found if "idle" in one]),
         *diverse,
     )
 

@@ -44,7 +44,7 @@ class Judge:
         own = np.asarray(self.model.predict(rows))
         before = self.schema.read(rows).codes
         at = np.repeat(np.arange(len(rows)), [len(frame) for frame in answers])
-        judged = self._measured(own, before, at, answers) if len(at) else []
+        judged = self._measured(rows, own, before, at, answers) if len(at) else []
         records = []
         for query in range(len(rows)):
             mine = [one for one, place in zip(judged, at, strict=True) if place == query]
@@ -63,7 +63,12 @@ class Judge:
         return records
 
     def _measured(
-        self, own: Array, before: Array, at: Array, answers: Sequence[pd.DataFrame]
+        self,
+        rows: pd.DataFrame,
+        own: Array,
+        before: Array,
+        at: Array,
+        answers: Sequence[pd.DataFrame],
     ) -> list[Record]:
         """Every counterfactual by itself."""
         frame = pd.concat([one for one in answers if len(one)], ignore_index=True)
@@ -74,6 +79,7 @@ class Judge:
         proximity = self.scales.proximity(before[at], after)
         distance = self.scales.total(before[at], after)
         usual = self._plausibility(own[at], after)
+        idle = self._idle(rows.iloc[at], frame, own[at], changed)
         names = np.array(self.schema.names, dtype=object)
         return [
             {
@@ -83,10 +89,27 @@ class Judge:
                 "distance": float(distance[place]),
                 "plausibility": None if np.isnan(usual[place]) else float(usual[place]),
                 "columns": sorted(names[changed[place]].tolist()),
+                "idle": int(idle[place]),
                 "codes": after[place],
             }
             for place, query in enumerate(at)
         ]
+
+    def _idle(
+        self, queries: pd.DataFrame, answers: pd.DataFrame, own: Array, changed: Array
+    ) -> Array:
+        """How many changes of each answer can be taken back alone: it is valid without them."""
+        several = changed & (changed.sum(axis=1, keepdims=True) > 1)
+        answer, column = np.nonzero(several)
+        if not len(answer):
+            return np.zeros(len(answers), int)
+        undone = answers.iloc[answer].reset_index(drop=True)
+        for place, name in enumerate(self.schema.names):
+            mine = column == place
+            undone.loc[mine, name] = queries[name].iloc[answer[mine]].to_numpy()
+        undone = undone.astype(self.train.dtypes.to_dict())
+        valid = np.asarray(self.model.predict(undone)) != own[answer]
+        return np.bincount(answer[valid], minlength=len(answers))
 
     def _plausibility(self, own: Array, codes: Array) -> Array:
         """How usual each row is among the training rows of other classes than its query's."""

@@ -14,6 +14,7 @@ from macex.explainer.cell_intervals import Span
 from macex.explainer.intervals import probe
 from macex.explainer.sturdy import Sturdiness, neighbours
 from macex.schema import Array
+from macex.stages.selection import holding
 from macex.stages.shapes import Pool
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def pick(
         if task.count == 1 or len(mine) <= 1:
             chosen.append(mine[: task.count])
             continue
+        if task.prefer != "surest" and not selection.printed:
+            mine = mine[~holding(pool.codes[mine], changed[mine])]
         local = selection(
             np.arange(len(mine)), changed[mine], task.count, fewest=task.prefer == "fewest"
         )

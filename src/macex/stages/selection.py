@@ -56,6 +56,19 @@ class Selection:
         return sorted(chosen, key=list(order).index)
 
 
+def holding(codes: Array, changed: Array) -> Array:
+    """Which of one query's examples make all changes of another one, and more, (E,) bool.
+
+    >>> codes = np.array([[1.0, 9.0], [2.0, 9.0], [2.0, 8.0]])  # the query is 1, 5
+    >>> holding(codes, codes != [1.0, 5.0]).tolist()
+    [False, True, False]
+    """
+    size = changed.sum(axis=1)
+    same = ((codes[None] == codes[:, None]) | ~changed[None]).all(axis=2)
+    held: Array = (same & (size[None] < size[:, None])).any(axis=1)
+    return held
+
+
 def _needful(first: Array, changed: Array, count: int) -> tuple[Array, Array]:
     """The examples of which `count` sets can be had with the fewest changes, and the others.
 

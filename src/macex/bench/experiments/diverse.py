@@ -15,7 +15,8 @@ NOTE = (
     "A counterfactual that is missing counts 0 in diversity. The paper's values only make sense as "
     "shares of the columns that either of two counterfactuals changes; that reading rewards "
     "near-duplicates, so two others stand beside it: shares of all columns, and the Jaccard "
-    "distance of the two sets of changed columns."
+    "distance of the two sets of changed columns. A change is idle if the answer is valid without "
+    "it; the last number is the share of answers that have one."
 )
 
 
@@ -72,13 +73,18 @@ def _seconds(findings: Findings) -> Table:
 
 
 def _readings(findings: Findings) -> Table:
-    title = "Diversity over all columns / of column sets / counterfactuals returned"
+    title = "Diversity over all columns / of column sets / returned / with an idle change"
     table = Table(title, ("method", *findings.plan.here))
     for name in findings.methods(n=WANTED):
         line = []
         for dataset in findings.plan.here:
             found = _found(findings, dataset, name)
-            parts = found and (found.diversity_all, found.diversity_sets, found.returned)
+            parts = found and (
+                found.diversity_all,
+                found.diversity_sets,
+                found.returned,
+                found.idle,
+            )
             line.append(" / ".join(f"{part:.2f}" for part in parts) if parts else "-")
         table.add(name, *line)
     return table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -32,6 +32,12 @@ class Singles:
         """For whom every single change that may be made was scored, (Q,) bool."""
         offered = self.candidates.real & self.candidates.allowed
         return np.asarray((~offered | np.isfinite(self.reach)).all(axis=1))
+
+    @property
+    def insufficient(self) -> Singles:
+        """Only what does not reach the goal alone: with anything added, the rest does too much."""
+        allowed = self.candidates.allowed & ~self.reached
+        return replace(self, candidates=replace(self.candidates, allowed=allowed))
 
     @cached_property
     def gain(self) -> Array:

@@ -74,21 +74,20 @@ class Exhaustive:
         proof = _Proof(task, complete)
         sets = _sets(task, pools, 1)
         proof.after(1, sets, np.ones(len(open_), bool))
+        parts = singles.insufficient if task.prefer == "nearest" else singles
         level: Level | None = None
         for size in range(2, max(self.depth, self.deepest) + 1):
             open_ &= ~_enough(task, sets, size - 1) & (task.max_changes >= size)
             if not open_.any():
                 break
-            level, whole = self._level(task, singles, level, pools, np.flatnonzero(open_), size)
+            level, whole = self._level(task, parts, level, pools, np.flatnonzero(open_), size)
             pools.append(_reached(level))
             sets = _sets(task, pools, size)
             proof.after(size, sets, whole)
-        if task.prefer == "fewest" and task.count > 1:
-            few = np.flatnonzero((sets > 0) & (sets < task.count) & (task.max_changes > 1))
-            joint = _joint(task, singles, pools, few, self._width(task, singles, 2))
-            pools.append(_reached(_score(task, *joint)))
-        weight = _weights(singles)
         pool = Pool.join(pools, task.space.width)
+        if task.prefer == "fewest" and task.count > 1:
+            pool = self._joint(task, singles, _without_idle(task, pool))
+        weight = _weights(singles)
         return Found(pool, proof.seen, proof.offered, singles.candidates, weight, singles.reached)
 
     def _level(
@@ -141,6 +140,27 @@ class Exhaustive:
             whole[part] = singles.known[part]
         return level, whole
 
+    def _joint(self, task: Task, singles: Singles, pool: Pool) -> Pool:
+        """Add sets that hold one that suffices, where too few others are found.
+
+        They are of changes that do not suffice, though more of one alone would: each is needed.
+        """
+        singles, queries = singles.insufficient, np.unique(pool.at)
+        pools, level = [pool], None
+        for size in range(2, self.depth + 1):
+            queries = _lacking(task, pools, queries, size)
+            width = self._width(task, singles, size)
+            most = NEARER if size == 2 else self.beam
+            level = _score(task, *_bred(task, singles, level, queries, width, most))
+            pools.append(_needed(task, _reached(level)))
+            if size == 2 and not task.judge.capped:
+                queries = _lacking(task, pools, queries, size)
+                late = _bred(task, singles, None, queries, width, self.beam, least=NEARER)
+                wide = _whole([late, _grids(task, singles, queries)])
+                level = joined(level, _score(task, *_unlike(level, *wide)))
+                pools.append(_reached(level))
+        return Pool.join(pools, task.space.width)
+
     def _width(self, task: Task, singles: Singles, size: int) -> tuple[int, int]:
         """How many combinations are extended, and by how many single changes.
 
@@ -178,35 +198,46 @@ def _nearer(
 def _spread_pairs(
     task: Task, singles: Singles, pools: list[Pool], level: Level, queries: Array
 ) -> tuple[Array, Array]:
-    """Pairs of all units, spread over their values, where too few sets of two are found.
-
-    Numbers, which have more values than others, are tried among themselves as well.
-    """
+    """Pairs of all units, spread over their values, where too few sets of two are found."""
     pools = [*pools, _reached(level)]
     few = queries[_sets(task, pools, 2)[queries] < task.count]
-    wide = [
-        grid(task, singles, units, few, SPREAD)
-        for units in (range(task.space.width), numbers(task))
-    ]
-    codes, at = _fresh(task, pools, wide)
+    return _unlike(level, *_fresh(task, pools, [_grids(task, singles, few)]))
+
+
+def _grids(task: Task, singles: Singles, queries: Array) -> tuple[Array, Array]:
+    """Pairs of all units, spread over their values, and of numbers alone, which have more."""
+    units = (range(task.space.width), numbers(task))
+    return _whole([grid(task, singles, chosen, queries, SPREAD) for chosen in units])
+
+
+def _unlike(level: Level, codes: Array, at: Array) -> tuple[Array, Array]:
+    """The rows that were not scored at a level, each once."""
     before = len(level.at)
     both = distinct(np.concatenate([level.at, at]), np.concatenate([level.codes, codes]))
     new = both[both >= before] - before
     return codes[new], at[new]
 
 
-def _joint(
-    task: Task, singles: Singles, pools: list[Pool], queries: Array, width: tuple[int, int]
-) -> tuple[Array, Array]:
-    """Pairs of changes neither of which suffices, though more of one alone would.
+def _lacking(task: Task, pools: list[Pool], queries: Array, size: int) -> Array:
+    """Those of some queries that have too few sets and may change `size` units."""
+    few = _sets(task, pools, task.space.width) < task.count
+    return queries[(few & (task.max_changes >= size))[queries]]
 
-    They stand beside those that change one column further, where too few others are found.
-    """
-    offered = singles.candidates
-    apart = replace(offered, allowed=offered.allowed & ~singles.reached)
-    codes, at = _bred(task, replace(singles, candidates=apart), None, queries, width, NEARER)
-    joint = _superfluous(task, Pool.join(pools, task.space.width), codes, at)
-    return codes[joint], at[joint]
+
+def _without_idle(task: Task, pool: Pool) -> Pool:
+    """Of the examples whose changed units include all of another's only those that need them."""
+    changed = task.space.changed(pool.codes, pool.at)
+    holds = including(changed, pool.at, changed, pool.at, proper=True)
+    return Pool.join([pool.take(~holds), _needed(task, pool.take(holds))], task.space.width)
+
+
+def _needed(task: Task, pool: Pool) -> Pool:
+    """The examples none of whose changes can be taken back alone."""
+    example, unit = np.nonzero(task.space.changed(pool.codes, pool.at))
+    rows, at = pool.codes[example], pool.at[example]
+    rows[np.arange(len(at)), unit] = task.queries[at, unit]
+    idle = example[_score(task, rows, at).reached]
+    return pool.take(np.setdiff1d(np.arange(len(pool)), idle))
 
 
 def _bred(
@@ -317,14 +348,19 @@ def _enough(task: Task, sets: Array, size: int) -> Array:
 
 def _fresh(task: Task, pools: list[Pool], parts: list[tuple[Array, Array]]) -> tuple[Array, Array]:
     """All parts as one, without supersets of changes that suffice already."""
-    codes = np.concatenate([part[0] for part in parts])
-    at = np.concatenate([part[1] for part in parts])
+    codes, at = _whole(parts)
     found = Pool.join(pools, task.space.width)
     found = found.take(np.flatnonzero(np.isin(found.at, at)))
     if len(found) and task.prefer == "fewest":
         keep = ~_superfluous(task, found, codes, at)
         codes, at = codes.take(np.flatnonzero(keep), axis=0), at[keep]
     return codes, at
+
+
+def _whole(parts: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """All parts as one: rows and their queries."""
+    codes, at = zip(*parts, strict=True)
+    return np.concatenate(codes), np.concatenate(at)
 
 
 def _superfluous(task: Task, found: Pool, codes: Array, at: Array) -> Array:
