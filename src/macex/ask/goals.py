@@ -205,12 +205,11 @@ class Goals:
     def _judge_two(self, answers: Answers, at: Array) -> Verdict:
         """The same as `_judge_classes`, for the commonest case."""
         yes = self.wanted[at, 1]
-        raw = answers.scores[np.arange(len(at)), np.stack([~yes, yes]).astype(int)]
-        first = self.outlook.rounded(answers.scores[:, 0])
-        second = self.outlook.rounded(answers.scores[:, 1])
-        gap = np.where(yes, second - first, first - second)
-        hit = ((answers.decision == 1) == yes) & self._leads(gap)
-        return Verdict(hit, np.where(yes, second, first), self.outlook.as_progress(raw[1], raw[0]))
+        inside = np.where(yes, answers.scores[:, 1], answers.scores[:, 0])
+        outside = np.where(yes, answers.scores[:, 0], answers.scores[:, 1])
+        score = self.outlook.rounded(inside)
+        hit = ((answers.decision == 1) == yes) & self._leads(score - self.outlook.rounded(outside))
+        return Verdict(hit, score, self.outlook.as_progress(inside, outside))
 
     def _judge_classes(self, answers: Answers, at: Array) -> Verdict:
         if self._one_of_two:

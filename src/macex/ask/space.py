@@ -188,6 +188,11 @@ class Space:
         return not self.joint and self.bounds.unbounded
 
     @cached_property
+    def free(self) -> bool:
+        """Whether every query may change all units at once."""
+        return bool(self.changeable.all() and (self.bounds.max_changes >= self.width).all())
+
+    @cached_property
     def identity(self) -> bool:
         """Whether units are columns in another order and nothing is derived."""
         return not self.joint and not self.derived

@@ -81,23 +81,21 @@ class Asker:
         Once the deadline has passed nothing is asked any more, unless `always`, which also asks
         about rows that were answered before.
         """
-        keys = self._keys(full, at)
-        first, inverse = _first_and_inverse(keys)
-        work = _Work(full, at, first, inverse, self.oracle.outlook.width)
-        memory = None if always else self.remembered
-        if memory is not None:
-            known, answers = memory.look(keys[first])
-            work.write(known, answers)
-        todo = np.flatnonzero(~work.done)
+        keys, width = self._keys(full, at), self.oracle.outlook.width
+        memory = self.remembered
+        if always or memory is None:
+            memory = Remembered(len(keys), width)
+        place, new = memory.places(keys)
+        work = _Work(full, at, place, new, memory)
         start = 0
-        while start < len(todo) and (always or not self.late):
-            stop = min(start + self.chunk(len(self.schema.frame_columns)), len(todo))
-            self._fill(work, todo[start:stop])
+        while start < len(new) and (always or not self.late):
+            stop = min(start + self.chunk(len(self.schema.frame_columns)), len(new))
+            self._fill(work, np.arange(start, stop))
             start = stop
-        if memory is not None:
-            new = todo[work.done[todo]]
-            memory.add(keys[first[new]], work.answers.take(new))
-        return work.answers.take(inverse), work.done[inverse]
+        answers, done = memory.answers(place)
+        if not done.all():
+            memory.forget(np.unique(place[~done]))
+        return answers, done
 
     def frame(self, full: Array, at: Array) -> Any:
         """Rows of codes as the model gets them; `at` says from which query each is made."""
@@ -178,7 +176,7 @@ class Asker:
         """Rows that can be asked about by code and rows that cannot, apart."""
         if not self.oracle.takes_codes or not self._odd.any():
             return [chunk]
-        odd = self._odd[work.at[work.first[chunk]]]
+        odd = self._odd[work.at[work.new[chunk]]]
         return [chunk[~odd], chunk[odd]]
 
     def _ask(self, full: Array, at: Array) -> Answers:
@@ -206,7 +204,7 @@ class Asker:
             for query in work.owners(row):
                 self.failed.setdefault(int(query), said)
             return
-        query, codes = int(work.at[work.first[row]]), work.full[work.first[row]]
+        query, codes = int(work.at[work.new[row]]), work.full[work.new[row]]
         place = query if self.places is None else int(self.places[query])
         raise ModelError(
             f"{said}, asked about {self.cells(query, codes)} (made from row {place} of the call)",
@@ -224,57 +222,32 @@ class Asker:
 
 
 class _Work:
-    """The distinct rows of one question, and the answers as they come."""
+    """The rows of one question that are to be asked about, and where their answers will lie."""
 
-    def __init__(self, full: Array, at: Array, first: Array, inverse: Array, width: int) -> None:
-        self.full, self.at, self.first, self.inverse = full, at, first, inverse
-        self.answers = Answers(np.zeros((len(first), width)), np.zeros(len(first), int))
-        self.done = np.zeros(len(first), bool)
+    def __init__(
+        self, full: Array, at: Array, place: Array, new: Array, memory: Remembered
+    ) -> None:
+        self.full, self.at, self.place, self.new, self.memory = full, at, place, new, memory
 
     def rows(self, part: Array) -> tuple[Array, Array]:
-        """Codes and queries of distinct rows."""
+        """Codes and queries of some of the rows."""
         if len(part) == len(self.full):
             return self.full, self.at
-        rows = self.first[part]
+        rows = self.new[part]
         return self.full.take(rows, axis=0), self.at[rows]
 
     def write(self, part: Array, found: Answers) -> None:
-        """Take the answers for distinct rows."""
-        self.answers.scores[part], self.answers.decision[part] = found.scores, found.decision
-        self.done[part] = True
+        """Take the answers for some of the rows."""
+        self.memory.write(self.place[self.new[part]], found)
 
     def owners(self, row: int) -> Array:
-        """The queries that a distinct row belongs to."""
-        return np.unique(self.at[self.inverse == row])
+        """The queries that one of the rows belongs to."""
+        return np.unique(self.at[self.place == self.place[self.new[row]]])
 
     def needed(self, failed: dict[int, str]) -> Array:
-        """Which distinct rows belong to a query that is not given up."""
+        """Which of the rows belong to a query that is not given up."""
         alive = ~np.isin(self.at, list(failed))
-        return np.bincount(self.inverse, weights=alive, minlength=len(self.first)) > 0
-
-
-def _first_and_inverse(keys: Array) -> tuple[Array, Array]:
-    """Positions of the first of each key, in order, and for each key which one it is.
-
-    Every key points to a slot, and the first that points there stands for those like it. The few
-    whose slot another key has are sorted.
-
-    >>> [part.tolist() for part in _first_and_inverse(np.array([7, 8, 7, 9], np.uint64))]
-    [[0, 1, 3], [0, 1, 0, 2]]
-    """
-    slots = 1 << (2 * len(keys)).bit_length()
-    slot = (keys & np.uint64(slots - 1)).astype(np.intp)
-    turn = np.arange(len(keys))
-    held = np.empty(slots, np.intp)
-    held[slot[::-1]] = turn[::-1]
-    stands_for = held[slot]
-    other = np.flatnonzero(keys[stands_for] != keys)
-    if len(other):
-        _, lead, inverse = np.unique(keys[other], return_index=True, return_inverse=True)
-        stands_for[other] = other[lead][inverse.reshape(-1)]
-    first = stands_for == turn
-    number = np.cumsum(first) - 1
-    return np.flatnonzero(first), number[stands_for]
+        return np.isin(self.place[self.new], self.place[alive])
 
 
 _ODD = np.array([0x9E3779B97F4A7C15], dtype=np.uint64).view(np.int64)

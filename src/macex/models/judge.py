@@ -182,9 +182,10 @@ class Judge:
         """Keep the nearest miss of every query, among rows that keep its constraints."""
         missed = lawful & ~verdict.reached & (verdict.progress > self.miss_progress[at])
         place = np.flatnonzero(missed)
-        changed = self.space.changed(codes.take(place, axis=0), at[place])
-        kept = changed.sum(axis=1) <= self.space.bounds.max_changes[at[place]]
-        place = place[kept & ~(changed & ~self.space.changeable[at[place]]).any(axis=1)]
+        if not self.space.free:
+            changed = self.space.changed(codes.take(place, axis=0), at[place])
+            kept = changed.sum(axis=1) <= self.space.bounds.max_changes[at[place]]
+            place = place[kept & ~(changed & ~self.space.changeable[at[place]]).any(axis=1)]
         np.maximum.at(self.miss_progress, at[place], verdict.progress[place])
         best = place[verdict.progress[place] == self.miss_progress[at[place]]][::-1]
         self.miss_codes[at[best]] = codes[best]

@@ -43,8 +43,12 @@ class Table:
 
     def lines(self, codes: Array) -> Array:
         """The outputs for codes by column of the frame."""
-        mine = codes.take(self.columns, axis=1)
-        line = np.where(mine < 0, self.sizes - 1.0, mine) @ self.steps
+        weights = np.zeros(codes.shape[1])
+        np.add.at(weights, self.columns, self.steps)  # a column may be there twice
+        line = np.einsum("nc,c->n", codes, weights)  # no number where a code of others is none
+        if any_special(codes) or not np.isfinite(line).all():
+            mine = codes.take(self.columns, axis=1)
+            line = np.where(mine < 0, self.sizes - 1.0, mine) @ self.steps
         return self.rows.take(line.astype(np.intp), axis=0)
 
     def write(self, codes: Array, matrix: Array) -> None:

@@ -32,7 +32,7 @@ def row_keys(codes: Array) -> Array:
     keys = np.empty(codes.shape[:-1], np.uint64)
     for start in range(0, len(codes), BLOCK):
         part = slice(start, start + BLOCK)
-        keys[part] = _salted(codes[part], salts).sum(axis=-1, dtype=np.uint64)
+        keys[part] = np.einsum("...c->...", _salted(codes[part], salts))  # a quicker sum
     return keys
 
 

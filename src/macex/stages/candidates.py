@@ -230,7 +230,7 @@ def popular(
     lines, width = bins.shape
     last = np.iinfo(np.int32).max
     key = np.where(usable, bins, last)
-    order = np.lexsort((values, key), axis=1)
+    order = _by_bin(key, np.where(usable, values, np.inf))
     key, ranked = np.take_along_axis(key, order, axis=1), np.take_along_axis(values, order, axis=1)
     start = np.ones((lines, width), bool)
     start[:, 1:] = key[:, 1:] != key[:, :-1]
@@ -252,6 +252,15 @@ def popular(
         gap = ((0, 0), (0, count - best.shape[1]))
         picked, taken = np.pad(picked, gap), np.pad(taken, gap)
     return picked, taken > 0, counts.sum(axis=1)
+
+
+def _by_bin(bins: Array, values: Array) -> Array:
+    """The order by bin, then by value, in each line; where bins rise with values one sort does."""
+    order = np.argsort(values, axis=1)
+    ranked = np.take_along_axis(bins, order, axis=1)
+    if (ranked[:, 1:] >= ranked[:, :-1]).all():
+        return order
+    return np.lexsort((values, bins), axis=1)
 
 
 def _usable(space: Space, values: Array) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 
 from macex.errors import require_counts
 from macex.schema import Array
-from macex.stages.arrays import including, rank_within, set_keys
+from macex.stages.arrays import counted, including, rank_within, set_keys
 from macex.stages.shapes import Pool, Task
 
 PLAUSIBLE = 0.05
@@ -108,7 +108,7 @@ def shortlist(task: Task, pool: Pool, sets: int, each: int = 2) -> Array:
     Where the fewest changes are wanted, sets that hold another come last.
     """
     changed = task.space.changed(pool.codes, pool.at)
-    size, distance = changed.sum(axis=1), task.measure(pool.codes, pool.at)
+    size, distance = counted(changed), task.measure(pool.codes, pool.at)
     if task.prefer == "surest":
         size, distance = np.zeros_like(size), -pool.progress
     if task.prefer == "nearest":
@@ -133,7 +133,7 @@ def shortlist(task: Task, pool: Pool, sets: int, each: int = 2) -> Array:
 
 def ranking(task: Task, pool: Pool, plausibility: Array) -> Array:
     """All examples in order: by query, then best first as `prefer` says; ties by value."""
-    changes = task.space.changed(pool.codes, pool.at).sum(axis=1)
+    changes = counted(task.space.changed(pool.codes, pool.at))
     distance = np.round(task.measure(pool.codes, pool.at), 9)
     unlikely = np.nan_to_num(plausibility, nan=1.0) < PLAUSIBLE
     keys = {

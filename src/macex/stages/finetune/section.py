@@ -14,7 +14,7 @@ import numpy as np
 
 from macex.errors import require_counts
 from macex.schema import Array, special
-from macex.stages.arrays import rank_within
+from macex.stages.arrays import counted, rank_within
 from macex.stages.shapes import Pool, Task
 
 PASSED = 4  # every so many points on a line are kept
@@ -86,7 +86,7 @@ class Section:
             for place in np.flatnonzero(numbers.any(axis=0))
         ]
         lines = [line for line in lines if len(line.example)]
-        several = np.flatnonzero(((changed & numbers).sum(axis=1) > 1) & moved)
+        several = np.flatnonzero((counted(changed & numbers) > 1) & moved)
         if len(several):
             lines.append(self._diagonal(task, at, codes, fence, changed & numbers, several))
         lines.append(_taken_back(task, at, codes, changed, moved))
@@ -146,7 +146,7 @@ def _passed(trials: _Trials, at: Array, reached: Array, progress: Array) -> Pool
 
 def _taken_back(task: Task, at: Array, codes: Array, changed: Array, moved: Array) -> _Trials:
     """One change undone at a time, where more than one was made."""
-    example, place = np.nonzero(changed & (moved & (changed.sum(axis=1) > 1))[:, None])
+    example, place = np.nonzero(changed & (moved & (counted(changed) > 1))[:, None])
     rows = codes[example]
     rows[np.arange(len(example)), place] = task.queries[at[example], place]
     return _Trials(rows, example, np.full(len(example), -1))
@@ -160,9 +160,9 @@ def _best(
     if not len(good):
         return good
     example = trials.example[good]
-    changes = task.space.changed(trials.codes[good], at[good]).sum(axis=1)
+    changes = counted(task.space.changed(trials.codes[good], at[good]))
     distance = task.measure(trials.codes[good], at[good])
-    now_changes = task.space.changed(codes, owner).sum(axis=1)[example]
+    now_changes = counted(task.space.changed(codes, owner))[example]
     now_distance = task.measure(codes, owner)[example]
     better = (changes < now_changes) | (
         (changes == now_changes) & (distance < now_distance - 1e-12)

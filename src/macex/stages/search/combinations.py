@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from macex.schema import Array, cell_keys
-from macex.stages.arrays import first_of_each, highest, rank_within
+from macex.stages.arrays import among_highest, first_of_each, highest, rank_within
 from macex.stages.shapes import Candidates, Task
 
 # How many single changes of one unit combinations are built from.
@@ -172,10 +172,9 @@ def _best_entries(rank_by: Array, unit: Array, most: int, per_unit: int) -> tupl
     capped = rank_by.copy()
     counts = np.bincount(unit)
     for mine in np.split(np.argsort(unit, kind="stable"), np.cumsum(counts)[:-1]):
-        if len(mine) <= per_unit:
-            continue
-        order = np.argsort(-rank_by[:, mine], axis=1, kind="stable")
-        np.put_along_axis(capped, mine[order[:, per_unit:]], -np.inf, axis=1)
+        if len(mine) > per_unit:
+            few = rank_by[:, mine]
+            capped[:, mine] = np.where(among_highest(few, per_unit), few, -np.inf)
     best = highest(capped, most)
     return best, np.take_along_axis(capped, best, axis=1)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from macex.errors import require_counts
 from macex.schema import Array
-from macex.stages.arrays import distinct, including, set_keys
+from macex.stages.arrays import counted, distinct, including, set_keys
 from macex.stages.search.combinations import (
     Level,
     Singles,
@@ -332,7 +332,7 @@ def _sets(task: Task, pools: list[Pool], size: int) -> Array:
     """How many distinct sets of at most `size` changed units were found for each query."""
     pool = Pool.join(pools, task.space.width)
     changed = task.space.changed(pool.codes, pool.at)
-    small = changed.sum(axis=1) <= size
+    small = counted(changed) <= size
     keys = set_keys(changed[small]) ^ (pool.at[small].astype(np.uint64) << np.uint64(40))
     _, first = np.unique(keys, return_index=True)
     return np.bincount(pool.at[small][first], minlength=len(task.queries))

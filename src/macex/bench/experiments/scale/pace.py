@@ -18,6 +18,7 @@ from macex.datasets import Dataset
 from macex.explainer import Explainer
 from macex.scale.frames import explain_frames
 
+RUNS = 3  # of which the quickest counts
 CHUNKS = 40  # that a comparison of workers is cut into
 WARM = 6  # chunks after which all workers are at work
 CHUNK = 1_000  # rows of a chunk where a long run is compared with a short one
@@ -27,15 +28,24 @@ PROBES = 50  # about so many of the later ones are
 
 
 def one_process(task: Task, workshop: Workshop) -> Outcome:
-    """Seconds in all and in the model, of rows explained 4,096 at a time."""
+    """Seconds in all and in the model, of rows explained 4,096 at a time: the quickest run.
+
+    Every run has rows of its own. What else a machine does can only make one slower.
+    """
     cell = workshop.cell(task) if task.model not in OTHERS else _other(task, workshop)
     explainer = Explainer(cell.model, cell.train)
-    rows = list(crowd(cell.dataset, task.stop))
+    rows = list(crowd(cell.dataset, RUNS * task.stop))
     explainer.explain(rows[0].head(100))
+    each = -(-len(rows) // RUNS)
+    runs = [_run(cell, explainer, rows[at : at + each]) for at in range(0, len(rows), each)]
+    return Outcome(task, [], min(runs, key=lambda cost: cost["seconds"] / cost["queries"]))
+
+
+def _run(cell: Cell, explainer: Explainer, rows: list[pd.DataFrame]) -> dict[str, float]:
     clock = Clock(cell)
     for frame in rows:
         clock.ask(explainer, frame, 1)
-    return Outcome(task, [], clock.cost | {"alone_cpu": alone(cell, rows)})
+    return clock.cost | {"alone_cpu": alone(cell, rows)}
 
 
 def linear(dataset: Dataset) -> Any:
@@ -63,12 +73,12 @@ def _other(task: Task, workshop: Workshop) -> Cell:
 
 
 def workers(task: Task, workshop: Workshop) -> Outcome:
-    """Rows a second by one process and by two, once all are at work."""
+    """Rows a second by one process and by two, once all are at work: the better of two runs."""
     cell = workshop.cell(task)
     explainer = Explainer(cell.model, cell.train)
     frames = list(crowd(cell.dataset, task.stop, size=max(1, task.stop // CHUNKS)))
-    found = {f"jobs{jobs}": steady(explainer, frames, jobs) for jobs in (1, 2)}
-    return Outcome(task, [found])
+    runs = [{f"jobs{jobs}": steady(explainer, frames, jobs) for jobs in (1, 2)} for _ in range(2)]
+    return Outcome(task, [{jobs: max(run[jobs] for run in runs) for jobs in runs[0]}])
 
 
 def steady(explainer: Explainer, frames: list[pd.DataFrame], jobs: int) -> float:
