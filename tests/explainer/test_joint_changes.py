@@ -135,3 +135,22 @@ def test_an_answer_is_not_crowded_out_by_ones_that_hold_another():
     sets = [{change.column for change in cf.changes} for cf in answer.counterfactuals]
     assert sets[0] == {"a"}
     assert {"b", "c", "d"} in sets
+
+
+def test_a_distance_of_ones_own_may_prefer_two_changes_to_one():
+    """What moves together is near by it, so a change is left in that is not needed."""
+
+    def apart(before, after):
+        moved = after.to_numpy(float) - before.to_numpy(float)
+        return np.abs(moved[:, 0] - moved[:, 1])
+
+    rows = pd.DataFrame({"age": np.arange(60) % 12, "years": np.arange(60) // 5})
+    model = lambda frame: 1 / (1 + np.exp(5.5 - frame["age"].to_numpy(float)))  # noqa: E731
+    query = pd.DataFrame({"age": [2], "years": [1]})
+    explainer = Explainer(
+        model, rows, classes=("held", "free"), prefer="nearest", distance=apart, finetune=None
+    )
+    for n in (1, 3):
+        best = explainer.explain(query, want="free", n=n)[0].counterfactuals[0]
+        assert {change.column for change in best.changes} == {"age", "years"}
+        assert best.distance == 0

@@ -155,4 +155,5 @@ def _task(fitted: Fitted, asked: Asked, space: Space, judge: Judge, verdict: Ver
         prefer=fitted.options.prefer,
         rest=partial(remaining, space),
         grid=fitted.grid,
+        additive=not callable(fitted.options.distance),
     )

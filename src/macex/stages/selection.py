@@ -57,7 +57,7 @@ class Selection:
 
 
 def holding(codes: Array, changed: Array) -> Array:
-    """Which of one query's examples make all changes of another one, and more, (E,) bool.
+    """Which of one query's examples, best first, make all changes of a better one, and more.
 
     >>> codes = np.array([[1.0, 9.0], [2.0, 9.0], [2.0, 8.0]])  # the query is 1, 5
     >>> holding(codes, codes != [1.0, 5.0]).tolist()
@@ -65,7 +65,8 @@ def holding(codes: Array, changed: Array) -> Array:
     """
     size = changed.sum(axis=1)
     same = ((codes[None] == codes[:, None]) | ~changed[None]).all(axis=2)
-    held: Array = (same & (size[None] < size[:, None])).any(axis=1)
+    fewer = size[None] < size[:, None]
+    held: Array = np.tril(same & fewer).any(axis=1)
     return held
 
 

@@ -118,6 +118,7 @@ class Task:
         [Array, Candidates], tuple[Candidates, Array]
     ]  # the seen values not yet on offer
     grid: Grid | None = None  # the cells that a tree model cuts numbers into
+    additive: bool = True  # a further change never brings a row nearer to its query
 
     @property
     def queries(self) -> Array:

@@ -74,7 +74,9 @@ class Exhaustive:
         proof = _Proof(task, complete)
         sets = _sets(task, pools, 1)
         proof.after(1, sets, np.ones(len(open_), bool))
-        parts = singles.insufficient if task.prefer == "nearest" else singles
+        parts = singles
+        if task.prefer == "nearest" and task.additive:
+            parts = singles.insufficient
         level: Level | None = None
         for size in range(2, max(self.depth, self.deepest) + 1):
             open_ &= ~_enough(task, sets, size - 1) & (task.max_changes >= size)
