@@ -81,11 +81,13 @@ class Asker:
         Once the deadline has passed nothing is asked any more, unless `always`, which also asks
         about rows that were answered before.
         """
-        keys, width = self._keys(full, at), self.oracle.outlook.width
         memory = self.remembered
         if always or memory is None:
-            memory = Remembered(len(keys), width)
-        place, new = memory.places(keys)
+            memory = Remembered(len(full), self.oracle.outlook.width)
+        if len(self.rows) == 1:  # a lone query hardly ever asks twice: looking would cost more
+            place, new = memory.apart(len(full))
+        else:
+            place, new = memory.places(self._keys(full, at))
         work = _Work(full, at, place, new, memory)
         start = 0
         while start < len(new) and (always or not self.late):
@@ -121,6 +123,11 @@ class Asker:
         if self._odd.any():
             keys = keys + np.where(self._odd[at], (at + 1) * _ODD[0], 0).astype(np.uint64)
         return keys
+
+    @cached_property
+    def _takes_codes(self) -> bool:
+        """Whether the model can be asked without frames, looked up once for the batch."""
+        return self.oracle.takes_codes
 
     @cached_property
     def _odd(self) -> Array:
@@ -170,11 +177,11 @@ class Asker:
 
     def _by_code(self, at: Array) -> bool:
         """Whether rows of these queries can be asked about without a frame."""
-        return self.oracle.takes_codes and not self._odd[at].any()
+        return self._takes_codes and not self._odd[at].any()
 
     def _ways(self, work: _Work, chunk: Array) -> list[Array]:
         """Rows that can be asked about by code and rows that cannot, apart."""
-        if not self.oracle.takes_codes or not self._odd.any():
+        if not self._takes_codes or not self._odd.any():
             return [chunk]
         odd = self._odd[work.at[work.new[chunk]]]
         return [chunk[~odd], chunk[odd]]

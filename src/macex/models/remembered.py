@@ -68,6 +68,13 @@ class Remembered:
         place[fresh] = lead
         return place, fresh[lead == mine]
 
+    def apart(self, count: int) -> tuple[Array, Array]:
+        """Places for so many rows, all of them to be asked about, whether or not they are equal."""
+        self._make_room(count)
+        start, self._used = self._used, self._used + count
+        self._done[start : self._used] = False
+        return np.arange(start, self._used), np.arange(count)
+
     def write(self, place: Array, found: Answers) -> None:
         """Take the answers for some places."""
         self._scores[place], self._decision[place] = found
