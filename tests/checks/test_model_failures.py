@@ -139,3 +139,27 @@ def test_a_model_that_fails_on_training_is_refused(how):
 
     with pytest.raises(mx.ModelError):
         mx.Explainer(Model(), loans())
+
+
+@pytest.mark.parametrize("how", ["raise", "nan"])
+def test_what_others_ask_about_is_no_answer_for_a_row_that_was_given_up(how):
+    draw = np.random.default_rng(0)
+    rows = pd.DataFrame({"a": draw.normal(size=400).round(1), "b": draw.integers(0, 9, 400)})
+    strict = []
+
+    def model(frame: pd.DataFrame) -> np.ndarray:
+        yes = 1 / (1 + np.exp(1 - frame["a"].to_numpy() - frame["b"].to_numpy() / 4))
+        bad = (frame["b"] == 7).to_numpy() & (frame["a"] > 0.5).to_numpy() & bool(strict)
+        if how == "raise" and bad.any():
+            raise ValueError("no such row")
+        return np.where(bad, np.nan, yes)
+
+    explainer = mx.Explainer(model, rows, classes=("no", "yes"))
+    strict.append(True)
+    together = explainer.explain(rows.head(40), on_error="keep")
+    statuses = {one.status for one in together}
+    assert {"found", "not_found"} <= statuses
+    for place in range(40):
+        alone = explainer.explain(rows.iloc[[place]], on_error="keep")
+        same = together[place : place + 1]
+        assert alone.to_json(canonical=True) == same.to_json(canonical=True)

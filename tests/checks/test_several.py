@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -52,6 +54,33 @@ def test_as_many_sets_are_found_as_there_are():
                     assert not table.says_yes(answer.row.assign(**{change.column: change.before}))[
                         0
                     ]
+
+
+def curved(seed: int) -> tuple[pd.DataFrame, Callable[[pd.DataFrame], np.ndarray]]:
+    """Rows of four small numbers, and a model in which they work against each other."""
+    draw = np.random.default_rng(seed)
+    rows = pd.DataFrame(draw.integers(0, 4, (200, 4)), columns=list("abcd"))
+    slope, bend = draw.normal(size=4), 0.7 * draw.normal(size=(4, 4))
+
+    def model(frame: pd.DataFrame) -> np.ndarray:
+        away = frame.to_numpy(float) - 1.5
+        return 1 / (1 + np.exp(2 - away @ slope - np.einsum("ni,ij,nj->n", away, bend, away)))
+
+    return rows, model
+
+
+@pytest.mark.parametrize("most", [100, 200, 300])
+def test_an_answer_that_holds_another_needs_its_changes_even_where_rows_run_out(most):
+    for seed in range(12):
+        rows, model = curved(seed)
+        asked = mx.Explainer(model, rows, classes=("no", "yes"), finetune=None)
+        for explanation in asked.explain(rows.head(6), n=20, max_rows=most):
+            sets = sets_of(explanation)
+            for answer, mine in zip(explanation.counterfactuals, sets, strict=True):
+                if any(other < mine for other in sets):
+                    back = [answer.row.assign(**{c.column: c.before}) for c in answer.changes]
+                    decided = model(pd.concat(back)) > 0.5
+                    assert (decided == (explanation.label == "yes")).all()
 
 
 def needed_sets(oracle: Oracle) -> set[frozenset[str]]:

@@ -97,6 +97,8 @@ class Asker:
         answers, done = memory.answers(place)
         if not done.all():
             memory.forget(np.unique(place[~done]))
+        if self.failed:  # whatever others have asked about, it is no answer for these
+            done &= ~np.isin(at, list(self.failed))
         return answers, done
 
     def frame(self, full: Array, at: Array) -> Any:

@@ -256,7 +256,7 @@ def popular(
 
 def _by_bin(bins: Array, values: Array) -> Array:
     """The order by bin, then by value, in each line; where bins rise with values one sort does."""
-    order = np.argsort(values, axis=1)
+    order = np.argsort(values, axis=1, kind="stable")
     ranked = np.take_along_axis(bins, order, axis=1)
     if (ranked[:, 1:] >= ranked[:, :-1]).all():
         return order

@@ -154,7 +154,8 @@ class Exhaustive:
             width = self._width(task, singles, size)
             most = NEARER if size == 2 else self.beam
             level = _score(task, *_bred(task, singles, level, queries, width, most))
-            pools.append(_needed(task, _reached(level)))
+            found = _reached(level)
+            pools.append(found if size == 2 else _needed(task, found))
             if size == 2 and not task.judge.capped:
                 queries = _lacking(task, pools, queries, size)
                 late = _bred(task, singles, None, queries, width, self.beam, least=NEARER)
@@ -234,12 +235,13 @@ def _without_idle(task: Task, pool: Pool) -> Pool:
 
 
 def _needed(task: Task, pool: Pool) -> Pool:
-    """The examples none of whose changes can be taken back alone."""
+    """The examples none of whose changes can be taken back alone, as far as that can be asked."""
     example, unit = np.nonzero(task.space.changed(pool.codes, pool.at))
     rows, at = pool.codes[example], pool.at[example]
     rows[np.arange(len(at)), unit] = task.queries[at, unit]
-    idle = example[_score(task, rows, at).reached]
-    return pool.take(np.setdiff1d(np.arange(len(pool)), idle))
+    without = _score(task, rows, at)
+    unknown = np.isneginf(without.progress) & task.judge.ran_out[at]
+    return pool.take(np.setdiff1d(np.arange(len(pool)), example[without.reached | unknown]))
 
 
 def _bred(
