@@ -62,7 +62,7 @@ def test_three_smaller_changes_stand_beside_two_larger_ones():
     assert sets == [{"age", "hours"}, {"age", "hours", "years"}]
     for change in answer.counterfactuals[1].changes:
         row = answer.counterfactuals[1].row.assign(**{change.column: change.before})
-        assert model(row)[0] < 0.5
+        assert model(row)[0] <= 0.5  # even is not enough
 
 
 def windowed(frame):

@@ -13,6 +13,7 @@ from macex.schema import Array
 from macex.stages.arrays import distinct
 from macex.stages.finetune.section import Section
 from macex.stages.search.exhaustive import Exhaustive
+from macex.stages.search.stripping import without_idle
 from macex.stages.selection import PLAUSIBLE, ranking, shortlist
 from macex.stages.shapes import Found, Pool, Task
 
@@ -79,7 +80,10 @@ def _refine_nearest(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ran
     else:
         refined = options.finetune(task, nearest)
     both = Pool.join([refined, pool], task.space.width)
-    return rank(fitted, task, goals, both.take(distinct(both.at, both.codes)))
+    both = both.take(distinct(both.at, both.codes))
+    if task.count > 1 and task.additive:
+        both = without_idle(task, both)
+    return rank(fitted, task, goals, both)
 
 
 def _refine_chosen(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:

@@ -34,6 +34,7 @@ from macex.stages.search.completing import (
     to_complete,
     worth_keeping,
 )
+from macex.stages.search.stripping import needed, without_idle
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
 MOST_PARTS = 500  # single changes that are joined in pairs where rules bind
@@ -88,7 +89,7 @@ class Exhaustive:
             proof.after(size, sets, whole)
         pool = Pool.join(pools, task.space.width)
         if task.prefer == "fewest" and task.count > 1:
-            pool = self._joint(task, singles, _without_idle(task, pool))
+            pool = self._joint(task, singles, without_idle(task, pool))
         weight = _weights(singles)
         return Found(pool, proof.seen, proof.offered, singles.candidates, weight, singles.reached)
 
@@ -151,11 +152,11 @@ class Exhaustive:
         pools, level = [pool], None
         for size in range(2, self.depth + 1):
             queries = _lacking(task, pools, queries, size)
-            width = self._width(task, singles, size)
-            most = NEARER if size == 2 else self.beam
+            most = NEARER if size == 2 else self.beam + self.more
+            width = most, self._width(task, singles, size)[1]
             level = _score(task, *_bred(task, singles, level, queries, width, most))
             found = _reached(level)
-            pools.append(found if size == 2 else _needed(task, found))
+            pools.append(found if size == 2 else needed(task, found))
             if size == 2 and not task.judge.capped:
                 queries = _lacking(task, pools, queries, size)
                 late = _bred(task, singles, None, queries, width, self.beam, least=NEARER)
@@ -225,23 +226,6 @@ def _lacking(task: Task, pools: list[Pool], queries: Array, size: int) -> Array:
     """Those of some queries that have too few sets and may change `size` units."""
     few = _sets(task, pools, task.space.width) < task.count
     return queries[(few & (task.max_changes >= size))[queries]]
-
-
-def _without_idle(task: Task, pool: Pool) -> Pool:
-    """Of the examples whose changed units include all of another's only those that need them."""
-    changed = task.space.changed(pool.codes, pool.at)
-    holds = including(changed, pool.at, changed, pool.at, proper=True)
-    return Pool.join([pool.take(~holds), _needed(task, pool.take(holds))], task.space.width)
-
-
-def _needed(task: Task, pool: Pool) -> Pool:
-    """The examples none of whose changes can be taken back alone, as far as that can be asked."""
-    example, unit = np.nonzero(task.space.changed(pool.codes, pool.at))
-    rows, at = pool.codes[example], pool.at[example]
-    rows[np.arange(len(at)), unit] = task.queries[at, unit]
-    without = _score(task, rows, at)
-    unknown = np.isneginf(without.progress) & task.judge.ran_out[at]
-    return pool.take(np.setdiff1d(np.arange(len(pool)), example[without.reached | unknown]))
 
 
 def _bred(

@@ -5,8 +5,27 @@ from __future__ import annotations
 import numpy as np
 
 from macex.schema import Array
-from macex.stages.arrays import rank_within
+from macex.stages.arrays import including, rank_within
 from macex.stages.shapes import Pool, Task
+
+
+def without_idle(task: Task, pool: Pool) -> Pool:
+    """Of the examples whose changed units include all of another's only those that need them."""
+    changed = task.space.changed(pool.codes, pool.at)
+    holds = including(changed, pool.at, changed, pool.at, proper=True)
+    return Pool.join([pool.take(~holds), needed(task, pool.take(holds))], task.space.width)
+
+
+def needed(task: Task, pool: Pool) -> Pool:
+    """The examples none of whose changes can be taken back alone, as far as that can be asked."""
+    if not len(pool):
+        return pool
+    example, unit = np.nonzero(task.space.changed(pool.codes, pool.at))
+    rows, at = pool.codes[example], pool.at[example]
+    rows[np.arange(len(at)), unit] = task.queries[at, unit]
+    without = task.judge(rows, at)
+    unknown = np.isneginf(without.progress) & task.judge.ran_out[at]
+    return pool.take(np.setdiff1d(np.arange(len(pool)), example[without.reached | unknown]))
 
 
 def stripped(task: Task, pool: Pool, rounds: int = 40) -> Pool:
