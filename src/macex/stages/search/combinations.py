@@ -35,7 +35,7 @@ class Singles:
 
     @property
     def insufficient(self) -> Singles:
-        """Only what does not reach the goal alone: with anything added, the rest does too much."""
+        """Only what does not reach the goal alone: what does needs no other change beside it."""
         allowed = self.candidates.allowed & ~self.reached
         return replace(self, candidates=replace(self.candidates, allowed=allowed))
 

@@ -152,6 +152,8 @@ class Exhaustive:
         pools, level = [pool], None
         for size in range(2, self.depth + 1):
             queries = _lacking(task, pools, queries, size)
+            if not len(queries):
+                break
             most = NEARER if size == 2 else self.beam + self.more
             width = most, self._width(task, singles, size)[1]
             level = _score(task, *_bred(task, singles, level, queries, width, most))
@@ -161,8 +163,9 @@ class Exhaustive:
                 queries = _lacking(task, pools, queries, size)
                 late = _bred(task, singles, None, queries, width, self.beam, least=NEARER)
                 wide = _whole([late, _grids(task, singles, queries)])
-                level = joined(level, _score(task, *_unlike(level, *wide)))
-                pools.append(_reached(level))
+                more = _score(task, *_unlike(level, *wide))
+                level = joined(level, more)
+                pools.append(_reached(more))
         return Pool.join(pools, task.space.width)
 
     def _width(self, task: Task, singles: Singles, size: int) -> tuple[int, int]:
