@@ -132,6 +132,33 @@ def test_all_queries_that_share_a_failing_row_are_blamed(trouble):
     assert done.tolist() == [False, True, True, False]
 
 
+@pytest.mark.parametrize("trouble", [raising, blanking])
+def test_a_lone_query_that_fails_is_given_up_and_its_call_not_repeated(trouble):
+    rows = SCHEMA.read(DATA.iloc[[7]])
+    model = Recorder(trouble(50))
+    asker = asker_of(model, rows, keep=True)
+    codes = SCHEMA.read(DATA).codes[40:56]
+    _, done = asker(codes, np.zeros(16, np.intp))
+    assert list(asker.failed) == [0]
+    assert not done.any()
+    assert model.sizes.count(16) == 1
+    assert asker.cost.rows == sum(model.sizes)
+    with pytest.raises(ModelError, match="made from row 0"):
+        asker_of(model, rows)(codes, np.zeros(16, np.intp))
+
+
+def test_a_lone_query_is_asked_in_one_call_as_far_as_one_may_go(monkeypatch):
+    rows, model = SCHEMA.read(DATA.iloc[[7]]), Recorder()
+    codes, at = SCHEMA.read(DATA).codes[:30], np.zeros(30, np.intp)
+    answers, done = asker_of(model, rows)(codes, at)
+    assert model.sizes == [30]
+    monkeypatch.setattr(asking, "CHUNK_ROWS", 12)
+    again, _ = asker_of(model, rows)(codes, at)
+    assert model.sizes == [30, 12, 12, 6]
+    assert done.all()
+    assert again.scores.tolist() == answers.scores.tolist()
+
+
 def test_the_first_reason_of_a_query_stays():
     model = Recorder(raising(50))
     asker = asker_of(model, keep=True)

@@ -33,9 +33,14 @@ class Counted:
     def __init__(self, meter: Meter, model: Any, name: str) -> None:
         self.meter, self.__self__, self.__name__ = meter, model, name
 
+    @property
+    def __func__(self) -> Any:
+        """The method of the model's class."""
+        return getattr(type(self.__self__), self.__name__)
+
     def __call__(self, frame: Any) -> Any:
         """The model's answer."""
-        ask = getattr(type(self.__self__), self.__name__).__get__(self.__self__)
+        ask = self.__func__.__get__(self.__self__)
         meter = self.meter
         if meter.busy:
             return ask(frame)

@@ -81,8 +81,10 @@ class Asker:
         Once the deadline has passed nothing is asked any more, unless `always`, which also asks
         about rows that were answered before.
         """
-        memory = self.remembered
-        if always or memory is None:
+        if self._one_call(len(full)) and (always or not self.late):
+            return self._at_once(full, at)
+        memory = None if always else self.remembered
+        if memory is None:
             memory = Remembered(len(full), self.oracle.outlook.width)
         if len(self.rows) == 1:  # a lone query hardly ever asks twice: looking would cost more
             place, new = memory.apart(len(full))
@@ -92,13 +94,17 @@ class Asker:
         start = 0
         while start < len(new) and (always or not self.late):
             stop = min(start + self.chunk(len(self.schema.frame_columns)), len(new))
-            self._fill(work, np.arange(start, stop))
+            self._fill(work, self._ways(work, np.arange(start, stop)))
             start = stop
-        answers, done = memory.answers(place)
+        return self._told(work)
+
+    def _told(self, work: _Work) -> tuple[Answers, Array]:
+        """What has come back."""
+        answers, done = work.memory.answers(work.place)
         if not done.all():
-            memory.forget(np.unique(place[~done]))
+            work.memory.forget(np.unique(work.place[~done]))
         if self.failed:  # whatever others have asked about, it is no answer for these
-            done &= ~np.isin(at, list(self.failed))
+            done &= ~np.isin(work.at, list(self.failed))
         return answers, done
 
     def frame(self, full: Array, at: Array) -> Any:
@@ -122,12 +128,12 @@ class Asker:
     def _keys(self, full: Array, at: Array) -> Array:
         """Keys of rows, equal for rows that are one to the model."""
         keys = row_keys(full)
-        if self._odd.any():
+        if self._some_odd:
             keys = keys + np.where(self._odd[at], (at + 1) * _ODD[0], 0).astype(np.uint64)
         return keys
 
     @cached_property
-    def _takes_codes(self) -> bool:
+    def takes_codes(self) -> bool:
         """Whether the model can be asked without frames, looked up once for the batch."""
         return self.oracle.takes_codes
 
@@ -137,6 +143,10 @@ class Asker:
         whole = np.array([not column.missing for column in self.schema.columns])
         odd = self.rows.odd | ((self.rows.codes == MISSING) & whole)
         return np.asarray(odd.any(axis=1))
+
+    @cached_property
+    def _some_odd(self) -> bool:
+        return bool(self._odd.any())
 
     def chunk(self, columns: int) -> int:
         """Rows per call: bounded in memory, and in time where there is a deadline."""
@@ -149,13 +159,28 @@ class Asker:
             return most if self.deadline is None else min(most, 100)
         return max(1, min(most, self.pace.rows_in(0.5)))
 
-    def _fill(self, work: _Work, chunk: Array) -> None:
+    def _one_call(self, count: int) -> bool:
+        """Whether so many rows of a lone query can be asked about at once."""
+        if len(self.rows) != 1 or self.failed:
+            return False
+        return 0 < count <= self.chunk(len(self.schema.frame_columns))
+
+    def _at_once(self, full: Array, at: Array) -> tuple[Answers, Array]:
+        """The answers for rows of a lone query, asked in one call that needs no memory."""
+        try:
+            return self._ask(full, at), np.ones(len(full), bool)
+        except Exception as fault:  # noqa: BLE001 - the model's own, whatever it is
+            memory = Remembered(len(full), self.oracle.outlook.width)
+            work = _Work(full, at, *memory.apart(len(full)), memory)
+            self._fill(work, self._after(fault, work, np.arange(len(full))))
+            return self._told(work)
+
+    def _fill(self, work: _Work, pending: list[Array]) -> None:
         """Ask about distinct rows and write what comes back; on failure find the rows at fault.
 
         A call that fails is halved until a single row fails. The queries of that row are given up,
         and with them all rows that nobody else needs.
         """
-        pending = self._ways(work, chunk)
         while pending:
             part = pending.pop()
             if self.failed:
@@ -164,26 +189,31 @@ class Asker:
                 continue
             try:
                 found = self._ask(*work.rows(part))
-            except NotAScoreError as fault:
-                self._blame_all(fault, work, part[fault.rows])
-                pending.append(np.delete(part, fault.rows))
-            except ModelError as fault:  # the whole answer has the wrong form
-                self._blame_all(fault, work, part)
             except Exception as fault:  # noqa: BLE001 - the model's own, whatever it is
-                if len(part) == 1:
-                    self._blame(fault, work, int(part[0]))
-                else:
-                    pending += [part[len(part) // 2 :], part[: len(part) // 2]]
+                pending += self._after(fault, work, part)
             else:
                 work.write(part, found)
 
+    def _after(self, fault: Exception, work: _Work, part: Array) -> list[Array]:
+        """Blame the rows at fault as far as they are known; what is to be asked about then."""
+        if isinstance(fault, NotAScoreError):
+            self._blame_all(fault, work, part[fault.rows])
+            return [np.delete(part, fault.rows)]
+        if isinstance(fault, ModelError):  # the whole answer has the wrong form
+            self._blame_all(fault, work, part)
+            return []
+        if len(part) == 1:
+            self._blame(fault, work, int(part[0]))
+            return []
+        return [part[len(part) // 2 :], part[: len(part) // 2]]
+
     def _by_code(self, at: Array) -> bool:
         """Whether rows of these queries can be asked about without a frame."""
-        return self._takes_codes and not self._odd[at].any()
+        return self.takes_codes and not (self._some_odd and self._odd[at].any())
 
     def _ways(self, work: _Work, chunk: Array) -> list[Array]:
         """Rows that can be asked about by code and rows that cannot, apart."""
-        if not self._takes_codes or not self._odd.any():
+        if not self.takes_codes or not self._some_odd:
             return [chunk]
         odd = self._odd[work.at[work.new[chunk]]]
         return [chunk[~odd], chunk[odd]]

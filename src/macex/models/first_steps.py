@@ -42,15 +42,21 @@ def steps_of(model: Any) -> list[Any]:
 
     A search over parameters has those of its best pipeline; any other model has none.
     """
-    if _kind(model) in SEARCHES:
+    if kind_of(model) in SEARCHES:
         model = getattr(model, "best_estimator_", None)
-    return _flat(model) if _kind(model) == PIPELINE else []
+    return _flat(model) if kind_of(model) == PIPELINE else []
 
 
 def first_step(model: Any) -> Any:
     """The step of a pipeline that gets the frame; None for anything else."""
     steps = steps_of(model)
     return steps[0] if len(steps) > 1 and hasattr(steps[0], "transform") else None
+
+
+def last_step(model: Any) -> Any:
+    """The step of a pipeline that decides; any other model is its own."""
+    steps = steps_of(model)
+    return steps[-1] if steps else model
 
 
 def marks_of(step: Any) -> tuple[Mark, ...]:
@@ -106,7 +112,7 @@ def _by_column(transformer: Any) -> bool:
     """Whether a transformer is known to treat every column by itself."""
     from sklearn import impute, preprocessing
 
-    if _kind(transformer) == PIPELINE:
+    if kind_of(transformer) == PIPELINE:
         return all(_by_column(step) for step in _flat(transformer))
     known = (
         preprocessing.OneHotEncoder,
@@ -124,7 +130,7 @@ def _moves(transformer: Any) -> tuple[Move, ...] | None:
     """What a transformer does to numbers, one after the other; None if that is not known."""
     if _hands_on(transformer):
         return ()
-    if _kind(transformer) == PIPELINE:
+    if kind_of(transformer) == PIPELINE:
         found = [_moves(step) for step in _flat(transformer)]
         known = [moves for moves in found if moves is not None]
         return sum(known, ()) if len(known) == len(found) else None
@@ -182,14 +188,15 @@ def _flat(pipeline: Any) -> list[Any]:
     """The steps of a pipeline and of those within it, without those that hand on."""
     found: list[Any] = []
     for _, step in pipeline.steps:
-        if _kind(step) == PIPELINE:
+        if kind_of(step) == PIPELINE:
             found += _flat(step)
         elif not (step is None or isinstance(step, str)):
             found.append(step)
     return found
 
 
-def _kind(model: Any) -> tuple[str, str]:
+def kind_of(model: Any) -> tuple[str, str]:
+    """The module and the name of a model's class."""
     return type(model).__module__, type(model).__name__
 
 

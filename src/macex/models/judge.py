@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from macex.models.asking import Asker
 
 
+FEW = 64  # rows that cost a model hardly more than one does: they are confirmed in one call
+
+
 @dataclass
 class Judge:
     """Verdicts on rows of codes by unit, each made from the query `at`."""
@@ -96,7 +99,7 @@ class Judge:
 
     def _confirmed(self, full: Array, at: Array, first: int) -> tuple[Answers, Array]:
         """Answers for rows of which the model itself, as it is, is asked about the `first`."""
-        if not self.asker.oracle.takes_codes or first == len(full):
+        if len(full) <= FEW or not self.asker.takes_codes:
             self.count(at)
             return self.asker.own(full, at, always=True)
         self.count(at[:first])
@@ -109,10 +112,12 @@ class Judge:
     def second_opinion(self, codes: Array, at: Array) -> Array | None:
         """Whether the model's own decision is what each query wants; None if there is no other.
 
-        A model is known to decide by its scores only as far as the training rows show.
+        Of most models it is known only from the training rows that they decide by their scores.
         """
         oracle = self.asker.oracle
-        if oracle.decide is None or oracle.outlook.tuned or self.late or not len(at):
+        if oracle.outlook.tuned or self.late or not len(at):
+            return None
+        if not oracle.has_two_minds and self.goals.margin > 0:
             return None
         decided = self.asker.decisions(self.space.columns(codes, at), at)
         self.rounds += np.bincount(at, minlength=len(self.rounds)) > 0

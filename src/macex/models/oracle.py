@@ -15,6 +15,7 @@ import numpy as np
 
 from macex.ask.answers import Answers, Outlook, Scale
 from macex.errors import ModelError, OptionError
+from macex.models.deciding import by_probability
 from macex.models.files.loading import ModelFile
 from macex.models.kinds import adapted
 from macex.models.labels import are_tables, count_labels, each_label, many_labels
@@ -110,6 +111,12 @@ class Oracle:
         """How often the model is called for one frame."""
         return 2 if self.decide is not None and self.outlook.tuned else 1
 
+    @property
+    def has_two_minds(self) -> bool:
+        """Whether the model's own decision may differ from its highest number."""
+        model = getattr(self.decide, "__self__", None)
+        return self.decide is not None and not by_probability(model)
+
     def decisions(self, frame: Any, count: int) -> Array | None:
         """What the model itself decides, as positions of classes; None if it cannot be asked."""
         if self.decide is None or self.outlook.classes is None:
@@ -148,8 +155,10 @@ class Oracle:
             raise ModelError(
                 f"the model returned {table.shape[1]} columns, {self.outlook.width} were expected"
             )
-        _refuse_unbounded(table)
-        if self.outlook.scale == "probabilities":
+        if self.outlook.scale != "probabilities":
+            _refuse_unbounded(table)
+        elif not _plainly_probable(table):
+            _refuse_unbounded(table)
             _refuse_improbable(table)
         return table
 
@@ -313,6 +322,14 @@ def _two_sided(table: Array, scale: Scale) -> Array:
 def _are_probable(table: Array) -> bool:
     inside = bool(((table >= -1e-6) & (table <= 1 + 1e-6)).all())
     return inside and (table.shape[1] == 1 or bool(np.allclose(table.sum(axis=1), 1, atol=1e-3)))
+
+
+def _plainly_probable(table: Array) -> bool:
+    """Whether all numbers are probabilities, looked at in one go; NaN is none."""
+    if not table.size:
+        return True
+    inside = table.min() >= -1e-6 and table.max() <= 1 + 1e-6
+    return inside and bool(np.abs(np.einsum("nk->n", table) - 1).max() <= 1e-3)
 
 
 def _refuse_unbounded(table: Array) -> None:

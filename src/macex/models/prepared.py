@@ -43,10 +43,9 @@ class Table:
 
     def lines(self, codes: Array) -> Array:
         """The outputs for codes by column of the frame."""
-        weights = np.zeros(codes.shape[1])
-        np.add.at(weights, self.columns, self.steps)  # a column may be there twice
-        line = np.einsum("nc,c->n", codes, weights)  # no number where a code of others is none
-        if any_special(codes) or not np.isfinite(line).all():
+        weights = self._weights
+        line = np.einsum("nc,c->n", codes[:, : len(weights)], weights)
+        if any_special(codes) or not np.isfinite(line).all():  # a code of others may be no number
             mine = codes.take(self.columns, axis=1)
             line = np.where(mine < 0, self.sizes - 1.0, mine) @ self.steps
         return self.rows.take(line.astype(np.intp), axis=0)
@@ -59,6 +58,13 @@ class Table:
     def steps(self) -> Array:
         """How many lines lie between two codes of each column."""
         return np.cumprod([1.0, *self.sizes])[:-1]
+
+    @cached_property
+    def _weights(self) -> Array:
+        """The steps of the first columns of the frame, 0 for those that are not the table's."""
+        weights = np.zeros(1 + int(self.columns.max(initial=-1)))
+        np.add.at(weights, self.columns, self.steps)  # a column may be there twice
+        return weights
 
     @cached_property
     def into(self) -> slice | Array:

@@ -1,0 +1,40 @@
+"""Models that are known to decide for the class with the highest probability.
+
+Any other model with a `predict` of its own is asked for its decision on whatever is returned.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from macex.models.first_steps import kind_of, last_step
+
+_HISTOGRAMS = "sklearn.ensemble._hist_gradient_boosting"
+BY_PROBABILITY = {
+    ("lightgbm.sklearn", "LGBMClassifier"),
+    ("sklearn.ensemble._forest", "ExtraTreesClassifier"),
+    ("sklearn.ensemble._forest", "RandomForestClassifier"),
+    ("sklearn.ensemble._gb", "GradientBoostingClassifier"),
+    (
+        "sklearn.ensemble._hist_gradient_boosting.gradient_boosting",
+        "HistGradientBoostingClassifier",
+    ),
+    ("sklearn.linear_model._logistic", "LogisticRegression"),
+    ("sklearn.neural_network._multilayer_perceptron", "MLPClassifier"),
+    ("sklearn.tree._classes", "DecisionTreeClassifier"),
+    ("xgboost.sklearn", "XGBClassifier"),
+}
+
+
+def by_probability(model: Any) -> bool:
+    """Whether a model, or the last step of a pipeline, is of such a kind and left as it is.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.svm import SVC
+    >>> by_probability(LogisticRegression()), by_probability(SVC(probability=True))
+    (True, False)
+    """
+    last = last_step(model)
+    if kind_of(last) not in BY_PROBABILITY:
+        return False
+    return getattr(last.predict, "__func__", None) is type(last).predict

@@ -1,0 +1,105 @@
+"""Which models are asked for a decision of their own, and which are known to need no asking."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import macex as mx
+from macex.models.deciding import BY_PROBABILITY, by_probability
+
+DRAW = np.random.default_rng(5)
+DATA = pd.DataFrame({"x": DRAW.normal(size=300), "y": DRAW.normal(size=300)})
+LABELS = np.where(DATA["x"] + DATA["y"] ** 2 > 0.5, "yes", "no")
+KINDS = sorted(BY_PROBABILITY)
+FEWER = {"n_estimators": 12, "max_iter": 40}
+
+
+def made(room: str, name: str):
+    """A small model of a kind, by the names under which it is known."""
+    pytest.importorskip(room.partition(".")[0])
+    kind = getattr(import_module(room), name)
+    known = kind().get_params()
+    return kind(**{key: value for key, value in FEWER.items() if key in known})
+
+
+@pytest.mark.parametrize(("room", "name"), KINDS, ids=[name for _, name in KINDS])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.filterwarnings("ignore")
+def test_the_known_ones_decide_for_the_highest_probability(room, name, classes):
+    labels = np.digitize(DATA["x"] + DATA["y"] ** 2, [0.5, 1.5][: classes - 1])
+    model = made(room, name).fit(DATA.to_numpy(), labels)
+    assert by_probability(model)
+    rows = np.random.default_rng(6).normal(size=(2000, 2)) * 2
+    scores = model.predict_proba(rows)
+    lead = np.sort(scores, axis=1)[:, -1] - np.sort(scores, axis=1)[:, -2]
+    sure = lead > 1e-6
+    assert sure.sum() > 1000
+    assert (model.predict(rows)[sure] == model.classes_[scores.argmax(axis=1)][sure]).all()
+
+
+def test_a_pipeline_and_a_search_decide_as_their_last_step_does():
+    line = make_pipeline(StandardScaler(), LogisticRegression())
+    search = GridSearchCV(line, {"logisticregression__C": [0.1, 1.0]}, cv=2).fit(DATA, LABELS)
+    assert by_probability(line)
+    assert by_probability(search)
+    assert not by_probability(make_pipeline(StandardScaler(), SVC()))
+
+
+class Cautious(LogisticRegression):
+    """A model with second thoughts where training has no rows."""
+
+    def predict(self, rows):
+        """Never yes beyond x = 8."""
+        decided = super().predict(rows)
+        return np.where(np.asarray(rows)[:, 0] > 8, "no", decided)
+
+
+def test_what_has_a_predict_of_its_own_is_asked():
+    own = LogisticRegression().fit(DATA, LABELS)
+    assert by_probability(own)
+    own.predict = Cautious.predict.__get__(own)
+    assert not by_probability(own)
+    assert not by_probability(Cautious())
+    assert not by_probability(None)
+    assert not by_probability(lambda rows: rows)
+
+
+class Counting(LogisticRegression):
+    """Counts how often it is asked to decide."""
+
+    asked = 0
+
+    def predict(self, rows):
+        """The decision, counted."""
+        type(self).asked += 1
+        return super().predict(rows)
+
+
+def test_a_model_that_is_known_is_not_asked_twice():
+    rows = DATA.head(1)
+    plain = LogisticRegression().fit(DATA, LABELS)
+    counting = Counting().fit(DATA, LABELS)
+    found = [mx.Explainer(model, DATA).explain(rows)[0] for model in (plain, counting)]
+    assert found[0].counterfactuals[0].changes == found[1].counterfactuals[0].changes
+    assert found[1].cost.calls == found[0].cost.calls + 1
+    explainer = mx.Explainer(counting, DATA)
+    Counting.asked = 0
+    explainer.explain(rows)
+    assert Counting.asked == 1
+
+
+def test_without_a_margin_even_a_known_model_is_asked():
+    plain = LogisticRegression().fit(DATA, LABELS)
+    explainer = mx.Explainer(plain, DATA)
+    slight = explainer.explain(DATA.head(1))[0]
+    none = explainer.explain(DATA.head(1), margin=0.0)[0]
+    assert none.cost.calls == slight.cost.calls + 1
