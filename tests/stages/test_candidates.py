@@ -224,6 +224,18 @@ def test_both_offers_no_value_twice():
     }
 
 
+def test_repeats_are_found_unit_by_unit_as_all_at_once(monkeypatch):
+    data = wide(4)
+    space = space_of(data, rows=data.head(5))
+    near = near_of(space, data.iloc[:6], {})
+    found = offer(Both(), space, near)
+    monkeypatch.setattr("macex.stages.spread.AT_ONCE", 0)
+    again = offer(Both(), space, near)
+    assert found.real.sum() < found.real.size
+    assert np.array_equal(found.real, again.real)
+    assert np.array_equal(found.value, again.value)
+
+
 def test_the_ends_of_a_range_are_offered_though_never_seen():
     data = pd.DataFrame({"x": [1.5, 2.5, 7.5, 9.5], "y": list("abab")})
     found = whole_domain(data, ranges={"x": (2.0, 8.0)})

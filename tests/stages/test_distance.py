@@ -119,13 +119,14 @@ def test_a_column_without_any_known_number_has_scale_1():
 
 @pytest.mark.parametrize("kind", ["median", "mad", "percentile"])
 def test_columns_in_another_order_are_as_far_apart(kind):
-    made, order = scales(kind), np.array([3, 0, 4, 2, 1])
+    made, order = scales(kind), (3, 0, 4, 2, 1)
     schema = Schema.infer(DATA)
     codes = schema.read(DATA).codes
     before, after = codes[[0, 1, 2]], codes[[4, 3, 0]]
     other = made.in_order(order)
     moved = other.total(before[:, order], after[:, order])
     assert moved.tolist() == made.total(before, after).tolist()
+    assert made.in_order(order) is other
     assert np.array_equal(
         other.between(before[:, order], after[:, order])[:, np.argsort(order)],
         made.between(before, after),

@@ -7,6 +7,7 @@ answered for the training rows: its classes, what its numbers mean, how finely t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -55,8 +56,11 @@ class Outlook:
 
     def rounded(self, scores: Array) -> Array:
         """Scores as they are compared: the last bits of a batched model change nothing."""
-        digits = -int(np.floor(np.log10(self.unit) + 0.5))
-        return np.round(np.asarray(scores, dtype=float), digits) + 0.0
+        return np.round(np.asarray(scores, dtype=float), self._digits) + 0.0
+
+    @cached_property
+    def _digits(self) -> int:
+        return -int(np.floor(np.log10(self.unit) + 0.5))
 
     def as_progress(self, inside: Array, outside: Array) -> Array:
         """The lead of the wanted classes on a scale on which gains roughly add up, 0 when even.

@@ -32,7 +32,6 @@ def build_space(ground: Ground, rows: Rows, wished: Sequence[Constraints]) -> Sp
         for place, unit in enumerate(units)
         if unit.table is not None
     }
-    members = [list(unit.members) for unit in units]
     return Space(
         ground=ground,
         rows=rows,
@@ -40,12 +39,21 @@ def build_space(ground: Ground, rows: Rows, wished: Sequence[Constraints]) -> Sp
         queries=unit_codes(units, own),
         own=own,
         bounds=bounds,
-        changeable=np.stack([bounds.changeable[:, m].any(axis=1) for m in members], axis=1),
-        reason=np.stack([bounds.reason[:, m].any(axis=1) for m in members], axis=1),
+        changeable=_any_member(units, bounds.changeable),
+        reason=_any_member(units, bounds.reason),
         joint=joint,
         rules=_rules(schema, rows, wished),
         derived=derived,
     )
+
+
+def _any_member(units: tuple[Unit, ...], marks: Array) -> Array:
+    """Marks by column as marks by unit, (Q, U) bool: a group is marked if one of its columns is."""
+    found = marks.take([unit.members[0] for unit in units], axis=1)
+    for place, unit in enumerate(units):
+        if unit.joint:
+            found[:, place] = marks[:, list(unit.members)].any(axis=1)
+    return found
 
 
 def check(constraints: Constraints, ground: Ground) -> None:

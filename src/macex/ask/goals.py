@@ -192,6 +192,8 @@ class Goals:
     @cached_property
     def alike(self) -> Array:
         """A number for every query, (Q,), the same for those with the same `signature`."""
+        if len(self.by_class) == 1:
+            return np.zeros(1, int)
         bounds = (self.output, self.low, self.high, self.open_low, self.open_high)
         table = np.column_stack([self.by_class, self.wanted, *bounds]).astype(float)
         return np.unique(row_keys(table), return_inverse=True)[1].reshape(-1)

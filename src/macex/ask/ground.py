@@ -97,11 +97,9 @@ def _plain_unit(position: int, column: Column) -> Unit:
 
 def unit_codes(units: tuple[Unit, ...], codes: Array) -> Array:
     """Codes of rows by unit, (n, U), from codes by column, (n, d)."""
-    found = np.empty((len(codes), len(units)))
+    found = codes.take([unit.members[0] for unit in units], axis=1)
     for place, unit in enumerate(units):
-        if unit.table is None:
-            found[:, place] = codes[:, unit.members[0]]
-        else:
+        if unit.table is not None:
             found[:, place] = _combination(unit.table, codes[:, unit.members])
     return found
 

@@ -177,7 +177,7 @@ class Space:
         differs: Array = codes != self.queries.take(at, axis=0)
         return differs
 
-    @property
+    @cached_property
     def bound_rows(self) -> bool:
         """Whether any whole row is tested at all."""
         return bool(self.rules) or bool(self.derived) or bool(self.bounds.strict.any())

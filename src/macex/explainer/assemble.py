@@ -282,11 +282,9 @@ def _actions(outcome: Outcome, offered: Array) -> list[Actions]:
     lines = np.arange(len(weight))
     entry = np.zeros((len(weight), space.width), int)
     strength = np.zeros((len(weight), space.width))
-    for place in range(space.width):
-        mine = np.flatnonzero(candidates.unit == place)
-        if len(mine):
-            entry[:, place] = mine[weight[:, mine].argmax(axis=1)]
-            strength[:, place] = weight[lines, entry[:, place]]
+    if len(candidates.unit):
+        units, best = candidates.best(weight)
+        entry[:, units], strength[:, units] = best, np.take_along_axis(weight, best, axis=1)
     order = np.argsort(-np.round(strength, 6), axis=1, kind="stable")[:, :MOST_ACTIONS]
     chosen = np.take_along_axis(entry, order, axis=1)
     table = _ActionTable(

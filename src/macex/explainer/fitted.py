@@ -16,7 +16,7 @@ from macex.explainer.options import most_rows
 from macex.explainer.sampling import covering
 from macex.explainer.tree_cells import grid_of
 from macex.models.oracle import Oracle
-from macex.schema import Array, row_keys
+from macex.schema import Array, cell_keys, row_keys
 from macex.stages.approximate import Approximate, approximate
 from macex.stages.candidates import Domain, Near, Neighbors
 from macex.stages.distance import KINDS, Scales, learn_scales
@@ -170,13 +170,12 @@ class Fitted:
         """
         if self.ground.private:
             return np.zeros(len(at), int)
-        meant = np.where(changed, binned, np.inf)
-        alike = row_keys(np.column_stack([goals.alike[at], meant]))
+        keys = row_keys(np.where(changed, binned, np.inf))
+        alike = keys + cell_keys(goals.alike[at], np.array([binned.shape[1]]))
         _, first, which = np.unique(alike, return_index=True, return_inverse=True)
-        keys = row_keys(meant[first]).tolist()
         counts = [
             self._supporting(goals, at[row], key, binned[row], changed[row])
-            for row, key in zip(first, keys, strict=True)
+            for row, key in zip(first, keys[first].tolist(), strict=True)
         ]
         return np.array(counts, dtype=int)[which.reshape(-1)]
 
@@ -225,15 +224,12 @@ class Fitted:
     def _near(self, space: Space, binned: Array, rows: Array, real: Array) -> Near:
         flat = rows.reshape(-1)
         values = unit_codes(space.units, self.ground.codes[flat])
-        bins = np.empty(values.shape, np.int64)
-        own = np.empty(space.queries.shape, np.int64)
-        for place, unit in enumerate(space.units):
-            if unit.joint:
-                bins[:, place] = values[:, place]
-                own[:, place] = np.maximum(space.queries[:, place], -1)
-            else:
-                bins[:, place] = self.binned[flat, unit.members[0]]
-                own[:, place] = binned[:, unit.members[0]]
+        first = [unit.members[0] for unit in space.units]
+        bins = self.binned.take(flat, axis=0).take(first, axis=1).astype(np.int64)
+        own = binned.take(first, axis=1).astype(np.int64)
+        for place in space.joint:
+            bins[:, place] = values[:, place]
+            own[:, place] = np.maximum(space.queries[:, place], -1)
         shape = (*rows.shape, space.width)
         return Near(values.reshape(shape), bins.reshape(shape), own, real)
 

@@ -43,7 +43,7 @@ def measure_of(fitted: Fitted, space: Space) -> Callable[[Array, Array], Array]:
 
 def _of_units(fitted: Fitted, space: Space) -> Callable[[Array, Array], Array]:
     """The distance where every unit is a column: rows are compared as they are."""
-    scales = fitted.scales.in_order(np.array([unit.members[0] for unit in space.units], np.intp))
+    scales = fitted.scales.in_order(tuple(unit.members[0] for unit in space.units))
     return lambda codes, at: scales.total(space.queries.take(at, axis=0), codes)
 
 

@@ -40,7 +40,9 @@ def search(fitted: Fitted, task: Task, goals: Goals) -> tuple[Found, Array]:
         if not isinstance(method, Exhaustive) and not options.selection.printed:
             tried = replace(tried, pool=_frugal(part, tried.pool))
         found = tried if found is None else _joined(found, tried)
-        answered = np.isin(np.arange(len(open_)), tried.pool.at) & open_
+        answered = np.zeros(len(open_), bool)
+        answered[tried.pool.at] = True
+        answered &= open_
         answered_by[answered] = search_name(method)
         open_ &= ~answered & ~_hopeless(task, found)
     if found is None:

@@ -29,10 +29,11 @@ def encode(cells: Cells, column: Column) -> Encoded:
         codes, odd = _times(cells, column)
     else:
         codes, odd = _numbers(cells, column)
-    codes[cells.missing] = MISSING
-    odd[cells.missing] = False
-    if column.storage.blank and cells.missing.any():
-        odd[cells.missing] = cells.blanks() != column.storage.blank
+    if cells.missing.any():
+        codes[cells.missing] = MISSING
+        odd[cells.missing] = (
+            cells.blanks() != column.storage.blank if column.storage.blank else False
+        )
     return codes, odd
 
 
@@ -95,7 +96,8 @@ def _numbers(cells: Cells, column: Column) -> Encoded:
     there = np.flatnonzero(~cells.missing)
     odd = np.zeros(len(values), dtype=bool)
     if column.integer:
-        _refuse_integers(values[there], there, column)
+        if column.storage.objects or cells.dtype != column.dtype:
+            _refuse_integers(values[there], there, column)
         odd = np.abs(values) >= EXACT
     elif column.storage.numbers != np.float64:
         values = _narrowed(values, column)

@@ -37,14 +37,12 @@ class Scales:
     def between(self, before: Array, after: Array) -> Array:
         """The distance column by column, (n, d)."""
         differs = after != before
-        steps = differs.astype(float)
-        numbers = np.flatnonzero(~self.discrete)
         if self.kind == "percentile":
-            for column in numbers.tolist():
+            steps = differs.astype(float)
+            for column in np.flatnonzero(~self.discrete).tolist():
                 steps[..., column] = self._shares(column, before[..., column], after[..., column])
         else:
-            gap = np.abs(after[..., numbers] - before[..., numbers])
-            steps[..., numbers] = gap / self.scale[numbers]
+            steps = np.where(self.discrete, differs, np.abs(after - before) / self.scale)
         if not (any_special(after) or any_special(before)):
             return steps
         return np.where(special(after) | special(before), differs, steps)
@@ -56,8 +54,17 @@ class Scales:
             steps = steps * weights
         return _sums(steps if self._by_name_already else steps.take(self.by_name, axis=1))
 
-    def in_order(self, columns: Array) -> Scales:
-        """The scales of the columns in another order."""
+    def in_order(self, columns: tuple[int, ...]) -> Scales:
+        """The scales of the columns in another order, made once."""
+        if columns not in self._orders:
+            self._orders[columns] = self._ordered(np.array(columns, np.intp))
+        return self._orders[columns]
+
+    @cached_property
+    def _orders(self) -> dict[tuple[int, ...], Scales]:
+        return {}
+
+    def _ordered(self, columns: Array) -> Scales:
         return replace(
             self,
             discrete=self.discrete[columns],

@@ -8,6 +8,7 @@ order, or on the number of workers.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,17 +52,13 @@ class Draws:
 
     def of(self, at: Array, codes: Array) -> Draws:
         """The draws of single examples: keyed by their query and their own content."""
-        own = np.zeros(len(at), np.uint64)
-        for place, column in enumerate(self.columns):
-            own = own + _mix(_bits(codes[:, place]) ^ column)
+        own = _mix(_bits(codes) ^ self.columns).sum(axis=1, dtype=np.uint64)
         return Draws(_mix(self.rows[at] ^ own), self.columns)
 
 
 def row_keys(seed: int, names: Sequence[str], codes: Array) -> Array:
     """One key per row from its content by column name, whatever the order of columns."""
-    keys = np.zeros(len(codes), np.uint64)
-    for place, name in enumerate(names):
-        keys = keys + _mix(_bits(codes[:, place]) ^ _text_key(name))
+    keys = _mix(_bits(codes) ^ column_keys(names)).sum(axis=1, dtype=np.uint64)
     return _mix(keys ^ _mix(np.array([seed % 2**64], dtype=np.uint64)))
 
 
@@ -83,6 +80,7 @@ def _mix(keys: Array) -> Array:
     return mixed
 
 
+@cache
 def _text_key(text: str) -> np.uint64:
     key = 0xCBF29CE484222325
     for byte in text.encode():

@@ -8,12 +8,13 @@ by equality, so that no wide one-hot table is ever made.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from macex.schema import MISSING, UNKNOWN, Array, cell_keys, row_keys
+from macex.schema import MISSING, Array, any_special, cell_keys, row_keys, special
 from macex.stages.arrays import first_of_each
 
 if TYPE_CHECKING:
@@ -33,14 +34,20 @@ class Bins:
 
     def __call__(self, codes: Array) -> Array:
         """Bin numbers (n, d); -1 for missing, -2 for unknown."""
+        odd = special(codes) if any_special(codes) else None
+        plain = codes if odd is None else np.where(odd, 0.0, codes)
         found = np.empty(codes.shape, self.dtype)
+        found[:, self._categories] = plain[:, self._categories]
         for place, edges in enumerate(self.edges):
-            column = codes[:, place]
-            odd = (column == MISSING) | (column == UNKNOWN)
-            plain = np.where(odd, 0.0, column)
-            binned = plain if edges is None else np.searchsorted(edges, plain, side="right")
-            found[:, place] = np.where(odd, np.where(column == MISSING, -1, -2), binned)
+            if edges is not None:
+                found[:, place] = np.searchsorted(edges, plain[:, place], side="right")
+        if odd is not None:
+            found[odd] = np.where(codes[odd] == MISSING, -1, -2)
         return found
+
+    @cached_property
+    def _categories(self) -> Array:
+        return np.flatnonzero([edges is None for edges in self.edges])
 
 
 def learn_bins(schema: Schema, codes: Array, bins: int) -> Bins:

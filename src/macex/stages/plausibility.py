@@ -9,11 +9,12 @@ evenly spaced sample of them stands for all.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macex.schema import Array, special
+from macex.schema import Array, any_special, special
 from macex.stages.arrays import distinct
 
 if TYPE_CHECKING:
@@ -56,15 +57,27 @@ class Reference:
         """
         discrete = _columns(self.scales, discrete=True)
         total = len(discrete) - _one_hot(codes[:, discrete], self.levels) @ self.hot
-        for column in _columns(self.scales, discrete=False):
-            x, y = codes[:, column], self.codes[:, column]
-            gap = np.subtract.outer(*(_scaled(self.scales, column, part) for part in (x, y)))
+        some = any_special(codes) or self._gappy
+        for column, scaled in self._numbers:
+            x = codes[:, column]
+            gap = np.subtract.outer(_scaled(self.scales, column, x), scaled)
             np.abs(gap, out=gap)
-            odd = special(x), special(y)
-            if odd[0].any() or odd[1].any():
-                gap = np.where(np.logical_or.outer(*odd), np.not_equal.outer(x, y), gap)
+            if some:
+                y = self.codes[:, column]
+                odd = np.logical_or.outer(special(x), special(y))
+                gap = np.where(odd, np.not_equal.outer(x, y), gap)
             total += gap
         return total
+
+    @cached_property
+    def _numbers(self) -> list[tuple[int, Array]]:
+        """The columns of numbers, scaled."""
+        numbers = _columns(self.scales, discrete=False).tolist()
+        return [(one, _scaled(self.scales, one, self.codes[:, one])) for one in numbers]
+
+    @cached_property
+    def _gappy(self) -> bool:
+        return any_special(self.codes)
 
 
 def reference(scales: Scales, codes: Array, most: int = SAMPLE) -> Reference:

@@ -54,10 +54,27 @@ class Candidates:
 
     def shares(self, gain: Array) -> Array:
         """Gains (Q, A) of 0 or more as shares of the best gains of all units together."""
-        total = np.zeros(len(gain))
-        for place in np.unique(self.unit):
-            total += gain[:, self.unit == place].max(axis=1, initial=0.0)
+        if not len(self.unit):
+            return gain
+        _, entry = self.best(gain)
+        total = np.cumsum(np.take_along_axis(gain, entry, axis=1), axis=1)[:, -1]
         return gain / np.where(total > 0, total, 1.0)[:, None]
+
+    def best(self, worth: Array) -> tuple[Array, Array]:
+        """The units that have entries (k,), and of each the first one of the highest worth (Q, k).
+
+        >>> offer = Candidates(np.array([1, 0, 1]), np.zeros((1, 3)), *2 * [np.ones((1, 3), bool)])
+        >>> [part.tolist() for part in offer.best(np.array([[0.2, 0.1, 0.2]]))]
+        [[0, 1], [[1, 0]]]
+        """
+        order = np.argsort(self.unit, kind="stable")
+        units, start = np.unique(self.unit[order], return_index=True)
+        ranked = worth.take(order, axis=1)
+        highest = np.maximum.reduceat(ranked, start, axis=1)
+        lengths = np.diff(start, append=len(order))
+        among = ranked == np.repeat(highest, lengths, axis=1)
+        place = np.where(among, np.arange(len(order)), len(order))
+        return units, order[np.minimum.reduceat(place, start, axis=1)]
 
     def join(self, other: Candidates) -> Candidates:
         """The entries of both."""

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from macex.stages.candidates import Domain
 
 
+AT_ONCE = 50_000  # values compared with each other: more are compared unit by unit
+
+
 def spread(choice: Domain, space: Space, wanted: Array) -> Candidates:
     """The values of the domain for the queries `wanted`, and numbers beside their own."""
     units = space.changeable.sum(axis=1)
@@ -185,6 +188,10 @@ def concatenate(parts: list[Candidates], queries: int, *, exact: bool) -> Candid
 
 def without_repeats(first: Candidates, then: Candidates) -> Candidates:
     """Both lists, a value of the second that is in the first left out."""
+    if then.real.size * len(first.unit) <= AT_ONCE:
+        same = (then.value[:, :, None] == first.value[:, None]) & first.real[:, None]
+        repeated = (same & (then.unit[:, None] == first.unit)).any(axis=2)
+        return first.join(replace(then, real=then.real & ~repeated))
     repeated = np.zeros(then.real.shape, bool)
     for place in np.unique(then.unit):
         mine = np.flatnonzero(then.unit == place)

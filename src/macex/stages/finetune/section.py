@@ -81,11 +81,12 @@ class Section:
     ) -> _Trials:
         """Lines wherever a fence leaves room; joint moves for examples that just moved."""
         changed = codes != task.queries[at]
+        step = np.array([unit.step for unit in task.space.units])
+        roomy = numbers & changed & (np.abs(codes - fence) > step)
         lines = [
-            self._line(task, at, codes, fence, int(place), np.flatnonzero(changed[:, place]))
-            for place in np.flatnonzero(numbers.any(axis=0))
+            self._line(task, at, codes, fence, int(place), np.flatnonzero(roomy[:, place]))
+            for place in np.flatnonzero(roomy.any(axis=0))
         ]
-        lines = [line for line in lines if len(line.example)]
         several = np.flatnonzero((counted(changed & numbers) > 1) & moved)
         if len(several):
             lines.append(self._diagonal(task, at, codes, fence, changed & numbers, several))

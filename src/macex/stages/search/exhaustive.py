@@ -69,11 +69,13 @@ class Exhaustive:
     def __call__(self, task: Task, candidates: Candidates) -> Found:
         """Examples that reach their goals, and what was proved on the way."""
         singles, pools = _score_singles(task, candidates)
-        open_ = ~_enough(task, _sets(task, pools, 1), 1)
-        singles, more, complete = _completed_level(task, singles, open_)
-        pools += more
-        proof = _Proof(task, complete)
         sets = _sets(task, pools, 1)
+        open_ = ~_enough(task, sets, 1)
+        singles, more, complete = _completed_level(task, singles, open_)
+        if more:
+            pools += more
+            sets = _sets(task, pools, 1)
+        proof = _Proof(task, complete)
         proof.after(1, sets, np.ones(len(open_), bool))
         parts = singles
         if task.prefer == "nearest" and task.additive:
