@@ -14,7 +14,7 @@ from macex.stages.arrays import distinct
 from macex.stages.finetune.section import Section
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.stripping import without_idle
-from macex.stages.selection import PLAUSIBLE, ranking, shortlist
+from macex.stages.selection import PLAUSIBLE, Standing, ranking
 from macex.stages.shapes import Found, Pool, Task
 
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ def _second_look(task: Task, found: Found, ranked: Ranked) -> Pool:
         return nothing
     at = ranked.pool.at[ranked.order]
     lead = ranked.order[np.concatenate([[True], at[1:] != at[:-1]])]
-    best = ranked.pool.take(lead)
+    best = ranked.pool.take(lead[ranked.plausibility[lead] < PLAUSIBLE])
     single = task.space.changed(best.codes, best.at).sum(axis=1) == 1
-    open_ = np.zeros(len(task.queries), bool)
-    open_[best.at[single & (ranked.plausibility[lead] < PLAUSIBLE)]] = True
-    if not open_.any():
+    if not single.any():
         return nothing
+    open_ = np.zeros(len(task.queries), bool)
+    open_[best.at[single]] = True
     rest, _ = task.rest(open_, found.candidates)
     codes, at, _ = rest.rows(task.queries, rest.real)
     if not len(at):
@@ -67,12 +67,14 @@ def _second_look(task: Task, found: Found, ranked: Ranked) -> Pool:
 def _refine_nearest(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
     """Fine-tune the nearest few examples of each set of changed units."""
     options = fitted.options
-    pool = pool.take(shortlist(task, pool, sets=task.count + 11, each=5))
+    standing = Standing.of(task, pool)
+    short = standing.best(sets=task.count + 11, each=5)
+    pool, standing = pool.take(short), standing.take(short)
     if options.finetune is None or task.prefer == "surest" or not len(pool):
         return rank(fitted, task, goals, pool)
     task.judge.renew(np.ones(len(task.queries), bool), Exhaustive().max_rows)
     near = task.count + (9 if task.prefer == "nearest" else 5)
-    nearest = pool.take(shortlist(task, pool, near, each=2))
+    nearest = pool.take(standing.best(near, each=2))
     if task.grid is not None:
         nearest = nearest.take(~task.grid.settled(task.space, nearest.codes, nearest.at))
     if isinstance(options.finetune, Section) and task.prefer == "fewest":

@@ -9,6 +9,7 @@ takes to find so many, and one that holds another comes last.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from macex.stages.arrays import counted, including, rank_within, set_keys
 from macex.stages.shapes import Pool, Task
 
 PLAUSIBLE = 0.05
+ASIDE = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,32 +106,52 @@ def _fill(chosen: list[int], order: Array, changed: Array, count: int, uses: int
 
 
 def shortlist(task: Task, pool: Pool, sets: int, each: int = 2) -> Array:
-    """The examples worth refining: the nearest few of the best sets of changed units.
+    """The examples worth refining: the nearest few of the best sets of changed units."""
+    return Standing.of(task, pool).best(sets, each)
 
-    Where the fewest changes are wanted, sets that hold another come last.
-    """
-    changed = task.space.changed(pool.codes, pool.at)
-    size, distance = counted(changed), task.measure(pool.codes, pool.at)
-    if task.prefer == "surest":
-        size, distance = np.zeros_like(size), -pool.progress
-    if task.prefer == "nearest":
-        size = np.zeros_like(size)
-    keys = set_keys(changed) ^ (pool.at.astype(np.uint64) << np.uint64(40))
-    _, group = np.unique(keys, return_inverse=True)
-    turn = rank_within(group.reshape(-1), distance, np.arange(len(pool)))
-    lead = np.flatnonzero(turn == 0)
-    place = np.full(int(group.max(initial=-1)) + 1, 0)
-    leading, whose = changed[lead], pool.at[lead]
-    holds = np.zeros(len(lead), bool)
-    if task.prefer == "fewest" and task.count > 1:
-        holds = including(leading, whose, leading, whose, proper=True)
-    place[group.reshape(-1)[lead]] = rank_within(whose, holds, size[lead], distance[lead], lead)
-    keep = (turn < each) & (place[group.reshape(-1)] < sets)
-    if task.prefer == "fewest" and task.count == 1:
-        least = np.full(len(task.queries), np.iinfo(np.int64).max)
-        np.minimum.at(least, pool.at, size)
-        keep &= size == least[pool.at]
-    return np.flatnonzero(keep)
+
+class Standing(NamedTuple):
+    """How examples stand among those that their query has."""
+
+    turn: Array  # (E,) among those that change the same units: 0 is the nearest
+    place: Array  # (E,) of the set of changed units: 0 is the best, ASIDE if it is not wanted
+
+    @staticmethod
+    def of(task: Task, pool: Pool) -> Standing:
+        """Where the fewest changes are wanted, sets that hold another come last.
+
+        If one answer is wanted, larger sets than the smallest are not.
+        """
+        changed = task.space.changed(pool.codes, pool.at)
+        size, distance = counted(changed), task.measure(pool.codes, pool.at)
+        if task.prefer == "surest":
+            size, distance = np.zeros_like(size), -pool.progress
+        if task.prefer == "nearest":
+            size = np.zeros_like(size)
+        keys = set_keys(changed) ^ (pool.at.astype(np.uint64) << np.uint64(40))
+        _, group = np.unique(keys, return_inverse=True)
+        turn = rank_within(group.reshape(-1), distance, np.arange(len(pool)))
+        lead = np.flatnonzero(turn == 0)
+        place = np.full(int(group.max(initial=-1)) + 1, 0)
+        leading, whose = changed[lead], pool.at[lead]
+        holds = np.zeros(len(lead), bool)
+        if task.prefer == "fewest" and task.count > 1:
+            holds = including(leading, whose, leading, whose, proper=True)
+        place[group.reshape(-1)[lead]] = rank_within(whose, holds, size[lead], distance[lead], lead)
+        place = place[group.reshape(-1)]
+        if task.prefer == "fewest" and task.count == 1:
+            least = np.full(len(task.queries), ASIDE)
+            np.minimum.at(least, pool.at, size)
+            place = np.where(size == least[pool.at], place, ASIDE)
+        return Standing(turn, place)
+
+    def best(self, sets: int, each: int) -> Array:
+        """Positions of the first `each` examples of the first `sets` sets."""
+        return np.flatnonzero((self.turn < each) & (self.place < sets))
+
+    def take(self, index: Array) -> Standing:
+        """The examples at `index`."""
+        return Standing(self.turn[index], self.place[index])
 
 
 def ranking(task: Task, pool: Pool, plausibility: Array) -> Array:

@@ -322,13 +322,18 @@ def _reached(level: Level) -> Pool:
 
 
 def _sets(task: Task, pools: list[Pool], size: int) -> Array:
-    """How many distinct sets of at most `size` changed units were found for each query."""
+    """How many distinct sets of at most `size` changed units were found for each query.
+
+    Where one answer is wanted it does not matter whether they are distinct.
+    """
     pool = Pool.join(pools, task.space.width)
     changed = task.space.changed(pool.codes, pool.at)
     small = counted(changed) <= size
-    keys = set_keys(changed[small]) ^ (pool.at[small].astype(np.uint64) << np.uint64(40))
-    _, first = np.unique(keys, return_index=True)
-    return np.bincount(pool.at[small][first], minlength=len(task.queries))
+    at = pool.at[small]
+    if task.count > 1:
+        keys = set_keys(changed[small]) ^ (at.astype(np.uint64) << np.uint64(40))
+        at = at[np.unique(keys, return_index=True)[1]]
+    return np.bincount(at, minlength=len(task.queries))
 
 
 def _enough(task: Task, sets: Array, size: int) -> Array:
