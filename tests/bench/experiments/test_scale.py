@@ -66,6 +66,15 @@ def test_paces_are_measured(workshop, point):
     assert all(number > 0 for number in numbers)
 
 
+def test_the_quickest_frame_and_the_usual_one_are_told_apart(workshop, monkeypatch):
+    monkeypatch.setattr(pace, "crowd", lambda dataset, count: crowd(dataset, count, size=20))
+    task = Task("scale", "adult", "MLP", "default", stop=100, point=table.ONE)
+    cost = table.measure(task, workshop).cost
+    assert cost["queries"] == 100
+    assert cost["quickest"] >= cost["usual"] > 0
+    assert cost["quickest"] >= cost["queries"] / cost["seconds"]
+
+
 def test_the_parts_of_another_model_are_not_the_same_bytes(workshop, tmp_path):
     pytest.importorskip("pyarrow")
     cell = workshop.cells.get("adult", "MLP")
@@ -85,7 +94,9 @@ def test_memory_of_a_process_is_seen():
 
 def test_tables_and_claims_say_what_was_measured(tmp_path):
     cost = dict.fromkeys(("queries", "seconds", "cpu", "model_cpu", "alone_cpu"), 1.0) | {
-        "queries": 900.0
+        "queries": 900.0,
+        "quickest": 850.0,
+        "usual": 700.0,
     }
     points = {
         table.ONE: Outcome(Task("scale", "adult", "XGBoost", point=table.ONE), [], cost),
@@ -109,7 +120,7 @@ def test_tables_and_claims_say_what_was_measured(tmp_path):
     plan = Plan((), ["adult"], ["XGBoost"], ())
     findings = Findings(plan, [outcome.task for outcome in points.values()], results)
     held = {claim.sentence: claim.held for claim in table.claims(findings)}
-    assert held["XGBoost: Adult rows a second"] is True
+    assert held["XGBoost: Adult rows a second, quickest frame of 4,096"] is True
     assert held["cost of a row in a run of 10,000 against a fresh run of a thousand"] is False
     assert held["XGBoost: two processes against one"] is False
     assert held["1,000,000 rows file to file, killed twice: the same bytes"] is True

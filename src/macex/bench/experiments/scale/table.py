@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from macex.bench.claims import Claim, at_least, at_most
 from macex.bench.experiments.scale import night, pace
+from macex.bench.experiments.scale.crowd import FRAME
 from macex.bench.findings import Findings
 from macex.bench.methods import DEFAULT
 from macex.bench.plan import Plan
@@ -14,8 +15,9 @@ from macex.bench.tasks import Outcome, Task
 from macex.bench.workshop import Workshop, own_cpu
 
 DATASET = "adult"
-QUERIES = 20_000
-OTHERS_QUERIES = 4_096
+QUERIES = 15 * FRAME
+OTHERS_QUERIES = 3 * FRAME
+SHARED = 20_000  # rows that two processes are compared with
 ROWS = 1_000_000
 ONE, WORKERS, FLAT, NIGHT = "one process", "two processes", "long run", "file"
 LEAST_PACE = {"XGBoost": 800, "MLP": 2000}
@@ -39,9 +41,9 @@ def tasks(plan: Plan) -> list[Task]:
         return []
     queries, most = plan.queries or QUERIES, plan.rows or ROWS
     pacing = [
-        Task("scale", DATASET, model, DEFAULT, stop=queries, point=point)
+        Task("scale", DATASET, model, DEFAULT, stop=stop, point=point)
         for model in plan.models
-        for point in (ONE, WORKERS)
+        for point, stop in ((ONE, queries), (WORKERS, min(queries, SHARED)))
     ]
     pacing += [
         Task("scale", DATASET, kind, DEFAULT, stop=min(queries, OTHERS_QUERIES), point=ONE)
@@ -73,11 +75,12 @@ def show(findings: Findings) -> Section:
 
 
 def _paces(findings: Findings) -> Table:
-    headings = ("model", "rows", "rows a second", "cpu ms a row", "asking", "own", "model alone")
+    headings = ("model", "rows", "rows a second", "usually", "cpu ms a row", "asking", "own")
     table = Table(
-        f"Adult by one process on one thread, 4,096 rows at a time, the quickest of {pace.RUNS} "
-        'runs; "model alone" is what the model takes for the same rows when it is given frames',
-        (*headings, "own / alone"),
+        "Adult by one process on one thread, frame by frame of 4,096 rows: the quickest frame, the "
+        'median one, and means; "model alone" is what the model takes for the same rows when it is '
+        "given frames",
+        (*headings, "model alone", "own / alone"),
     )
     for outcome in _at(findings, ONE):
         cost = outcome.cost
@@ -86,7 +89,7 @@ def _paces(findings: Findings) -> Table:
         table.add(
             outcome.task.model,
             round(cost["queries"]),
-            cost["queries"] / cost["seconds"],
+            *(cost["quickest"], cost["usual"]),
             each * cost["cpu"],
             *(each * cost["model_cpu"], each * own, each * cost["alone_cpu"]),
             share,
@@ -142,10 +145,10 @@ def claims(findings: Findings) -> list[Claim]:
     for outcome in _at(findings, ONE):
         cost, model = outcome.cost, outcome.task.model
         _, share = own_cpu(cost)
-        fast = cost["queries"] / cost["seconds"]
         if model in LEAST_PACE:
+            pace_of = f"{model}: Adult rows a second, quickest frame of 4,096"
             found += [
-                at_least(f"{model}: Adult rows a second", fast, LEAST_PACE[model]),
+                at_least(pace_of, cost["quickest"], LEAST_PACE[model]),
                 at_most(f"{model}: engine's CPU over the model's for the same rows", share, 1),
             ]
     for outcome in _at(findings, WORKERS):
