@@ -73,6 +73,38 @@ def test_what_has_a_predict_of_its_own_is_asked():
     assert not by_probability(lambda rows: rows)
 
 
+class Lenient:
+    """Scores of its own, decisions of another model: they differ in a narrow band only."""
+
+    def __init__(self):
+        self.strict = LogisticRegression().fit(DATA, LABELS)
+        self.classes_, self.predict = self.strict.classes_, self.strict.predict
+
+    def predict_proba(self, rows):
+        """The strict model's, a little higher for yes."""
+        return moved(self.strict, rows)
+
+
+def moved(model, rows):
+    """Probabilities whose log odds are 0.02 higher."""
+    yes = 1 / (1 + np.exp(-(model.decision_function(rows) + 0.02)))
+    return np.column_stack([1 - yes, yes])
+
+
+def test_scores_from_elsewhere_leave_the_last_word_to_predict():
+    lent, patched = Lenient(), LogisticRegression().fit(DATA, LABELS)
+    patched.predict_proba = lambda rows: moved(patched, rows)
+    line = make_pipeline(StandardScaler(), LogisticRegression()).fit(DATA, LABELS)
+    line.predict_proba = lambda rows: moved(line, rows)
+    for model in (lent, patched, line):
+        explainer = mx.Explainer(model, DATA)
+        assert explainer._fitted.oracle.has_two_minds
+        refused = DATA[model.predict(DATA) == "no"].head(12)
+        for answer in explainer.explain(refused):
+            for one in answer.counterfactuals:
+                assert model.predict(one.row).tolist() == ["yes"]
+
+
 class Counting(LogisticRegression):
     """Counts how often it is asked to decide."""
 

@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from macex.models.deciding import original
+
 ASKED = ("predict_proba", "predict")
 
 
@@ -35,12 +37,12 @@ class Counted:
 
     @property
     def __func__(self) -> Any:
-        """The method of the model's class."""
-        return getattr(type(self.__self__), self.__name__)
+        """The function behind it."""
+        return original(type(self.__self__), self.__name__)
 
     def __call__(self, frame: Any) -> Any:
         """The model's answer."""
-        ask = self.__func__.__get__(self.__self__)
+        ask = getattr(type(self.__self__), self.__name__).__get__(self.__self__)
         meter = self.meter
         if meter.busy:
             return ask(frame)

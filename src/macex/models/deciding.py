@@ -5,25 +5,24 @@ Any other model with a `predict` of its own is asked for its decision on whateve
 
 from __future__ import annotations
 
+from inspect import getattr_static
 from typing import Any
 
 from macex.models.first_steps import kind_of, last_step
 
-_HISTOGRAMS = "sklearn.ensemble._hist_gradient_boosting"
+_HISTOGRAMS = "sklearn.ensemble._hist_gradient_boosting.gradient_boosting"
 BY_PROBABILITY = {
     ("lightgbm.sklearn", "LGBMClassifier"),
     ("sklearn.ensemble._forest", "ExtraTreesClassifier"),
     ("sklearn.ensemble._forest", "RandomForestClassifier"),
     ("sklearn.ensemble._gb", "GradientBoostingClassifier"),
-    (
-        "sklearn.ensemble._hist_gradient_boosting.gradient_boosting",
-        "HistGradientBoostingClassifier",
-    ),
+    (_HISTOGRAMS, "HistGradientBoostingClassifier"),
     ("sklearn.linear_model._logistic", "LogisticRegression"),
     ("sklearn.neural_network._multilayer_perceptron", "MLPClassifier"),
     ("sklearn.tree._classes", "DecisionTreeClassifier"),
     ("xgboost.sklearn", "XGBClassifier"),
 }
+ASKED = ("predict", "predict_proba", "decision_function")
 
 
 def by_probability(model: Any) -> bool:
@@ -37,4 +36,20 @@ def by_probability(model: Any) -> bool:
     last = last_step(model)
     if kind_of(last) not in BY_PROBABILITY:
         return False
-    return getattr(last.predict, "__func__", None) is type(last).predict
+    return all(map(_as_made, (model, getattr(model, "best_estimator_", last), last)))
+
+
+def original(kind: type, name: str) -> Any:
+    """The function behind a method of a class, whatever dresses it."""
+    held = getattr_static(kind, name)
+    return getattr(held, "fn", held)
+
+
+def _as_made(model: Any) -> bool:
+    """Whether nobody has put another function in the place of a method of this very object."""
+    held = vars(model)
+    return all(
+        getattr(held[name], "__func__", None) is original(type(model), name)
+        for name in ASKED
+        if name in held
+    )

@@ -115,9 +115,9 @@ class Judge:
         Of most models it is known only from the training rows that they decide by their scores.
         """
         oracle = self.asker.oracle
-        if oracle.outlook.tuned or self.late or not len(at):
+        if oracle.decide is None or oracle.outlook.tuned or self.late or not len(at):
             return None
-        if not oracle.has_two_minds and self.goals.margin > 0:
+        if self.goals.margin > 0 and not oracle.has_two_minds:
             return None
         decided = self.asker.decisions(self.space.columns(codes, at), at)
         self.rounds += np.bincount(at, minlength=len(self.rounds)) > 0

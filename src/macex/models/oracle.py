@@ -115,7 +115,8 @@ class Oracle:
     def has_two_minds(self) -> bool:
         """Whether the model's own decision may differ from its highest number."""
         model = getattr(self.decide, "__self__", None)
-        return self.decide is not None and not by_probability(model)
+        same = model is not None and model is getattr(self.ask, "__self__", None)
+        return self.decide is not None and not (same and by_probability(model))
 
     def decisions(self, frame: Any, count: int) -> Array | None:
         """What the model itself decides, as positions of classes; None if it cannot be asked."""
