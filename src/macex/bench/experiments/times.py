@@ -29,19 +29,22 @@ def tasks(plan: Plan) -> list[Task]:
 
 
 def measure(task: Task, workshop: Workshop) -> Outcome:
-    """Ask one row at a time; the first question, which fills caches, is asked twice.
+    """Ask one row at a time, all of them twice: for each row the quicker question counts.
 
-    A question the method fails on has cost its time all the same.
+    The first one fills caches, and what else a machine does can only make one slower. A question
+    the method fails on has cost its time all the same.
     """
     cell, built = workshop.cell(task), workshop.built(task)
     rows = cell.queries(task.stop)
-    clock = Clock(cell)
-    for at in [0, *range(len(rows))]:
-        if at == 0:
-            clock = Clock(cell)
+    asked: dict[int, list[dict[str, float]]] = {}
+    for at in (*range(len(rows)), *range(len(rows))):
+        clock = Clock(cell)
         with suppress(Exception):
             clock.ask(built.explainer, rows.iloc[[at]], task.n)
-    return Outcome(task, [], {**clock.cost, "setup": built.seconds})
+        asked.setdefault(at, []).append(clock.cost)
+    quicker = [min(both, key=lambda cost: cost["seconds"]) for both in asked.values()]
+    cost = {name: sum(one[name] for one in quicker) for name in quicker[0]}
+    return Outcome(task, [], {**cost, "setup": built.seconds})
 
 
 def show(findings: Findings) -> Section:
@@ -54,7 +57,8 @@ def show(findings: Findings) -> Section:
         ]
     section.blocks.append(_shares(findings))
     section.blocks.append(
-        "Seconds of CPU on one thread. DiCE works in a process of its own, whose CPU is not seen: "
+        "Seconds of CPU on one thread. One row at a time, each is asked about twice and the "
+        "quicker question counts. DiCE works in a process of its own, whose CPU is not seen: "
         "its seconds are by the clock, which a busy machine lengthens, so they compare with the "
         "others only on a machine that does nothing else. Building a method is not counted; set-up "
         "shows it. The paper does not name "
