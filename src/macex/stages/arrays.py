@@ -34,7 +34,7 @@ def highest(table: Array, count: int) -> Array:
     lines, width = table.shape
     if count >= width:
         return np.argsort(-table, axis=1, kind="stable")
-    chosen = np.flatnonzero(among_highest(table, count))
+    chosen = _highest_cells(table, count)
     place = (chosen % width).reshape(lines, count)
     worth = -table.reshape(-1).take(chosen).reshape(lines, count)
     order = np.argsort(worth, axis=1)  # quicker than a stable sort, which ties need
@@ -52,14 +52,27 @@ def among_highest(table: Array, count: int) -> Array:
     """
     if count >= table.shape[1]:
         return np.ones(table.shape, bool)
-    edge = np.partition(table, -count, axis=1)[:, -count, None]
-    chosen: Array = table >= edge
-    tied = np.flatnonzero(counted(chosen) > count)
-    if len(tied):
-        above, level = table[tied] > edge[tied], table[tied] == edge[tied]
-        room = count - above.sum(axis=1, keepdims=True)
-        chosen[tied] = above | (level & (np.cumsum(level, axis=1) <= room))
+    chosen = np.zeros(table.shape, bool)
+    chosen.reshape(-1)[_highest_cells(table, count)] = True
     return chosen
+
+
+def _highest_cells(table: Array, count: int) -> Array:
+    """Where the `count` highest entries of each line lie in the flat table, line by line.
+
+    Which of equal entries are taken must not be left to a partition: that depends on the processor.
+    """
+    lines, width = table.shape
+    edge = np.partition(table, -count, axis=1)[:, -count]
+    cell = np.flatnonzero(table >= edge[:, None])
+    if len(cell) == lines * count:
+        return cell
+    line = cell // width
+    level = table.reshape(-1).take(cell) == edge.take(line)
+    room = count - np.bincount(line[~level], minlength=lines)
+    turn, first = np.cumsum(level), np.searchsorted(line, np.arange(lines))
+    turn -= (turn[first] - level[first]).take(line)
+    return cell[~level | (turn <= room.take(line))]
 
 
 def counted(table: Array) -> Array:

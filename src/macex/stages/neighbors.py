@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from macex.schema import MISSING, Array, any_special, cell_keys, row_keys, special
-from macex.stages.arrays import first_of_each
+from macex.stages.arrays import first_of_each, highest
 
 if TYPE_CHECKING:
     from macex.schema import Schema
@@ -132,19 +132,19 @@ class NeighborIndex:
         step = max(1, BLOCK // len(side.rows))
         for start in range(0, len(binned), step):
             part = slice(start, start + step)
-            gaps = self._gaps(binned[part], side)
+            closeness = self._closeness(binned[part], side)
             if among is not None:
-                gaps[~among[part]] = np.inf
-            _keep_distinct(gaps, side.keys, own[part], count, found[part], real[part])
+                closeness[~among[part]] = -np.inf
+            _keep_distinct(closeness, side.keys, own[part], count, found[part], real[part])
         return side.rows[found], real
 
-    def _gaps(self, binned: Array, side: Side) -> Array:
-        """Squared distances up to a constant per query, (Q, R)."""
-        gaps: Array = (2 * self._encode(binned, side.match)) @ side.features.T
-        np.subtract(side.lengths, gaps, out=gaps)
+    def _closeness(self, binned: Array, side: Side) -> Array:
+        """A constant per query minus squared distances, (Q, R)."""
+        close: Array = (2 * self._encode(binned, side.match)) @ side.features.T
+        close -= side.lengths
         for column in np.flatnonzero(side.match & ~self.narrow):
-            gaps += 2 * (binned[:, column][:, None] != self.binned[side.rows, column])
-        return gaps
+            close -= 2 * (binned[:, column][:, None] != self.binned[side.rows, column])
+        return close
 
     def _encode(self, binned: Array, match: Array) -> Array:
         """Narrow columns as float32 features: one-hot for categories, the bin for numbers."""
@@ -160,15 +160,15 @@ class NeighborIndex:
 
 
 def _keep_distinct(
-    gaps: Array, keys: Array, own: Array, count: int, found: Array, real: Array
+    closeness: Array, keys: Array, own: Array, count: int, found: Array, real: Array
 ) -> None:
     """Write the nearest rows with distinct keys; look further where too many agree."""
-    todo = np.arange(len(gaps))
+    todo = np.arange(len(closeness))
     width = count + 2
     while len(todo):
-        width = min(width, gaps.shape[1])
-        mine = gaps if len(todo) == len(gaps) else gaps[todo]
-        near = _smallest(mine, width)
+        width = min(width, closeness.shape[1])
+        mine = closeness if len(todo) == len(closeness) else closeness[todo]
+        near = highest(mine, width)
         fresh = first_of_each(keys[near]) & (keys[near] != own[todo][:, None])
         fresh &= np.isfinite(np.take_along_axis(mine, near, axis=1))
         rank = np.cumsum(fresh, axis=1) - 1
@@ -177,17 +177,7 @@ def _keep_distinct(
         found[todo[line], rank[line, place]] = near[line, place]
         real[todo[line], rank[line, place]] = True
         enough = real[todo].all(axis=1)
-        if width == gaps.shape[1]:
+        if width == closeness.shape[1]:
             return
         todo = todo[~enough]
         width *= 4
-
-
-def _smallest(gaps: Array, count: int) -> Array:
-    """Positions of the `count` smallest of each line, nearest first."""
-    if count < gaps.shape[1]:
-        near = np.sort(np.argpartition(gaps, count - 1, axis=1)[:, :count], axis=1)
-    else:
-        near = np.broadcast_to(np.arange(gaps.shape[1]), gaps.shape)
-    order = np.argsort(np.take_along_axis(gaps, near, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(near, order, axis=1)
