@@ -14,7 +14,7 @@ from macex.stages.arrays import distinct
 from macex.stages.finetune.section import Section
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.stripping import without_idle
-from macex.stages.selection import PLAUSIBLE, Standing, ranking
+from macex.stages.selection import PLAUSIBLE, Ranking, Standing
 from macex.stages.shapes import Found, Pool, Task
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ def rank(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
     """
     full = task.space.columns(pool.codes, pool.at)
     usual = np.full(len(pool), np.nan)
-    order = ranking(task, pool, usual)
+    ranking = Ranking.of(task, pool)
+    order = ranking.order
     if task.judge.late:
         return Ranked(pool, usual, order)
     turn = np.empty(len(pool), int)
@@ -121,9 +122,7 @@ def rank(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
             continue
         usual[look] = _usual(fitted, goals, pool.at[look], full[look])
         settled[pool.at[look[~(usual[look] < PLAUSIBLE)]]] = True
-    if (usual < PLAUSIBLE).any():
-        order = ranking(task, pool, usual)
-    return Ranked(pool, usual, order)
+    return Ranked(pool, usual, ranking.heeding(usual))
 
 
 def looked_at(fitted: Fitted, task: Task, goals: Goals, checked: Checked) -> Checked:

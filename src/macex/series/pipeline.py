@@ -35,7 +35,7 @@ from macex.series.searching import nothing_left, search
 from macex.series.segments import Draft
 from macex.stages.draws import Draws, column_keys, row_keys
 from macex.stages.search.exhaustive import Exhaustive
-from macex.stages.selection import ranking, shortlist
+from macex.stages.selection import Ranking, shortlist
 from macex.stages.shapes import Pool, Task
 
 
@@ -194,4 +194,4 @@ def _ranked(task: Task, pool: Pool) -> Ranked:
     if task.prefer == "fewest":
         pool = given_back(task, pool)
     usual = np.full(len(pool), np.nan)
-    return Ranked(pool, usual, ranking(task, pool, usual))
+    return Ranked(pool, usual, Ranking.of(task, pool).heeding(usual))

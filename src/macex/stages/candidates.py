@@ -160,10 +160,11 @@ def remaining(
             if _many(space, unit, values, whose, limit) and not given.exact:
                 complete &= ~(space.changeable[:, place] & whose)
                 continue
-            taken = _taken(given, place, values)
-            wide = np.broadcast_to(values, taken.shape)
-            wanted = open_ & whose & space.changeable[:, place]
-            new = ~taken & wanted[:, None] & admitted(space, place, wide)
+            wide = np.broadcast_to(values, (len(space), len(values)))
+            mine = np.flatnonzero(open_ & whose & space.changeable[:, place])
+            new = np.zeros(wide.shape, bool)
+            new[mine] = ~_taken(given, mine, place, values)
+            new[mine] &= space.admits_one(mine[:, None], place, wide[mine])
             parts.append(entries(place, wide, new, new))
     rest = concatenate(parts, len(space), exact=given.exact)
     if given.exact:
@@ -181,15 +182,16 @@ def _many(space: Space, unit: Unit, values: Array, whose: Array, limit: int) -> 
     return bool((allowed.sum(axis=1)[whose] > limit).any())
 
 
-def _taken(given: Candidates, place: int, values: Array) -> Array:
-    """Which values of a unit are on offer already, (Q, v) bool."""
-    taken = np.zeros((len(given.real), len(values)), bool)
-    if not len(values):
-        return taken
+def _taken(given: Candidates, queries: Array, place: int, values: Array) -> Array:
+    """Which values of a unit are on offer to some queries already, (q, v) bool."""
+    taken = np.zeros((len(queries), len(values)), bool)
     mine = np.flatnonzero(given.unit == place)
-    offered = given.value[:, mine]
+    if not taken.size or not len(mine):
+        return taken
+    offered = given.value[queries[:, None], mine]
     where = np.minimum(np.searchsorted(values, offered), len(values) - 1)
-    line, entry = np.nonzero(given.real[:, mine] & (values[where] == offered))
+    real = given.real[queries[:, None], mine] & (values[where] == offered)
+    line, entry = np.nonzero(real)
     taken[line, where[line, entry]] = True
     return taken
 

@@ -37,12 +37,13 @@ class Scales:
     def between(self, before: Array, after: Array) -> Array:
         """The distance column by column, (n, d)."""
         differs = after != before
+        steps, numbers = differs.astype(float), self._numbers
         if self.kind == "percentile":
-            steps = differs.astype(float)
-            for column in np.flatnonzero(~self.discrete).tolist():
+            for column in numbers.tolist():
                 steps[..., column] = self._shares(column, before[..., column], after[..., column])
-        else:
-            steps = np.where(self.discrete, differs, np.abs(after - before) / self.scale)
+        elif len(numbers):
+            gaps = after.take(numbers, axis=-1) - before.take(numbers, axis=-1)
+            steps[..., numbers] = np.abs(gaps, out=gaps) / self.scale[numbers]
         if not (any_special(after) or any_special(before)):
             return steps
         return np.where(special(after) | special(before), differs, steps)
@@ -74,6 +75,11 @@ class Scales:
             seen=tuple(self.seen[column] for column in columns),
             ranks=tuple(self.ranks[column] for column in columns),
         )
+
+    @cached_property
+    def _numbers(self) -> Array:
+        """The columns of numbers."""
+        return np.flatnonzero(~self.discrete)
 
     @cached_property
     def _by_name_already(self) -> bool:

@@ -154,24 +154,43 @@ class Standing(NamedTuple):
         return Standing(self.turn[index], self.place[index])
 
 
-def ranking(task: Task, pool: Pool, plausibility: Array) -> Array:
-    """All examples in order: by query, then best first as `prefer` says; ties by value."""
-    changes = counted(task.space.changed(pool.codes, pool.at))
-    distance = np.round(task.measure(pool.codes, pool.at), 9)
-    unlikely = np.nan_to_num(plausibility, nan=1.0) < PLAUSIBLE
-    keys = {
-        "fewest": (pool.at, changes, unlikely, distance, -pool.progress),
-        "nearest": (pool.at, distance, changes, unlikely, -pool.progress),
-        "surest": (pool.at, -pool.progress, changes, unlikely, distance),
-    }[task.prefer]
-    order = np.lexsort(keys[::-1])
-    alike = np.ones(max(0, len(order) - 1), bool)
+class Ranking(NamedTuple):
+    """Examples by query, then best first as `prefer` says; ties by value."""
+
+    order: Array  # (E,) positions
+    level: Array  # (E,) in that order: equal for those that only what is usual may tell apart
+
+    @staticmethod
+    def of(task: Task, pool: Pool) -> Ranking:
+        """The order that holds as long as nothing is known to be unusual."""
+        changes = counted(task.space.changed(pool.codes, pool.at))
+        distance = np.round(task.measure(pool.codes, pool.at), 9)
+        first, then = {
+            "fewest": ((pool.at, changes), (distance, -pool.progress)),
+            "nearest": ((pool.at, distance, changes), (-pool.progress,)),
+            "surest": ((pool.at, -pool.progress, changes), (distance,)),
+        }[task.prefer]
+        order = np.lexsort((*then[::-1], *first[::-1]))
+        apart = _unlike_before(order, first)
+        unlike = apart | _unlike_before(order, then)
+        tied = np.flatnonzero(~unlike)
+        if len(tied):
+            run, tied = np.cumsum(unlike), np.union1d(tied, tied - 1)
+            values = pool.codes[order[tied]].T[::-1]
+            order[tied] = order[tied][np.lexsort((*values, run[tied]))]
+        return Ranking(order, np.cumsum(apart))
+
+    def heeding(self, plausibility: Array) -> Array:
+        """The order with unusual examples behind those that are level with them; NaN is usual."""
+        unusual = plausibility[self.order] < PLAUSIBLE
+        return self.order[np.argsort(2 * self.level + unusual, kind="stable")]
+
+
+def _unlike_before(order: Array, keys: tuple[Array, ...]) -> Array:
+    """Which examples differ in a key from the one before them in the order."""
+    unlike = np.zeros(len(order), bool)
+    unlike[:1] = True
     for key in keys:
-        alike &= key[order][1:] == key[order][:-1]
-    if not alike.any():
-        return order
-    run = np.cumsum(np.concatenate([[True], ~alike]))
-    tied = np.flatnonzero(np.concatenate([[False], alike]) | np.concatenate([alike, [False]]))
-    values = pool.codes[order[tied]].T[::-1]
-    order[tied] = order[tied][np.lexsort((*values, run[tied]))]
-    return order
+        ranked = key[order]
+        unlike[1:] |= ranked[1:] != ranked[:-1]
+    return unlike

@@ -56,8 +56,11 @@ class Level(NamedTuple):
 
 def combinations(gain: Array, unit: Array, width: int, size: int) -> Array:
     """How many combinations of `size` changes each query has."""
-    counts = np.zeros((len(gain), width))
-    np.add.at(counts.T, unit, np.isfinite(gain).T)
+    order = np.argsort(unit, kind="stable")
+    units, start = np.unique(unit[order], return_index=True)
+    counts, real = np.zeros((len(gain), width)), np.isfinite(gain)
+    if len(units):
+        counts[:, units] = np.add.reduceat(real.take(order, axis=1), start, axis=1, dtype=float)
     ways = np.zeros((len(gain), size + 1))
     ways[:, 0] = 1
     for place in range(width):
