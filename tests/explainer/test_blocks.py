@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import macex as mx
 from macex.ask.constraints import Constraints
 from macex.ask.goals import any_of
 from macex.explainer import blocks as cutting
@@ -79,3 +80,56 @@ def test_blocks_shrink_with_the_width_of_rows(columns, most):
 def test_equal_constraints_that_are_not_the_same_object_share_a_block():
     wished = [Constraints(groups=[["a", "b"]]) for _ in range(4)]
     assert len(list(blocks(asked_of(wished), 3))) == 1
+
+
+def counted_model(seen: list[int]):
+    """Approves of many hours, or of a work that has a long name; counts the rows it is asked."""
+
+    def model(frame: pd.DataFrame) -> np.ndarray:
+        seen.append(len(frame))
+        points = frame["hours"].to_numpy() / 10 + frame["work"].str.len().to_numpy() / 2
+        return 1 / (1 + 2.0 ** (8.2 - points))
+
+    return model
+
+
+WORK = ["law", "farm", "clerk", "sales"]
+
+
+def people(count: int) -> pd.DataFrame:
+    debt = np.round(np.linspace(0, 9, count), 3)  # no two have the same
+    return pd.DataFrame(
+        {"hours": 20 + np.arange(count) % 40, "work": (WORK * count)[:count], "debt": debt}
+    )
+
+
+def several_blocks(rows: pd.DataFrame, size: int) -> tuple[mx.Explanations, int]:
+    """The answers in blocks of a size, and how many rows the model was asked about."""
+    seen: list[int] = []
+    explainer = mx.Explainer(counted_model(seen), people(90), classes=["no", "yes"])
+    before = sum(seen)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cutting, "MOST_QUERIES", size)
+        return explainer.explain(rows), sum(seen) - before
+
+
+def test_a_later_block_asks_nothing_that_an_earlier_one_has_asked():
+    rows = people(40)
+    _, once = several_blocks(rows, 40)
+    found, twice = several_blocks(pd.concat([rows, rows], ignore_index=True), 40)
+    assert once > 20 * len(rows)
+    assert twice - once < once / 5  # what is returned is confirmed anew
+    answers = [one.counterfactuals[0].changes for one in found]
+    assert answers[:40] == answers[40:]
+
+
+def test_rows_with_values_of_their_own_are_no_repeats_of_those_in_other_blocks():
+    """Both have the code of an unknown value, at the same place of their blocks."""
+    rows = people(80).assign(debt=1.0, hours=30, work="law")
+    rows.loc[[0, 40], "work"] = ["x", "y" * 15]
+    apart = [several_blocks(rows.iloc[[at]], 40)[0][0] for at in (0, 40)]
+    found, _ = several_blocks(rows, 40)
+    assert found[0].score != found[40].score
+    for at, alone in zip((0, 40), apart, strict=True):
+        assert found[at].score == alone.score
+        assert found[at].counterfactuals[0].changes == alone.counterfactuals[0].changes

@@ -22,7 +22,7 @@ from macex.explainer.assemble import assemble
 from macex.explainer.blocks import blocks, part_of
 from macex.explainer.fitted import Fitted, fit
 from macex.explainer.options import read_options
-from macex.explainer.pipeline import Asked, Outcome, answer
+from macex.explainer.pipeline import Asked, Outcome, answer, remembering
 from macex.explainer.populations import Populations
 from macex.explainer.progress import Progress, reporter
 from macex.explainer.recording import Recorder
@@ -194,6 +194,7 @@ class Explainer(Populations):
     def _by_block(self, asked: Asked, report: Progress) -> list[Explanation]:
         """Block by block, so that memory stays flat at any number of rows."""
         done: dict[int, Explanation] = {}
+        asked = remembering(self._fitted, asked)
         for places, part in blocks(asked, len(self.schema.columns), self._fitted.singles):
             began = time.perf_counter()
             try:

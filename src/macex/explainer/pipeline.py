@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -57,6 +57,7 @@ class Asked:
     keep: bool
     places: Array | None = None  # where the rows stand in the caller's call
     sturdy: Sturdiness = field(default_factory=Sturdiness)
+    remembered: Remembered | None = None  # what the model has said in the same call
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,13 @@ class Opened:
     there: Array  # (Q,) bool: the goal is reached without a change
 
 
+def remembering(fitted: Fitted, asked: Asked) -> Asked:
+    """The same, with room for what the model says: its blocks ask about no row twice."""
+    if len(asked.rows) < REMEMBERED_FROM:
+        return asked
+    return replace(asked, remembered=Remembered.of(len(asked.rows), fitted.outlook.width))
+
+
 def answer(fitted: Fitted, asked: Asked) -> Outcome:
     """From rows to checked answers."""
     opened = open_batch(fitted, asked)
@@ -109,9 +117,7 @@ def open_batch(fitted: Fitted, asked: Asked) -> Opened:
         deadline=asked.deadline,
         keep=asked.keep,
         places=asked.places,
-        remembered=Remembered.of(len(asked.rows), fitted.outlook.width)
-        if len(asked.rows) >= REMEMBERED_FROM
-        else None,
+        remembered=asked.remembered if len(asked.rows) >= REMEMBERED_FROM else None,
     )
     space = build_space(fitted.ground, asked.rows, asked.constraints)
     own, verdict, goals = _own(fitted, asked, asker)

@@ -129,7 +129,8 @@ class Asker:
         """Keys of rows, equal for rows that are one to the model."""
         keys = row_keys(full)
         if self._some_odd:
-            keys = keys + np.where(self._odd[at], (at + 1) * _ODD[0], 0).astype(np.uint64)
+            whose = at if self.places is None else self.places[at]
+            keys = keys + np.where(self._odd[at], (whose + 1) * _ODD[0], 0).astype(np.uint64)
         return keys
 
     @cached_property

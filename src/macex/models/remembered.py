@@ -1,4 +1,4 @@
-"""What the model has said within a batch, so that no row of it is asked about twice.
+"""What the model has said within a call, so that no row of it is asked about twice.
 
 Answers lie in the order in which they came, and a table of slots says where: a row's key points to
 one slot. A later row may take an earlier one's slot; that one is then asked about again. When the
