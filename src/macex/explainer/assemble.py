@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -294,7 +293,8 @@ def _actions(outcome: Outcome, offered: Array) -> list[Actions]:
         candidates.value[lines[:, None], chosen] if candidates.value.size else chosen * 0.0,
         found.flips[lines[:, None], chosen] if candidates.value.size else chosen < 0,
     )
-    return [Actions(partial(table.line, query)) for query in range(len(weight))]
+    line = table.line  # one method for all
+    return [Actions(line, query) for query in range(len(weight))]
 
 
 class _ActionTable(NamedTuple):

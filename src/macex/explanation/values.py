@@ -54,17 +54,18 @@ class Action(NamedTuple):
 
 
 class Actions(Sequence[Action]):
-    """Actions that are made when they are looked at: most batches never do."""
+    """The actions of a query, made when they are looked at: most batches never do."""
 
-    __slots__ = ("_made", "_make")
+    __slots__ = ("_made", "_make", "_query")
 
-    def __init__(self, make: Callable[[], tuple[Action, ...]]) -> None:
-        self._make: Callable[[], tuple[Action, ...]] | None = make
+    def __init__(self, make: Callable[[int], tuple[Action, ...]], query: int) -> None:
+        self._make: Callable[[int], tuple[Action, ...]] | None = make
+        self._query = query
         self._made: tuple[Action, ...] = ()
 
     def _all(self) -> tuple[Action, ...]:
         if self._make is not None:
-            self._made, self._make = self._make(), None
+            self._made, self._make = self._make(self._query), None
         return self._made
 
     def __len__(self) -> int:
