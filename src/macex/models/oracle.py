@@ -8,7 +8,7 @@ after and refuses answers that no model may give.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,7 +111,7 @@ class Oracle:
         """How often the model is called for one frame."""
         return 2 if self.decide is not None and self.outlook.tuned else 1
 
-    @property
+    @cached_property
     def has_two_minds(self) -> bool:
         """Whether the model's own decision may differ from its highest number."""
         model = getattr(self.decide, "__self__", None)
@@ -329,8 +329,10 @@ def _plainly_probable(table: Array) -> bool:
     """Whether all numbers are probabilities, looked at in one go; NaN is none."""
     if not table.size:
         return True
-    inside = table.min() >= -1e-6 and table.max() <= 1 + 1e-6
-    return inside and bool(np.abs(np.einsum("nk->n", table) - 1).max() <= 1e-3)
+    if not (table.min() >= -1e-6 and table.max() <= 1 + 1e-6):
+        return False
+    total = table[:, 0] + table[:, 1] if table.shape[1] == 2 else np.einsum("nk->n", table)
+    return bool(np.abs(total - 1).max() <= 1e-3)
 
 
 def _refuse_unbounded(table: Array) -> None:

@@ -9,6 +9,8 @@ import numpy as np
 
 from macex.schema import Array, row_keys
 
+SMALL = 1024  # entries that are sooner sorted than partitioned
+
 
 def first_of_each(keys: Array) -> Array:
     """Where a key stands for the first time in its line.
@@ -32,8 +34,8 @@ def highest(table: Array, count: int) -> Array:
     [[1, 3, 2]]
     """
     lines, width = table.shape
-    if count >= width:
-        return np.argsort(-table, axis=1, kind="stable")
+    if count >= width or table.size <= SMALL:
+        return np.argsort(-table, axis=1, kind="stable")[:, :count]
     chosen = _highest_cells(table, count)
     place = (chosen % width).reshape(lines, count)
     worth = -table.reshape(-1).take(chosen).reshape(lines, count)
@@ -53,7 +55,10 @@ def among_highest(table: Array, count: int) -> Array:
     if count >= table.shape[1]:
         return np.ones(table.shape, bool)
     chosen = np.zeros(table.shape, bool)
-    chosen.reshape(-1)[_highest_cells(table, count)] = True
+    if table.size <= SMALL:
+        np.put_along_axis(chosen, highest(table, count), values=True, axis=1)
+    else:
+        chosen.reshape(-1)[_highest_cells(table, count)] = True
     return chosen
 
 
@@ -81,6 +86,8 @@ def counted(table: Array) -> Array:
     >>> counted(np.array([[True, True], [False, True]])).tolist()
     [2, 1]
     """
+    if table.size <= SMALL:
+        return np.asarray(table.sum(axis=1))
     counts: Array = np.einsum("nm->n", table.view(np.uint8), dtype=np.intp, casting="unsafe")
     return counts
 

@@ -8,6 +8,7 @@ Pool        examples that reach their goals                         E of the pap
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
@@ -67,14 +68,19 @@ class Candidates:
         >>> [part.tolist() for part in offer.best(np.array([[0.2, 0.1, 0.2]]))]
         [[0, 1], [[1, 0]]]
         """
-        order = np.argsort(self.unit, kind="stable")
-        units, start = np.unique(self.unit[order], return_index=True)
+        order, units, start, turn = self.by_unit
         ranked = worth.take(order, axis=1)
         highest = np.maximum.reduceat(ranked, start, axis=1)
-        lengths = np.diff(start, append=len(order))
-        among = ranked == np.repeat(highest, lengths, axis=1)
+        among = ranked == highest.take(turn, axis=1)
         place = np.where(among, np.arange(len(order)), len(order))
         return units, order[np.minimum.reduceat(place, start, axis=1)]
+
+    @cached_property
+    def by_unit(self) -> tuple[Array, Array, Array, Array]:
+        """The entries in the order of their units, these, where each begins, and whose each is."""
+        order = np.argsort(self.unit, kind="stable")
+        units, start, turn = np.unique(self.unit[order], return_index=True, return_inverse=True)
+        return order, units, start, turn.reshape(-1)
 
     def join(self, other: Candidates) -> Candidates:
         """The entries of both."""

@@ -58,21 +58,29 @@ def _for_each(choice: Domain, space: Space, wanted: Array, units: Array) -> Cand
 
 def _beside(count: int, space: Space, wanted: Array) -> Candidates:
     """Seen numbers near the query's own, on either side of it: a small step may be enough."""
-    steps = 2 ** np.arange(count)
-    parts = []
-    for place, unit in enumerate(space.units):
-        own = space.queries[:, place]
-        if unit.discrete or not len(unit.seen):
-            continue
-        below = np.searchsorted(unit.seen, own, side="left")[:, None] - steps
-        above = np.searchsorted(unit.seen, own, side="right")[:, None] + steps - 1
-        index = np.concatenate([below, above], axis=1)
-        inside = (index >= 0) & (index < len(unit.seen)) & ~special(own)[:, None]
-        values = unit.seen[np.clip(index, 0, len(unit.seen) - 1)]
-        open_ = space.changeable[:, place] & wanted
-        real = inside & open_[:, None] & admitted(space, place, values)
-        parts.append(entries(place, values, real, real))
-    return concatenate(parts, len(space), exact=False)
+    units = space.units
+    places = [at for at, unit in enumerate(units) if not unit.discrete and len(unit.seen)]
+    if not places:
+        return concatenate([], len(space), exact=False)
+    steps, own = 2 ** np.arange(count), space.queries[:, places]
+    below = [np.searchsorted(units[at].seen, own[:, k], "left") for k, at in enumerate(places)]
+    above = [np.searchsorted(units[at].seen, own[:, k], "right") for k, at in enumerate(places)]
+    index = np.concatenate(  # (Q, k, 2 steps)
+        [np.stack(below, 1)[:, :, None] - steps, np.stack(above, 1)[:, :, None] + steps - 1], axis=2
+    )
+    sizes = np.array([len(units[at].seen) for at in places])
+    inside = (index >= 0) & (index < sizes[:, None])
+    where = np.clip(index, 0, sizes[:, None] - 1) + (np.cumsum(sizes) - sizes)[:, None]
+    values = np.concatenate([units[at].seen for at in places]).take(where)
+    inside &= (space.changeable[:, places] & wanted[:, None] & ~special(own))[:, :, None]
+    if space.plain:
+        inside &= (values != own[:, :, None]) & (values != MISSING)
+    else:
+        fits = [admitted(space, at, values[:, k]) for k, at in enumerate(places)]
+        inside &= np.stack(fits, axis=1)
+    real = inside.reshape(len(space), -1)
+    unit = np.repeat(places, 2 * count)
+    return Candidates(unit, values.reshape(real.shape), real, real)
 
 
 def _same_for_all(choice: Domain, space: Space, count: int) -> Candidates:

@@ -54,10 +54,10 @@ class Level(NamedTuple):
     reached: Array  # (n,) bool
 
 
-def combinations(gain: Array, unit: Array, width: int, size: int) -> Array:
-    """How many combinations of `size` changes each query has."""
-    order = np.argsort(unit, kind="stable")
-    units, start = np.unique(unit[order], return_index=True)
+def combinations(singles: Singles, queries: Array, width: int, size: int) -> Array:
+    """How many combinations of `size` changes each of some queries has."""
+    order, units, start, _ = singles.candidates.by_unit
+    gain = singles.gain[queries]
     counts, real = np.zeros((len(gain), width)), np.isfinite(gain)
     if len(units):
         counts[:, units] = np.add.reduceat(real.take(order, axis=1), start, axis=1, dtype=float)

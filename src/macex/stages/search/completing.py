@@ -41,7 +41,7 @@ def batches(singles: Singles, queries: Array, size: int, width: int) -> Iterator
 
 
 def _rows(singles: Singles, queries: Array, size: int, width: int) -> Array:
-    return combinations(singles.gain[queries], singles.candidates.unit, width, size)
+    return combinations(singles, queries, width, size)
 
 
 def worth_keeping(level: Level, most: int) -> Level:

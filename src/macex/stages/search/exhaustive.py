@@ -107,10 +107,7 @@ class Exhaustive:
         """Score the combinations of `size` changes; also for whom these were all there are."""
         beam_rows, more_rows = (self.beam, self.more) if size <= self.depth else (self.narrow, 0)
         room = self.max_rows if singles.candidates.exact else beam_rows
-        small = (
-            combinations(singles.gain[open_], singles.candidates.unit, task.space.width, size)
-            <= room
-        )
+        small = combinations(singles, open_, task.space.width, size) <= room
         beam = open_[~small]
         width = self._width(task, singles, size)
         parts = [
