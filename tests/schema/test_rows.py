@@ -161,3 +161,35 @@ def test_cells_are_python_values():
     cells = Schema.infer(frame).read(frame).cells(0)
     assert cells == {"a": 0.1, "b": moment, "c": None, "d": 3}
     assert [type(cell) for cell in cells.values()] == [float, datetime, type(None), int]
+
+
+class Older(pd.DataFrame):
+    """A frame of a pandas that does not lend its arrays."""
+
+    _iter_column_arrays = None
+
+
+def test_arrays_are_read_the_same_where_pandas_does_not_lend_them():
+    frame = pd.DataFrame(
+        {
+            "float": [1.5, np.nan],
+            "text": ["a", None],
+            "kind": pd.Categorical(["u", "v"]),
+            "when": pd.to_datetime(["2020-01-01", None]),
+            "zone": pd.to_datetime(["2020-01-01", None]).tz_localize("Europe/Berlin"),
+            "maybe": pd.array([True, None], dtype="boolean"),
+            "whole": pd.array([1, None], dtype="Int64"),
+            "object": np.array(["x", 3], dtype=object),
+        }
+    )
+    schema = Schema.infer(frame)
+    assert schema.to_dict() == Schema.infer(Older(frame)).to_dict()
+    assert np.array_equal(schema.read(frame).codes, schema.read(Older(frame)).codes)
+
+
+def test_reading_leaves_the_caller_s_frame_alone():
+    frame = pd.DataFrame({"age": [30.5, np.nan], "edu": ["BSc", "none"], "pay": [10, 30]})
+    kept = frame.copy()
+    rows = SCHEMA.read(frame)
+    rows.codes[:] = 7
+    assert identical(frame, kept)

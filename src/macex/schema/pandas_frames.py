@@ -30,8 +30,8 @@ class Pandas:
 
     def cells(self, data: pd.DataFrame, names: Sequence[str]) -> Iterator[Cells]:
         """The columns one by one."""
-        for name, (_, series) in zip(names, data.items(), strict=True):
-            yield _cells(series, name)
+        for name, array in zip(names, _arrays(data), strict=True):
+            yield _cells(array, name)
 
     def cell(self, data: pd.DataFrame, row: int, position: int) -> object:
         """One cell as it stands."""
@@ -82,28 +82,43 @@ class Pandas:
         return pd.CategoricalDtype(categories, ordered=stored["ordered"])
 
 
-def _cells(series: pd.Series[Any], name: str) -> Cells:
-    dtype = series.dtype
+def _arrays(data: pd.DataFrame) -> Iterator[Any]:
+    """The columns as arrays, to be read only.
+
+    pandas has a way of its own to them, ten times as fast as making a series of each, which is
+    felt where the frame is one row.
+    """
+    own_way = getattr(data, "_iter_column_arrays", None)
+    if callable(own_way):
+        return iter(own_way())
+    columns = (series for _, series in data.items())
+    return (s.to_numpy() if isinstance(s.dtype, np.dtype) else s.array for s in columns)
+
+
+def _cells(array: Any, name: str) -> Cells:
+    dtype = array.dtype
     if isinstance(dtype, np.dtype):
-        return array_cells(series.to_numpy(), name)
-    missing = np.asarray(series.array.isna())
+        values = np.asarray(array).view()
+        values.flags.writeable = False
+        return array_cells(values, name)
+    missing = np.asarray(array.isna())
     if isinstance(dtype, pd.CategoricalDtype):
         declared = tuple(dtype.categories.tolist())
-        values = objects([*declared, None]).take(series.array.codes)
+        values = objects([*declared, None]).take(array.codes)
         return Cells(
             "object", values, missing, dtype, declared=declared, ordered=bool(dtype.ordered)
         )
     if isinstance(dtype, pd.StringDtype):
-        return Cells("object", series.to_numpy(dtype=object), missing, dtype)
+        return Cells("object", array.to_numpy(dtype=object), missing, dtype)
     if isinstance(dtype, pd.BooleanDtype):
-        return Cells("bool", series.to_numpy(dtype=bool, na_value=False), missing, dtype)
+        return Cells("bool", array.to_numpy(dtype=bool, na_value=False), missing, dtype)
     if isinstance(dtype, pd.DatetimeTZDtype):
-        stamps = series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+        stamps = array.tz_convert("UTC").tz_localize(None).to_numpy()
         return Cells("time", stamps, missing, dtype, zone=str(dtype.tz))
     kept = getattr(dtype, "numpy_dtype", None)
     if not is_numeric_dtype(dtype) or not isinstance(kept, np.dtype) or kept.kind not in "iuf":
         raise unsupported(name, dtype)
-    values = series.to_numpy(dtype=kept, na_value=0)
+    values = array.to_numpy(dtype=kept, na_value=0)
     if kept.kind == "f":
         return Cells("number", values, missing | np.isnan(values), dtype, several_blanks=True)
     return Cells("number", values, missing, dtype)
