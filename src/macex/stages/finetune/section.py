@@ -83,39 +83,34 @@ class Section:
         changed = codes != task.queries[at]
         step = np.array([unit.step for unit in task.space.units])
         roomy = numbers & changed & (np.abs(codes - fence) > step)
-        lines = [
-            self._line(task, at, codes, fence, int(place), np.flatnonzero(roomy[:, place]))
-            for place in np.flatnonzero(roomy.any(axis=0))
-        ]
+        lines = [self._lines(task, at, codes, fence, roomy)] if roomy.any() else []
         several = np.flatnonzero((counted(changed & numbers) > 1) & moved)
         if len(several):
             lines.append(self._diagonal(task, at, codes, fence, changed & numbers, several))
         lines.append(_taken_back(task, at, codes, changed, moved))
         return _Trials(*(np.concatenate(parts) for parts in zip(*lines, strict=True)))
 
-    def _line(
-        self, task: Task, at: Array, codes: Array, fence: Array, place: int, who: Array
-    ) -> _Trials:
-        """Points of one unit between the fence and the present value."""
-        share = np.arange(1, self.points + 1) / (self.points + 1)
+    def _lines(self, task: Task, at: Array, codes: Array, fence: Array, roomy: Array) -> _Trials:
+        """Points between the fence and the present value, of each unit where there is room."""
+        place, who = np.nonzero(roomy.T)
         low, high = fence[who, place][:, None], codes[who, place][:, None]
+        share = np.arange(1, self.points + 1) / (self.points + 1)
         usable = ~special(low)
-        points = task.space.snap(place, np.where(usable, low + share * (high - low), high))
-        fresh = (
-            usable
-            & (points != high)
-            & (points != low)
-            & (points != task.queries[at[who], place][:, None])
-        )
+        points = np.where(usable, low + share * (high - low), high)
+        fresh = np.repeat(usable, self.points, axis=1)
+        ends = np.cumsum(counted(roomy.T))
+        for unit in np.flatnonzero(roomy.any(axis=0)).tolist():
+            mine = slice(ends[unit - 1] if unit else 0, ends[unit])
+            points[mine] = task.space.snap(unit, points[mine])
+            if not task.space.plain:  # else any number between two others may be set
+                fresh[mine] &= task.space.admits_one(at[who[mine]][:, None], unit, points[mine])
         fresh &= (points > np.minimum(low, high)) & (points < np.maximum(low, high))
+        fresh &= points != task.queries[at[who], place][:, None]
         fresh[:, 1:] &= points[:, 1:] != points[:, :-1]
-        fresh &= task.space.admits_one(
-            np.broadcast_to(at[who][:, None], points.shape), place, points
-        )
         line, column = np.nonzero(fresh)
         rows = codes.take(who[line], axis=0)
-        rows[:, place] = points[line, column]
-        return _Trials(rows, who[line], np.full(len(line), place))
+        rows[np.arange(len(line)), place[line]] = points[line, column]
+        return _Trials(rows, who[line], place[line])
 
     def _diagonal(
         self, task: Task, at: Array, codes: Array, fence: Array, moving: Array, who: Array
