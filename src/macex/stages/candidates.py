@@ -237,14 +237,12 @@ def popular(
     start = np.ones((lines, width), bool)
     start[:, 1:] = key[:, 1:] != key[:, :-1]
     start &= key != last
-    line, first = np.nonzero(start)
-    run = line * width + np.cumsum(start, axis=1)[line, first] - 1
-    member = np.nonzero(key != last)
-    runs = member[0] * width + np.cumsum(start, axis=1)[member] - 1
-    counts = np.zeros(lines * width, int)
-    counts[: runs.max(initial=-1) + 1] = np.bincount(runs)
+    runs = np.cumsum(start, axis=1) + (np.arange(lines) * width - 1)[:, None]
+    first = np.flatnonzero(start)
+    run = runs.reshape(-1).take(first)
+    counts = np.bincount(runs[key != last], minlength=lines * width)
     value = np.zeros(lines * width)
-    value[run] = ranked[line, first + (counts[run] - 1) // 2]
+    value[run] = ranked.reshape(-1).take(first + (counts[run] - 1) // 2)
     most = int(start.sum(axis=1).max(initial=1))
     counts, value = counts.reshape(lines, width)[:, :most], value.reshape(lines, width)[:, :most]
     best = np.lexsort((value, np.abs(value - own[:, None]), -counts), axis=1)[:, :count]
