@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from macex.stages.arrays import (
+    among_highest,
+    counted,
     distinct,
     first_of_each,
     highest,
@@ -22,11 +24,23 @@ few = st.integers(0, 4)  # small numbers, so that ties are the rule
 tables = arrays(int, array_shapes(min_dims=2, max_dims=2, max_side=9), elements=few)
 
 
-@given(table=tables, count=st.integers(1, 12), gaps=st.booleans())
-def test_the_highest_come_first_and_ties_keep_their_order(table, count, gaps):
+@given(table=tables, count=st.integers(1, 12), gaps=st.booleans(), small=st.sampled_from([0, 99]))
+def test_the_highest_come_first_and_ties_keep_their_order(table, count, gaps, small):
+    """Small tables are sorted, larger ones are cut first."""
     table = np.where(table == 0, -np.inf, table) if gaps else table.astype(float)
-    for line, found in zip(table.tolist(), highest(table, count).tolist(), strict=True):
-        assert found == sorted(range(len(line)), key=lambda i: (-line[i], i))[:count]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("macex.stages.arrays.SMALL", small)
+        found, among = highest(table, count).tolist(), among_highest(table, count).tolist()
+    for line, first, chosen in zip(table.tolist(), found, among, strict=True):
+        assert first == sorted(range(len(line)), key=lambda i: (-line[i], i))[:count]
+        assert [i for i, one in enumerate(chosen) if one] == sorted(first)
+
+
+@given(table=tables, small=st.sampled_from([0, 99]))
+def test_a_count_is_that_of_true_entries(table, small):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("macex.stages.arrays.SMALL", small)
+        assert counted(table > 1).tolist() == [sum(k > 1 for k in line) for line in table.tolist()]
 
 
 @given(keys=tables)

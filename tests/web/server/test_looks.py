@@ -82,6 +82,7 @@ def test_everything_can_be_looked_at_without_javascript(browser, site):
         page.get_by_label("Decision").select_option("refused")
         page.get_by_role("button", name="Show").click()
         page.locator("#rows tbody th a").first.click()
+        assert not page.locator("[hidden]:visible").count()  # what only a script can do
         page.get_by_label("hours per week, A", exact=True).fill("69")
         page.get_by_label("Answers").fill("1")
         page.get_by_role("button", name="Show").click()
