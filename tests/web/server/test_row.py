@@ -185,6 +185,24 @@ def test_a_category_among_thousands_is_searched(visit, site):
     expect(tile(page, 1)).to_contain_text("1 change")
 
 
+def test_an_answer_that_was_overtaken_offers_nothing(visit, site):
+    page = refused(visit, site)
+    held = []
+
+    def hold(route):
+        held.append(route)
+
+    page.route("**/values?*q=9", hold)  # the first question is answered last
+    field = page.get_by_label("city, A")
+    field.fill("9")
+    field.fill("99")
+    offered = page.locator("#a-5-values option[value*='99']")
+    expect(offered).not_to_have_count(0)
+    with page.expect_response("**/values?*q=9"):
+        held[0].continue_()
+    expect(page.locator("#a-5-values option:not([value*='99'])")).to_have_count(0)
+
+
 def test_what_may_change_is_remembered_for_the_visit(visit, site):
     page = refused(visit, site)
     page.locator("#permits summary").first.click()

@@ -116,13 +116,17 @@ function slide(cell) {
   if (slider && cell.value !== "" && !Number.isNaN(Number(cell.value))) slider.value = cell.value;
 }
 
-// The categories that begin with or hold what was typed, of columns that have very many.
+// The categories that begin with or hold what was typed, of columns that have very many. An answer
+// that was overtaken by a later question is dropped.
+let offered = 0;
 async function offer(field) {
+  const turn = (offered += 1);
   const base = location.pathname.replace(/\/rows\/.*/, "");
   const query = new URLSearchParams({ column: field.dataset.search, q: field.value });
   const answer = await fetch(`${base}/values?${query}`);
   if (!answer.ok) return;
   const options = (await answer.json()).map((text) => new Option(text, text));
+  if (turn !== offered) return;
   field.list.replaceChildren(...options);
 }
 
