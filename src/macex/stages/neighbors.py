@@ -143,7 +143,8 @@ class NeighborIndex:
         close: Array = (2 * self._encode(binned, side.match)) @ side.features.T
         close -= side.lengths
         for column in np.flatnonzero(side.match & ~self.narrow):
-            close -= 2 * (binned[:, column][:, None] != self.binned[side.rows, column])
+            differs = binned[:, column][:, None] != self.binned[side.rows, column]
+            np.subtract(close, np.float32(2), out=close, where=differs)
         return close
 
     def _encode(self, binned: Array, match: Array) -> Array:
