@@ -140,10 +140,10 @@ def _single_parts(
     gain = singles.gain[queries]
     distance = _single_distances(task, singles, queries, np.isfinite(gain))
     per_unit = most if task.space.bound_rows else PER_UNIT[task.prefer]
-    entry, capped = _best_entries(_ranked(task, gain, distance), unit, most, per_unit)
+    entry, capped = _best_entries(_ranked(task, gain, distance), singles.candidates, most, per_unit)
     real = np.isfinite(capped)
     if task.prefer == "nearest" and not frugal:
-        surest, capped = _best_entries(gain, unit, most, per_unit)
+        surest, capped = _best_entries(gain, singles.candidates, most, per_unit)
         entry = np.concatenate([entry, surest], axis=1)
         real = np.concatenate([real, np.isfinite(capped)], axis=1)
     codes = np.repeat(task.queries[queries][:, None], entry.shape[1], axis=1)
@@ -168,13 +168,15 @@ def _distance(task: Task, codes: Array, at: Array) -> Array:
     return task.measure(codes, at) if task.prefer == "nearest" else np.zeros(len(at))
 
 
-def _best_entries(rank_by: Array, unit: Array, most: int, per_unit: int) -> tuple[Array, Array]:
+def _best_entries(
+    rank_by: Array, candidates: Candidates, most: int, per_unit: int
+) -> tuple[Array, Array]:
     """The entries that promise most, not too many of one unit, and what they promise."""
     if not rank_by.shape[1]:
         return np.zeros((len(rank_by), 0), np.intp), np.zeros((len(rank_by), 0))
     capped = rank_by.copy()
-    counts = np.bincount(unit)
-    for mine in np.split(np.argsort(unit, kind="stable"), np.cumsum(counts)[:-1]):
+    order, _, start, _ = candidates.by_unit
+    for mine in np.split(order, start[1:]):
         if len(mine) > per_unit:
             few = rank_by[:, mine]
             capped[:, mine] = np.where(among_highest(few, per_unit), few, -np.inf)
@@ -328,7 +330,7 @@ def _spread_over(real: Array, most: int) -> Array:
 def greedy_path(task: Task, singles: Singles, queries: Array) -> tuple[Array, Array]:
     """The best value of each unit, one after the other, best unit first (Algorithm 2, step 5)."""
     unit, width = singles.candidates.unit, task.space.width
-    entry, gain = _best_entries(singles.gain[queries], unit, width, 1)
+    entry, gain = _best_entries(singles.gain[queries], singles.candidates, width, 1)
     useful = np.isfinite(gain) & (gain > 0)
     rows = np.repeat(task.queries[queries][:, None], entry.shape[1], axis=1)
     for place in range(entry.shape[1]):
