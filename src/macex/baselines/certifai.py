@@ -200,9 +200,6 @@ def _fittest(task: Task, people: Population) -> Pool:
     """Fit individuals: for each query the nearest of every set of columns, then the others."""
     query, place = np.nonzero(people.cost < UNFIT / 2)
     at, codes = people.at[query], people.codes[query, place]
-    sets = set_keys(task.space.changed(codes, at))
-    again = np.zeros(len(at), bool)
-    for mine in (np.flatnonzero(at == one) for one in np.unique(at)):
-        again[mine] = ~first_of_each(sets[mine][None])[0]
+    again = ~first_of_each(set_keys(task.space.changed(codes, at), at)[None])[0]
     pool = Pool(at, codes, people.progress[query, place])
     return pool.take(np.argsort(rank_within(at, again, people.cost[query, place]), kind="stable"))

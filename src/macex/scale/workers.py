@@ -7,6 +7,7 @@ the first chunk is explained in this process (`lock.py`).
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -146,6 +147,7 @@ def _open(packed: bytes, threads: int) -> None:
 
     _OPENED["shared"] = loads(packed)
     restrain(_OPENED["shared"].explainer, threads)
+    gc.freeze()  # it all stays until the end: no collection need look at it again
 
 
 def _ask_there(work: Work, chunk: Any) -> Any:

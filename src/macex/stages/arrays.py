@@ -127,9 +127,10 @@ def distinct(at: Array, codes: Array) -> Array:
     return np.sort(first)
 
 
-def set_keys(changed: Array) -> Array:
-    """One 64-bit key per set of units, from (n, U) bool."""
-    return row_keys(changed.astype(float))
+def set_keys(changed: Array, at: Array | None = None) -> Array:
+    """One 64-bit key per set of units, from (n, U) bool; with `at`, per set and query."""
+    keys = row_keys(changed.astype(float))
+    return keys if at is None else keys ^ (at.astype(np.uint64) << np.uint64(40))
 
 
 def including(

@@ -128,8 +128,7 @@ class Standing(NamedTuple):
             size, distance = np.zeros_like(size), -pool.progress
         if task.prefer == "nearest":
             size = np.zeros_like(size)
-        keys = set_keys(changed) ^ (pool.at.astype(np.uint64) << np.uint64(40))
-        _, group = np.unique(keys, return_inverse=True)
+        _, group = np.unique(set_keys(changed, pool.at), return_inverse=True)
         turn = rank_within(group.reshape(-1), distance, np.arange(len(pool)))
         lead = np.flatnonzero(turn == 0)
         place = np.full(int(group.max(initial=-1)) + 1, 0)

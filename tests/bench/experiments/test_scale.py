@@ -57,7 +57,8 @@ def test_a_long_run_is_compared_with_fresh_ones_all_along(workshop, monkeypatch)
 
 
 @pytest.mark.parametrize("point", [table.ONE, table.FLAT])
-def test_paces_are_measured(workshop, point):
+def test_paces_are_measured(workshop, point, monkeypatch):
+    monkeypatch.setattr(pace, "PAIRS", 2)
     outcome = table.measure(
         Task("scale", "adult", "MLP", "default", stop=64, point=point), workshop
     )
@@ -103,7 +104,11 @@ def test_tables_and_claims_say_what_was_measured(tmp_path):
         table.ONE: Outcome(Task("scale", "adult", "XGBoost", point=table.ONE), [], cost),
         table.WORKERS: Outcome(
             Task("scale", "adult", "XGBoost", stop=9, point=table.WORKERS),
-            [{"jobs1": 100.0, "jobs2": 150.0}],
+            [
+                {"jobs1": 100.0, "jobs2": 150.0},
+                {"jobs1": 100.0, "jobs2": 190.0},
+                {"jobs1": 200.0, "jobs2": 320.0},
+            ],
         ),
         table.FLAT: Outcome(
             Task("scale", "adult", "XGBoost", stop=10_000, point=table.FLAT),
@@ -123,7 +128,9 @@ def test_tables_and_claims_say_what_was_measured(tmp_path):
     held = {claim.sentence: claim.held for claim in table.claims(findings)}
     assert held["XGBoost: Adult rows a second, quickest frame of 4,096"] is True
     assert held["cost of a row in a run of 10,000 against a fresh run of a thousand"] is False
-    assert held["XGBoost: two processes against one"] is False
+    assert held["XGBoost: two processes against one, median of pairs of runs"] is False
+    gains = table.show(findings).blocks[1]
+    assert gains.lines[0][2:] == ("100.00", "190.00", "1.60")
     assert held["1,000,000 rows file to file, killed twice: the same bytes"] is True
     assert len(table.show(findings).blocks) == 4
 

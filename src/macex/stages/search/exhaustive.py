@@ -328,8 +328,7 @@ def _sets(task: Task, pools: list[Pool], size: int) -> Array:
     small = counted(changed) <= size
     at = pool.at[small]
     if task.count > 1:
-        keys = set_keys(changed[small]) ^ (at.astype(np.uint64) << np.uint64(40))
-        at = at[np.unique(keys, return_index=True)[1]]
+        at = at[np.unique(set_keys(changed[small], at), return_index=True)[1]]
     return np.bincount(at, minlength=len(task.queries))
 
 
