@@ -24,9 +24,8 @@ CHUNKS = 40  # that a comparison of workers is cut into
 PAIRS = 6  # of runs by one process and by two
 WARM = 6  # chunks after which all workers are at work
 CHUNK = 1_000  # rows of a chunk where a long run is compared with a short one
-SIZES = (1_000, 10_000, 100_000)
-FIRST = 10  # chunks that are all compared
-PROBES = 50  # about so many of the later ones are
+SIZES = (10_000, 100_000)
+PROBES = 50  # chunks up to each size that are compared, about
 
 
 def one_process(task: Task, workshop: Workshop) -> Outcome:
@@ -106,9 +105,9 @@ def steady(explainer: Explainer, frames: list[pd.DataFrame], jobs: int) -> float
 def flat(task: Task, workshop: Workshop) -> Outcome:
     """CPU a row of an explainer that answers many rows, and of a fresh one for the same rows.
 
-    A fresh one answers every so many chunks again, next to it in time: a machine whose speed goes
-    up and down is no price that grows. Each record has the means of the chunks up to its `rows`
-    since the record before.
+    A fresh one answers some of the chunks again, next to it in time: a machine whose speed goes
+    up and down is no price that grows. Each record has the means of those up to its `rows` since
+    the record before.
     """
     cell = workshop.cell(task)
     explainer = Explainer(cell.model, cell.train)
@@ -117,18 +116,18 @@ def flat(task: Task, workshop: Workshop) -> Outcome:
     explainer.explain(warm)
     ends = [size for size in SIZES if size < task.stop] + [task.stop]
     pairs: dict[int, list[tuple[float, float]]] = {end: [] for end in ends}
-    every = max(1, task.stop // CHUNK // PROBES)
     for turn, frame in enumerate(crowd(cell.dataset, task.stop, size=CHUNK)):
         seen = min(task.stop, (turn + 1) * CHUNK)
-        if turn >= FIRST and turn % every and seen < task.stop:
+        end = next(end for end in ends if seen <= end)
+        if turn % max(1, end // CHUNK // PROBES) and seen < end:
             _drain(explain_frames(explainer, [frame]))
             continue
         fresh = deepcopy(unused)
         fresh.explain(warm)
-        end = next(end for end in ends if seen <= end)
-        both = (explainer, fresh) if len(pairs[end]) % 2 else (fresh, explainer)
-        took = {asked: _cpu_ms(asked, frame) for asked in both}
-        pairs[end].append((took[explainer], took[fresh]))
+        first, second, third, last = (
+            _cpu_ms(asked, frame) for asked in (explainer, fresh, fresh, explainer)
+        )
+        pairs[end].append(((first + last) / 2, (second + third) / 2))
     records = [
         {
             "rows": end,

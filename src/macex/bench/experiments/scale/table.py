@@ -162,9 +162,12 @@ def claims(findings: Findings) -> list[Claim]:
         claim = f"{outcome.task.model}: two processes against one, median of pairs of runs"
         found.append(at_least(claim, _gain(outcome), LEAST_GAIN))
     for outcome in _at(findings, FLAT):
-        last = outcome.records[-1]
-        claim = f"cost of a row in a run of {last['rows']:,} against a fresh run of a thousand"
-        found.append(at_most(claim, last["cpu_ms"] / last["fresh_ms"], MOST_GROWTH, "x"))
+        claim = (
+            f"cost of a row in a run of {outcome.records[-1]['rows']:,}, where it is highest, "
+            "against a fresh run of a thousand"
+        )
+        dearest = max(record["cpu_ms"] / record["fresh_ms"] for record in outcome.records)
+        found.append(at_most(claim, dearest, MOST_GROWTH, "x"))
     for outcome in _at(findings, NIGHT):
         found += _night_claims(outcome)
     return found
