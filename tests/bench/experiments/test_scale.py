@@ -59,7 +59,7 @@ def test_a_long_run_is_compared_with_fresh_ones_all_along(workshop, monkeypatch)
 
 @pytest.mark.parametrize("point", [table.ONE, table.WORKERS, table.FLAT])
 def test_paces_are_measured(workshop, point, monkeypatch):
-    monkeypatch.setattr(pace, "PAIRS", 2)
+    monkeypatch.setattr(pace, "PAIRS", 1)
     outcome = table.measure(
         Task("scale", "adult", "MLP", "default", stop=64, point=point), workshop
     )
