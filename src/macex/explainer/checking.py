@@ -102,6 +102,7 @@ def check(
         chosen = pick(selection, task, ranked, barred)
         fresh = np.concatenate([*chosen, np.zeros(0, np.intp)])
         fresh = fresh[~checked[fresh]]
+        fresh = fresh[_payable(task, judge, pool.at[fresh], 1 + sturdy.rows)]
         if not len(fresh):
             break
         probes = probe(task, judge, pool, fresh)
@@ -143,3 +144,14 @@ def check(
         robustness[final],
         fragile,
     )
+
+
+def _payable(task: Task, judge: Judge, at: Array, each: int) -> Array:
+    """Which answers, of the queries `at`, can be checked with what the caller lets a query cost.
+
+    The first check always can: its rows were set aside.
+    """
+    if not judge.capped:
+        return np.ones(len(at), bool)
+    price = each * np.bincount(at, minlength=len(judge.spent))
+    return np.asarray(judge.spent + price <= judge.limit + each * task.count)[at]

@@ -57,6 +57,7 @@ class Asked:
     keep: bool
     places: Array | None = None  # where the rows stand in the caller's call
     sturdy: Sturdiness = field(default_factory=Sturdiness)
+    spent: Array | int = 0  # (Q,) rows that the queries have cost before
     remembered: Remembered | None = None  # what the model has said in the same call
 
 
@@ -142,9 +143,10 @@ def _limits(asked: Asked, fitted: Fitted) -> Array:
     """How many rows each query may cost, all but those of the final check."""
     most = most_rows(fitted.options.method)
     most += 0 if fitted.grid is None else fitted.grid.rows
-    if asked.max_rows is not None:
-        most = max(1, asked.max_rows - asked.count * (1 + asked.sturdy.rows))
-    return np.full(len(asked.rows), most)
+    if asked.max_rows is None:
+        return np.full(len(asked.rows), most)
+    kept = asked.spent + asked.count * (1 + asked.sturdy.rows) + bool(asked.sturdy)  # a miss
+    return np.maximum(1, asked.max_rows - kept + np.zeros(len(asked.rows), int))
 
 
 def _task(fitted: Fitted, asked: Asked, space: Space, judge: Judge, verdict: Verdict) -> Task:

@@ -35,6 +35,8 @@ def retried(
     found = list(made)
     open_ = np.flatnonzero(fragile)
     for most in range(1, MOST_CHANGES + 1):
+        spent = np.array([item.cost.rows for item in found])
+        open_ = open_[_room(asked, spent[open_])]
         if not len(open_):
             break
         limit = Constraints(max_changes=most)
@@ -42,7 +44,12 @@ def retried(
         goals = [asked.goals[int(at)] for at in open_]
         places = open_ if asked.places is None else asked.places[open_]
         part = replace(
-            asked, rows=asked.rows.take(open_), goals=goals, constraints=wished, places=places
+            asked,
+            rows=asked.rows.take(open_),
+            goals=goals,
+            constraints=wished,
+            places=places,
+            spent=spent[open_],
         )
         for at, item in zip(open_, assemble(surest, answer(surest, part), 0.0), strict=True):
             (calls, rows, seconds), more = found[at].cost, item.cost
@@ -50,3 +57,12 @@ def retried(
             found[at] = replace(item if item.counterfactuals else found[at], cost=cost)
         open_ = open_[[not found[at].counterfactuals for at in open_]]
     return found
+
+
+def _room(asked: Asked, spent: Array) -> Array:
+    """Which queries, of which each has cost some rows, can pay for one more try, (n,) bool."""
+    if asked.max_rows is None:
+        return np.ones(len(spent), bool)
+    least = 3 + asked.count * (1 + asked.sturdy.rows)  # itself, a change, the check and a miss
+    room: Array = spent + least <= asked.max_rows
+    return room

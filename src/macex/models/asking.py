@@ -22,6 +22,8 @@ from macex.schema import Array, row_keys
 from macex.schema.columns import MISSING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from macex.schema import Rows, Schema
 
 
@@ -90,7 +92,7 @@ class Asker:
             place, new = memory.apart(len(full))
         else:
             place, new = memory.places(self._keys(full, at))
-        work = _Work(full, at, place, new, memory)
+        work = _Work(full, at, place, new, memory, self.failed)
         start = 0
         while start < len(new) and (always or not self.late):
             stop = min(start + self.chunk(len(self.schema.frame_columns)), len(new))
@@ -172,7 +174,7 @@ class Asker:
             return self._ask(full, at), np.ones(len(full), bool)
         except Exception as fault:  # noqa: BLE001 - the model's own, whatever it is
             memory = Remembered(len(full), self.oracle.outlook.width)
-            work = _Work(full, at, *memory.apart(len(full)), memory)
+            work = _Work(full, at, *memory.apart(len(full)), memory, self.failed)
             self._fill(work, self._after(fault, work, np.arange(len(full))))
             return self._told(work)
 
@@ -180,12 +182,13 @@ class Asker:
         """Ask about distinct rows and write what comes back; on failure find the rows at fault.
 
         A call that fails is halved until a single row fails. The queries of that row are given up,
-        and with them all rows that nobody else needs.
+        and with them all later rows that nobody else needs. The earlier ones are asked about: what
+        a query is told is the first fault among its own rows, whoever asks with it.
         """
         while pending:
             part = pending.pop()
             if self.failed:
-                part = part[work.needed(self.failed)[part]]
+                part = part[work.needed()[part]]
             if not len(part):
                 continue
             try:
@@ -241,8 +244,8 @@ class Asker:
         known = isinstance(fault, (NotAScoreError, ModelError))
         said = str(fault) if known else f"the model raised {fault!r}"
         if self.keep:
-            for query in work.owners(row):
-                self.failed.setdefault(int(query), said)
+            for query in work.given_up(row):
+                self.failed[query] = said
             return
         query, codes = int(work.at[work.new[row]]), work.full[work.new[row]]
         place = query if self.places is None else int(self.places[query])
@@ -265,9 +268,17 @@ class _Work:
     """The rows of one question that are to be asked about, and where their answers will lie."""
 
     def __init__(
-        self, full: Array, at: Array, place: Array, new: Array, memory: Remembered
+        self,
+        full: Array,
+        at: Array,
+        place: Array,
+        new: Array,
+        memory: Remembered,
+        failed: Iterable[int],
     ) -> None:
         self.full, self.at, self.place, self.new, self.memory = full, at, place, new, memory
+        self.until = np.full(int(at.max(initial=-1)) + 1, len(at))  # (Q,) the first row at fault
+        self.until[[query for query in failed if query < len(self.until)]] = 0
 
     def rows(self, part: Array) -> tuple[Array, Array]:
         """Codes and queries of some of the rows."""
@@ -280,13 +291,16 @@ class _Work:
         """Take the answers for some of the rows."""
         self.memory.write(self.place[self.new[part]], found)
 
-    def owners(self, row: int) -> Array:
-        """The queries that one of the rows belongs to."""
-        return np.unique(self.at[self.place == self.place[self.new[row]]])
+    def given_up(self, row: int) -> list[int]:
+        """The queries of which one of the rows is the first at fault, as far as is known."""
+        asking = np.flatnonzero(self.place == self.place[self.new[row]])
+        asking = asking[asking < self.until[self.at[asking]]]
+        np.minimum.at(self.until, self.at[asking], asking)
+        return np.unique(self.at[asking]).tolist()
 
-    def needed(self, failed: dict[int, str]) -> Array:
-        """Which of the rows belong to a query that is not given up."""
-        alive = ~np.isin(self.at, list(failed))
+    def needed(self) -> Array:
+        """Which of the rows come before those at fault of some query that they belong to."""
+        alive = np.arange(len(self.at)) < self.until[self.at]
         return np.isin(self.place[self.new], self.place[alive])
 
 

@@ -96,7 +96,8 @@ class Column:
     def snap(self, values: Floats) -> Floats:
         """The nearest codes a frame can hold: on the grid, in the dtype, between low and high."""
         values = np.asarray(values, dtype=np.float64)
-        return np.where(values <= MISSING, values, np.clip(self.held(values), self.low, self.high))
+        inside = np.clip(self.held(values), self.low, self.high) + 0.0  # no -0.0
+        return np.where(values <= MISSING, values, inside)
 
     def held(self, values: Floats) -> Floats:
         """Numbers as a frame would hold them: on the grid and in the dtype, in any range."""

@@ -103,6 +103,10 @@ def _numbers(cells: Cells, column: Column) -> Encoded:
         values = _narrowed(values, column)
     if column.storage.objects:
         odd |= _other_types(cells, column)
+    minus = np.signbit(values) & (values == 0)
+    if minus.any():  # -0.0 is 0.0 to every comparison, but not to every model
+        odd |= minus
+        values = values + 0.0
     return values, odd
 
 

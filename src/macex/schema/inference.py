@@ -123,7 +123,7 @@ def infer_column(name: str, label: Hashable, cells: Cells, kind: Kind | None) ->
     if kind is None:
         kind = _kind(cells)
     found = FINDERS[type(kind)](name, cells, kind)
-    seen, counts = np.unique(found.codes, return_counts=True)
+    seen, counts = np.unique(found.codes + 0.0, return_counts=True)  # no -0.0
     return Column(
         name=name,
         label=label,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from macex.schema import Array
-from macex.stages.arrays import spread_turns
+from macex.stages.arrays import rank_within, spread_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,12 +45,18 @@ class Candidates:
         codes[np.arange(len(at)), self.unit[entry]] = self.value[at, entry]
         return codes, at, entry
 
-    def turns(self) -> Array:
-        """In which order to try the entries if not all can be tried, (A,): every unit's in turn."""
-        turn = np.zeros(len(self.unit), int)
-        for place in np.unique(self.unit):
-            mine = np.flatnonzero(self.unit == place)
-            turn[mine] = spread_turns(len(mine))
+    def turns(self, at: Array, entry: Array) -> Array:
+        """In which order to try entries of queries if not all can be tried: every unit's in turn.
+
+        A query's own entries alone decide it, whatever else the table holds for others.
+        """
+        group = at * (1 + self.unit.max(initial=0)) + self.unit[entry]
+        _, group, size = np.unique(group, return_inverse=True, return_counts=True)
+        group = group.reshape(-1)
+        place, turn = rank_within(group, entry), np.zeros(len(at), int)
+        for count in np.unique(size).tolist():
+            mine = size[group] == count
+            turn[mine] = spread_turns(count)[place[mine]]
         return turn
 
     def shares(self, gain: Array) -> Array:

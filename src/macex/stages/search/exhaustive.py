@@ -297,7 +297,7 @@ def _score_singles(task: Task, candidates: Candidates) -> tuple[Singles, list[Po
     codes, at, entry = candidates.rows(task.queries, candidates.real)
     if not len(at):
         return Singles(candidates, reached, reach), []
-    verdict = task.judge(codes, at, probe=True, turn=lambda: candidates.turns()[entry])
+    verdict = task.judge(codes, at, probe=True, turn=lambda: candidates.turns(at, entry))
     reach[at, entry] = verdict.progress - task.base[at]
     reached[at, entry] = verdict.reached
     good = verdict.reached & candidates.allowed[at, entry]

@@ -65,14 +65,19 @@ class GradientlessSearch:
         return np.concatenate([keep, value], axis=2)
 
     def _around(self, task: Task, latent: Array, radii: Array, turn: int) -> Array:
-        """Points (Q, K, U, 1 + M) around the latent one; the first round looks at the start."""
+        """Points (Q, K, U, 1 + M) around the latent one; the first round looks at the start.
+
+        What is drawn for an option depends on its place among those that its query has.
+        """
         if turn == 0:
             return latent[:, None]
+        rank = np.cumsum(latent >= 0, axis=2) - 1
         steps = [
             task.draws.normal(f"latent {option}", (turn - 1) * len(radii), len(radii))
-            for option in range(latent.shape[2])
+            for option in range(int(rank.max(initial=0)) + 1)
         ]
-        noise = np.stack(steps, axis=3) * radii[None, :, None, None]
+        drawn = np.take_along_axis(np.stack(steps, axis=3), rank[:, None], axis=3)
+        noise = drawn * radii[None, :, None, None]
         moved = np.clip(latent[:, None] + noise, 0, 1)
         return np.where(latent[:, None] < 0, -1.0, moved)
 
