@@ -8,7 +8,9 @@ the first chunk is explained in this process (`lock.py`).
 from __future__ import annotations
 
 import gc
+import os
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -16,6 +18,8 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
+from multiprocessing import active_children
+from threading import Thread
 from typing import Any, TypeVar
 
 from macex.errors import OptionError, RunError
@@ -26,6 +30,7 @@ Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
 Work = Callable[[Any, Any], Any]  # of what is shared and of a chunk
 
+WATCH_S = 0.5  # how often a worker looks whether it is still wanted
 AHEAD = 2  # chunks a worker may be given before the first is done
 
 
@@ -130,24 +135,38 @@ def _packed(shared: Any) -> bytes | None:
 @contextmanager
 def _processes(packed: bytes, jobs: int) -> Iterator[Executor]:
     from joblib.externals.loky import ProcessPoolExecutor
+    from joblib.externals.loky.backend.process import LokyProcess
+    from joblib.externals.loky.backend.utils import kill_process_tree
 
-    threads = max(1, cores() // jobs)
-    pool = ProcessPoolExecutor(jobs, initializer=_open, initargs=(packed, threads))
+    threads, others = max(1, cores() // jobs), active_children()
+    pool = ProcessPoolExecutor(jobs, initializer=_open, initargs=(packed, threads, os.getpid()))
     try:
         yield pool
     finally:
-        pool.shutdown(wait=True, kill_workers=sys.exc_info()[0] is not None)
+        broken = sys.exc_info()[0] is not None
+        pool.shutdown(wait=True, kill_workers=broken)
+        for process in active_children() if broken else ():  # the pool may not know them yet
+            if process not in others and isinstance(process, LokyProcess):
+                kill_process_tree(process)
 
 
 _OPENED: dict[str, Any] = {}  # in a worker process: what it shares with the others
 
 
-def _open(packed: bytes, threads: int) -> None:
+def _open(packed: bytes, threads: int, parent: int) -> None:
     from joblib.externals.loky.backend.reduction import loads
 
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
     _OPENED["shared"] = loads(packed)
     restrain(_OPENED["shared"].explainer, threads)
     gc.freeze()  # it all stays until the end: no collection need look at it again
+
+
+def _end_with(parent: int) -> None:
+    """End this worker when the process that started it has ended, however that came."""
+    while os.getppid() == parent:
+        time.sleep(WATCH_S)
+    os._exit(1)
 
 
 def _ask_there(work: Work, chunk: Any) -> Any:
