@@ -137,6 +137,43 @@ def test_a_broken_row_group_is_named_and_the_rest_goes_on(broken, tmp_path):
         mx.explain_file(bank(), broken, tmp_path / "other.csv", on_error="raise")
 
 
+def without_page(path: Path, rows: pd.DataFrame, page: int) -> Path:
+    """A file of three row groups; a page of the second is marked as none of data, so skipped."""
+    rows.to_parquet(
+        path,
+        index=False,
+        row_group_size=30,
+        compression="none",
+        use_dictionary=False,
+        data_page_size=1,
+        write_batch_size=10,
+    )
+    content = bytearray(path.read_bytes())
+    debt = parquet.ParquetFile(path).metadata.row_group(1).column(rows.columns.get_loc("debt"))
+    at = debt.data_page_offset
+    head = bytes(content[at : at + 6])  # what kind of page, and of how many bytes: always the same
+    for _ in range(page):
+        at = content.index(head, at + 1)
+    content[at + 1] = 2
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("page", [0, 1])
+@pytest.mark.parametrize("chunk", [5, 7, 16, 200])
+def test_a_row_group_that_is_short_without_an_error_is_left_out(tmp_path, page, chunk):
+    """The cells after the page that is skipped would stand in the wrong rows."""
+    source = without_page(tmp_path / "short.parquet", ROWS, page)
+    done = mx.explain_file(bank(), source, tmp_path / "out.csv", chunk=chunk)
+    assert (done.rows, done.lost, len(done.faults)) == (60, 30, 1)
+    assert done.faults[0].startswith(f"{source} row group 1, rows 30 to 59: ")
+    wanted = told()
+    kept = wanted[~wanted["cf.row"].between(30, 59)].reset_index(drop=True)
+    same(pd.read_csv(tmp_path / "out.csv"), kept)
+    with pytest.raises(mx.DataError, match="row group 1"):
+        mx.explain_file(bank(), source, tmp_path / "other.csv", on_error="raise")
+
+
 def test_files_that_drift_are_left_out_by_name(night, tmp_path):
     ROWS.head(5).drop(columns="debt").to_csv(night / "c.csv", index=False)
     ROWS.head(5).assign(more=1).to_csv(night / "d.csv", index=False)
