@@ -119,6 +119,27 @@ def test_a_finished_folder_that_is_replaced_keeps_no_part_of_before(rows, tmp_pa
     assert len(list((tmp_path / "out").glob("part-*"))) == 2
 
 
+def test_a_folder_is_not_marked_as_whole_while_its_parts_are_removed(rows, tmp_path, monkeypatch):
+    out, real, removed = tmp_path / "out", Path.unlink, []
+    mx.explain_file(bank(), rows, out, chunk=2)
+
+    def dying(path: Path, *, missing_ok: bool = False) -> None:
+        if path.name.startswith("part-"):
+            removed.append(path)
+            if len(removed) == 3:
+                raise Stopped
+        real(path, missing_ok=missing_ok)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", dying)
+        with pytest.raises(Stopped):
+            mx.explain_file(bank(), rows, out, chunk=2, n=2, force=True)
+    assert len(list(out.glob("part-*"))) == 4
+    assert not (out / "_SUCCESS").exists()
+    assert mx.explain_file(bank(), rows, out, chunk=2, n=2, resume=True).rows == 12
+    assert (out / "_SUCCESS").exists()
+
+
 def test_what_is_read_is_never_written_over(rows, tmp_path):
     before = rows.read_bytes()
     folder = tmp_path / "night"

@@ -166,7 +166,8 @@ class Folder(Parts):
         return self.out / "_macex"
 
     def _forget(self) -> None:
-        for old in (*self.out.glob("part-*.parquet"), self.out / DONE):
+        """The mark goes first: it never stands over a folder that is not whole."""
+        for old in (self.out / DONE, *self.out.glob("part-*.parquet")):
             old.unlink(missing_ok=True)
         super()._forget()
 
