@@ -318,3 +318,40 @@ def test_names_of_rows_keep_their_type(tmp_path):
     )
     made = pd.read_parquet(tmp_path / "answers")
     assert made["applicant"].tolist() == named["applicant"][made["cf.row"]].tolist()
+
+
+BROKEN_LINES = {
+    "short.csv": "50,3",
+    "quote.csv": '50,3,40,"none',
+    "text.jsonl": '{"income": 50, "deb',
+    "keys.jsonl": '{"income": 50}',
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_LINES)
+def test_the_rows_before_a_broken_line_are_read_whatever_the_chunks(tmp_path, name):
+    folder = tmp_path / "night"
+    folder.mkdir()
+    first, second = ROWS.iloc[:30], ROWS.iloc[30:70]
+    lines = first.to_csv(index=False)
+    if name.endswith("jsonl"):
+        lines = first.to_json(orient="records", lines=True)
+    after = lines.splitlines()[-1]
+    (folder / name).write_text(f"{lines}{BROKEN_LINES[name]}\n{after}\n")
+    second.to_parquet(folder / "z.parquet", index=False)
+    for chunk in (7, 10, 200):
+        done = mx.explain_file(bank(), folder, tmp_path / f"{chunk}.csv", chunk=chunk)
+        assert (done.rows, len(done.faults)) == (70, 1)
+        assert f"{name} line 3" in done.faults[0]
+        same(pd.read_csv(tmp_path / f"{chunk}.csv"), bank().explain(ROWS.head(70)).to_frame())
+
+
+@pytest.mark.parametrize("name", BROKEN_LINES)
+def test_a_broken_line_of_the_only_file_is_an_error(tmp_path, name):
+    lines = ROWS.head(5).to_csv(index=False)
+    if name.endswith("jsonl"):
+        lines = ROWS.head(5).to_json(orient="records", lines=True)
+    (tmp_path / name).write_text(f"{lines}{BROKEN_LINES[name]}\n")
+    with pytest.raises(mx.DataError, match=f"{name} line"):
+        mx.explain_file(bank(), tmp_path / name, tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv.parts").exists()

@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal, TypeVar, cast
 
@@ -106,24 +106,25 @@ def read_chunks(
 def raw_chunks(origin: Origin, size: int, *, strict: bool = False) -> Iterator[Chunk | Fault]:
     """The rows of all files of an origin, at most `size` at a time, and what cannot be read.
 
-    A file that is no table is an error if it is the only one, or if `strict`.
+    A file that is no table is an error if it is the only one, or if `strict`. Of one of several,
+    the rows before the line that is broken are read.
     """
     files = files_of(origin)
-    start = 0
+    start, keep = 0, not strict and len(files) > 1
     for file in files:
         try:
-            for part in _file_chunks(file, size, start):
+            for part in _file_chunks(file, size, start, keep=keep):
                 yield _sound(part) if strict else part
                 start += part.rows
         except (DataError, FileNotFoundError, PermissionError) as error:
-            if strict or len(files) == 1:
+            if not keep:
                 raise
             yield Fault(named(file), f"{error}; what follows in this file is left out")
 
 
-def _file_chunks(file: Single, size: int, start: int) -> Iterator[Chunk | Fault]:
+def _file_chunks(file: Single, size: int, start: int, *, keep: bool) -> Iterator[Chunk | Fault]:
     name, first = named(file), 0
-    with _frames(file, size) as (frames, form):
+    with _frames(file, size, keep=keep) as (frames, form):
         for part in frames:
             if isinstance(part, Fault):
                 yield part
@@ -185,15 +186,20 @@ def lines_of(name: str, start: int) -> Place:
 
 
 @contextmanager
-def _frames(origin: Single, size: int) -> Iterator[tuple[Iterator[pd.DataFrame | Fault], Form]]:
-    """The rows of a table, `size` at a time, and the form they were in."""
+def _frames(
+    origin: Single, size: int, *, keep: bool = False
+) -> Iterator[tuple[Iterator[pd.DataFrame | Fault], Form]]:
+    """The rows of a table, `size` at a time, and the form they were in.
+
+    With `keep`, the rows before a broken line come before its error, also if they are fewer.
+    """
     name = named(origin)
     with _broken(name), _opened(origin) as (file, form):
         frames: Generator[pd.DataFrame | Fault]
         if form in ("parquet", "arrow"):
             frames = binary_chunks(file, form, name, size)
         else:
-            frames = _csv(file, name, size) if form == "csv" else _jsonl(file, name, size)
+            frames = (_csv if form == "csv" else _jsonl)(file, name, size, keep=keep)
         with closing(frames):
             yield frames, form
 
@@ -244,12 +250,31 @@ def _text(file: IO[bytes]) -> Iterator[io.TextIOWrapper]:
         text.detach()
 
 
-def _csv(file: IO[bytes], name: str, size: int) -> Generator[pd.DataFrame | Fault]:
+def _parts(rows: Iterator[Part], size: int, *, keep: bool) -> Iterator[list[Part]]:
+    """Rows in lists of `size`; with `keep`, those before an error come before it."""
+    part: list[Part] = []
+    try:
+        for row in rows:
+            part.append(row)
+            if len(part) == size:
+                yield part
+                part = []
+    except Exception:
+        if keep and part:
+            yield part
+        raise
+    if part:
+        yield part
+
+
+def _csv(file: IO[bytes], name: str, size: int, *, keep: bool) -> Generator[pd.DataFrame | Fault]:
     with _text(file) as text:
-        yield from _csv_lines(text, name, size)
+        yield from _csv_lines(text, name, size, keep=keep)
 
 
-def _csv_lines(text: io.TextIOWrapper, name: str, size: int) -> Iterator[pd.DataFrame]:
+def _csv_lines(
+    text: io.TextIOWrapper, name: str, size: int, *, keep: bool
+) -> Iterator[pd.DataFrame]:
     first = text.readline()
     mark = max(",;\t", key=first.count)
     records = csv.reader(chain([first], text), delimiter=mark, strict=True)
@@ -258,9 +283,9 @@ def _csv_lines(text: io.TextIOWrapper, name: str, size: int) -> Iterator[pd.Data
         rows = (
             _as_wide(cells, head, f"{name} line {records.line_num}") for cells in records if cells
         )
-        part = list(islice(rows, size))
-        yield _texts(part, head)
-        while part := list(islice(rows, size)):
+        parts = _parts(rows, size, keep=keep)
+        yield _texts(next(parts, []), head)
+        for part in parts:
             yield _texts(part, head)
     except csv.Error as error:
         raise DataError(
@@ -284,18 +309,19 @@ def _texts(rows: list[list[str]], head: list[str]) -> pd.DataFrame:
     return pd.concat(columns, axis=1, keys=head) if columns else pd.DataFrame()
 
 
-def _jsonl(file: IO[bytes], name: str, size: int) -> Generator[pd.DataFrame | Fault]:
+def _jsonl(file: IO[bytes], name: str, size: int, *, keep: bool) -> Generator[pd.DataFrame | Fault]:
     with _text(file) as text:
-        yield from _json_lines(text, name, size)
+        yield from _json_lines(text, name, size, keep=keep)
 
 
-def _json_lines(text: io.TextIOWrapper, name: str, size: int) -> Iterator[pd.DataFrame]:
+def _json_lines(
+    text: io.TextIOWrapper, name: str, size: int, *, keep: bool
+) -> Iterator[pd.DataFrame]:
     lines = enumerate(text, 1)
     records = (_record(line, f"{name} line {at}") for at, line in lines if line.strip())
     first = next(records)
     checked = (_same_keys(record, first[1], place) for place, record in records)
-    left = chain([first[1]], checked)
-    while part := list(islice(left, size)):
+    for part in _parts(chain([first[1]], checked), size, keep=keep):
         yield pd.DataFrame({key: _cells([record[key] for record in part]) for key in first[1]})
 
 
