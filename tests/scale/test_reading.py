@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import zlib
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import macex as mx
-from macex.scale.reading import count_rows, read_chunks, read_table
+from macex.scale.reading import Chunk, count_rows, raw_chunks, read_chunks, read_table
 
 TABLE = pd.DataFrame(
     {
@@ -75,3 +77,17 @@ def test_numbers_come_back_to_the_last_bit(tmp_path):
     numbers = np.random.default_rng(0).normal(size=200) * 1e-7
     pd.DataFrame({"x": numbers}).to_csv(tmp_path / "x.csv", index=False)
     assert read_table(tmp_path / "x.csv")["x"].tolist() == numbers.tolist()
+
+
+def test_a_damaged_gzip_file_is_said_and_costs_itself_alone(path, tmp_path):
+    packed, damaged = bytearray(gzip.compress(path.read_bytes(), mtime=0)), tmp_path / "z.csv.gz"
+    packed[10] = 0xFF  # a kind of block that there is not
+    damaged.write_bytes(packed)
+    with pytest.raises(zlib.error):
+        gzip.decompress(packed)
+    for read in (read_table, count_rows):
+        with pytest.raises(mx.DataError, match=r"z\.csv\.gz is not a whole gzip file"):
+            read(damaged)
+    table, fault = raw_chunks([path, damaged], 10)
+    assert isinstance(table, Chunk)
+    assert "not a whole gzip file" in str(fault)

@@ -11,6 +11,7 @@ import csv
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -236,7 +237,7 @@ def _broken(name: str) -> Iterator[None]:
         raise DataError(
             f"{name} is neither UTF-8 text nor a Parquet or Arrow file: {error}"
         ) from error
-    except (EOFError, gzip.BadGzipFile) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(f"{name} is not a whole gzip file: {error}") from error
 
 
