@@ -91,3 +91,22 @@ def test_a_damaged_gzip_file_is_said_and_costs_itself_alone(path, tmp_path):
     table, fault = raw_chunks([path, damaged], 10)
     assert isinstance(table, Chunk)
     assert "not a whole gzip file" in str(fault)
+
+
+@pytest.mark.parametrize("size", [1, 100])
+def test_wrong_bytes_in_a_gzip_file_are_seen_before_its_rows_are_taken(path, tmp_path, size):
+    packed = bytearray(gzip.compress(path.read_bytes(), 0, mtime=0))
+    packed[packed.index(b"40,")] = ord("9")
+    (tmp_path / "z.csv.gz").write_bytes(packed)
+    read = list(raw_chunks([tmp_path / "z.csv.gz", path], size))
+    assert "CRC" in str(read[0])
+    assert sum(chunk.rows for chunk in read[1:]) == 4
+
+
+@pytest.mark.parametrize("size", [1, 100])
+def test_the_rows_before_a_gzip_file_is_cut_off_are_read(path, tmp_path, size):
+    packed = gzip.compress(path.read_bytes(), 0, mtime=0)
+    (tmp_path / "z.csv.gz").write_bytes(packed[:-12])
+    *chunks, fault = raw_chunks([path, tmp_path / "z.csv.gz"], size)
+    assert "not a whole gzip file" in str(fault)
+    assert sum(chunk.rows for chunk in chunks) == 4 + 3

@@ -13,7 +13,7 @@ import io
 import json
 import zlib
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
@@ -125,6 +125,8 @@ def raw_chunks(origin: Origin, size: int, *, strict: bool = False) -> Iterator[C
 
 def _file_chunks(file: Single, size: int, start: int, *, keep: bool) -> Iterator[Chunk | Fault]:
     name, first = named(file), 0
+    if keep:
+        _refuse_damaged(file)
     with _frames(file, size, keep=keep) as (frames, form):
         for part in frames:
             if isinstance(part, Fault):
@@ -239,6 +241,14 @@ def _broken(name: str) -> Iterator[None]:
         ) from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(f"{name} is not a whole gzip file: {error}") from error
+
+
+def _refuse_damaged(file: Single) -> None:
+    """Raise for a gzip file with wrong bytes: its checksum stands behind the rows they are in."""
+    with _broken(named(file)), suppress(EOFError), _opened(file) as (unpacked, _):
+        packed = isinstance(cast("Any", unpacked), gzip.GzipFile)
+        while packed and unpacked.read(1 << 20):
+            pass
 
 
 @contextmanager
