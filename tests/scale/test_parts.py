@@ -13,6 +13,7 @@ import pytest
 
 import macex as mx
 from lending import loans
+from macex.scale.reading import read_table
 from scale.town import bank
 
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -237,6 +238,16 @@ def test_a_missing_name_changes_no_other(tmp_path, form, nullable):
         assert [None if name is pd.NA else name for name in made] == names
     else:
         assert parquet.read_table(out)["name"].to_pylist() == names
+
+
+def test_ends_of_lines_in_cells_are_read_back_from_csv(tmp_path):
+    names = ["a\rb", "c\nd", "e\r\nf", 'g"h', "i,j", "\r", " k ", "l\r\n", "m", "n", "o", "p"]
+    ROWS.assign(**{"na\rme": names}).to_parquet(tmp_path / "rows.parquet", index=False)
+    out = tmp_path / "out.csv"
+    mx.explain_file(bank(), tmp_path / "rows.parquet", out, index="na\rme", chunk=5)
+    for made in (pd.read_csv(out), read_table(out)):
+        assert made["na\rme"].tolist() == names
+    assert out.read_bytes().count(b"\r\n") == 2
 
 
 def test_decimals_are_numbers_where_training_has_numbers(tmp_path):

@@ -23,6 +23,7 @@ from macex.explanation import Explanations
 from macex.explanation.json import BATCH_FORMAT, explanations_document, plain
 from macex.scale.layout import Field, Layout
 
+BOTH = "\r\n"
 LABEL = "cf.label"  # whole numbers stay whole beside a row without a label
 
 
@@ -74,7 +75,20 @@ class Csv(Form):
         for field in self.layout.fields if self.layout else ():
             if field.kind == "time" and table[field.name].dtype.kind == "M":
                 table[field.name] = _moments(table[field.name], days=field.days)
-        return table.to_csv(index=False, header=head, lineterminator="\n").encode()
+        lines = _Lines()
+        table.to_csv(lines, index=False, header=head, lineterminator=BOTH)
+        return lines.getvalue().encode()
+
+
+class _Lines(io.StringIO):
+    """Lines that end in a line feed, with every cell in quotes that holds any end of a line.
+
+    The writer of CSV quotes the characters of its own line end alone; it writes line by line.
+    """
+
+    def write(self, line: str) -> int:
+        """One line, as it is written with both characters at its end."""
+        return super().write(line.removesuffix(BOTH) + "\n")
 
 
 def _moments(cells: pd.Series[Any], *, days: bool) -> list[str | None]:
