@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -264,6 +265,40 @@ def test_a_run_that_fails_before_its_first_part_leaves_nothing_behind(tmp_path, 
     with pytest.raises(mx.DataError, match="has a column 'more'"):
         mx.explain_file(bank(), tmp_path / "rows.csv", tmp_path / name)
     assert mx.explain_file(bank(), tmp_path / "rows.csv", tmp_path / name, drop="more").rows == 12
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out"])
+@pytest.mark.parametrize("full", ["write_whole", "alone"])
+def test_a_disk_that_is_full_at_the_start_is_said_and_nothing_is_left(
+    rows, tmp_path, monkeypatch, name, full
+):
+    out = tmp_path / name
+
+    def no_room(path: Path, _content: bytes = b"") -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"macex.scale.parts.{full}", no_room)
+        with pytest.raises(mx.RunError, match="0 parts are written and whole: make room"):
+            mx.explain_file(bank(), rows, out)
+    assert not [*tmp_path.glob("*.parts"), *tmp_path.glob("out/*")]
+    assert mx.explain_file(bank(), rows, out).rows == 12
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out"])
+@pytest.mark.parametrize("how", ["resume", "force"])
+def test_what_a_killed_run_was_writing_is_removed(rows, tmp_path, name, how):
+    out = tmp_path / name
+    with pytest.raises(Stopped):
+        mx.explain_file(bank(), rows, out, chunk=3, progress=stop)
+    others = [tmp_path / ".else.csv.77.part", tmp_path / ".out.csv.part"]
+    left = [out / ".part-000003.parquet.77.part", out / "._SUCCESS.77.part"]
+    if out.suffix:
+        left = [tmp_path / ".out.csv.77.part"]
+    for path in (*others, *left):
+        path.touch()
+    mx.explain_file(bank(), rows, out, chunk=3, **{how: True})
+    assert [path for path in (*others, *left) if path.exists()] == others
 
 
 def test_what_is_asked_is_the_same_for_all_rows_and_read_from_files(rows, tmp_path):
