@@ -241,6 +241,21 @@ def test_a_missing_name_changes_no_other(tmp_path, form, nullable):
         assert parquet.read_table(out)["name"].to_pylist() == names
 
 
+@pytest.mark.parametrize("kind", ["str", "Int64", "datetime64[us]", "category"])
+@pytest.mark.parametrize("form", ["parquet", "feather"])
+def test_names_are_of_one_type_also_where_all_of_a_part_are_missing(tmp_path, kind, form):
+    names = pd.Series(range(2**40, 2**40 + 12)).astype(object)
+    names = (names.map(str) if kind in ("str", "category") else names).where(names.index >= 5)
+    named = ROWS.assign(name=pd.Series(names.where(names.notna(), None), dtype=kind))
+    getattr(named, f"to_{form}")(tmp_path / "rows")
+    mx.explain_file(bank(), tmp_path / "rows", tmp_path / "out", index="name", chunk=5)
+    parts = sorted((tmp_path / "out").glob("part-*"))
+    assert len({parquet.read_schema(part).field("name").type for part in parts}) == 1
+    made = pd.read_parquet(tmp_path / "out").drop_duplicates("cf.row")["name"]
+    assert made.isna().sum() == 5
+    assert made.iloc[5:].tolist() == named["name"].iloc[5:].tolist()
+
+
 def test_ends_of_lines_in_cells_are_read_back_from_csv(tmp_path):
     names = ["a\rb", "c\nd", "e\r\nf", 'g"h', "i,j", "\r", " k ", "l\r\n", "m", "n", "o", "p"]
     ROWS.assign(**{"na\rme": names}).to_parquet(tmp_path / "rows.parquet", index=False)

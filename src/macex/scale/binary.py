@@ -52,6 +52,16 @@ def binary_chunks(
         yield empty.to_pandas()
 
 
+def column_type(file: IO[bytes], form: str, name: str, column: str) -> Any:
+    """The type that a file declares for a column."""
+    source = file if file.seekable() else io.BytesIO(file.read())
+    with whole(form, name):
+        _, empty = _parquet(source, 1) if form == "parquet" else _batches(source)
+    if column not in empty.schema.names:
+        raise DataError(f"{name} has no column {column!r}")
+    return empty.schema.field(column).type
+
+
 def framed(batch: Any) -> pd.DataFrame:
     """A batch as a frame; whole numbers stay whole beside a missing one."""
     types, frame = arrow_module("pyarrow.types"), batch.to_pandas()

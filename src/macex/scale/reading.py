@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from macex.errors import DataError, closest
-from macex.scale.binary import arrow_module, binary_chunks, whole
+from macex.scale.binary import arrow_module, binary_chunks, column_type, whole
 from macex.scale.sources import Fault, Origin, Single, files_of, named
 from macex.scale.text import Place, as_numbers, as_trained, inferred, parsed_times
 from macex.schema import Column
@@ -167,6 +167,15 @@ def _count(origin: Single) -> int | None:
             return None
         breaks = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
         return max(breaks - (form == "csv"), 0)
+
+
+def declared_type(file: Single, column: str) -> Any:
+    """The Arrow type of a column; cells of CSV are text, those of JSON lines declare none."""
+    name = named(file)
+    with _broken(name), _opened(file) as (opened, form):
+        if form in ("csv", "jsonl"):
+            return arrow_module("pyarrow").string() if form == "csv" else None
+        return column_type(opened, form, name, column)
 
 
 def dropped(table: pd.DataFrame, drop: Sequence[str], name: str) -> pd.DataFrame:
