@@ -355,3 +355,24 @@ def test_a_broken_line_of_the_only_file_is_an_error(tmp_path, name):
     with pytest.raises(mx.DataError, match=f"{name} line"):
         mx.explain_file(bank(), tmp_path / name, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv.parts").exists()
+
+
+def test_a_row_that_the_model_fails_on_has_a_reason_and_is_no_fault(tmp_path):
+    granted = grants()
+
+    def failing(rows):
+        if (rows["income"] == 1000).any():
+            raise ValueError("income too large")
+        return granted(rows)
+
+    rows = ROWS.head(6).assign(income=[50, 60, 1000, 70, 80, 90])
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    done = mx.explain_file(bank(failing), tmp_path / "rows.csv", tmp_path / "out.jsonl")
+    assert done.statuses == {"found": 5, "not_found": 1}
+    assert (done.unreadable, done.lost, done.faults) == (0, 0, ())
+    said = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert "income too large" in said[2]["reason"]
+    with pytest.raises(mx.MacexError, match="income too large"):
+        mx.explain_file(
+            bank(failing), tmp_path / "rows.csv", tmp_path / "raised.csv", on_error="raise"
+        )
