@@ -137,6 +137,43 @@ def test_a_broken_row_group_is_named_and_the_rest_goes_on(broken, tmp_path):
         mx.explain_file(bank(), broken, tmp_path / "other.csv", on_error="raise")
 
 
+def without_page(path: Path, rows: pd.DataFrame, page: int) -> Path:
+    """A file of three row groups; a page of the second is marked as none of data, so skipped."""
+    rows.to_parquet(
+        path,
+        index=False,
+        row_group_size=30,
+        compression="none",
+        use_dictionary=False,
+        data_page_size=1,
+        write_batch_size=10,
+    )
+    content = bytearray(path.read_bytes())
+    debt = parquet.ParquetFile(path).metadata.row_group(1).column(rows.columns.get_loc("debt"))
+    at = debt.data_page_offset
+    head = bytes(content[at : at + 6])  # what kind of page, and of how many bytes: always the same
+    for _ in range(page):
+        at = content.index(head, at + 1)
+    content[at + 1] = 2
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("page", [0, 1])
+@pytest.mark.parametrize("chunk", [5, 7, 16, 200])
+def test_a_row_group_that_is_short_without_an_error_is_left_out(tmp_path, page, chunk):
+    """The cells after the page that is skipped would stand in the wrong rows."""
+    source = without_page(tmp_path / "short.parquet", ROWS, page)
+    done = mx.explain_file(bank(), source, tmp_path / "out.csv", chunk=chunk)
+    assert (done.rows, done.lost, len(done.faults)) == (60, 30, 1)
+    assert done.faults[0].startswith(f"{source} row group 1, rows 30 to 59: ")
+    wanted = told()
+    kept = wanted[~wanted["cf.row"].between(30, 59)].reset_index(drop=True)
+    same(pd.read_csv(tmp_path / "out.csv"), kept)
+    with pytest.raises(mx.DataError, match="row group 1"):
+        mx.explain_file(bank(), source, tmp_path / "other.csv", on_error="raise")
+
+
 def test_files_that_drift_are_left_out_by_name(night, tmp_path):
     ROWS.head(5).drop(columns="debt").to_csv(night / "c.csv", index=False)
     ROWS.head(5).assign(more=1).to_csv(night / "d.csv", index=False)
@@ -281,3 +318,61 @@ def test_names_of_rows_keep_their_type(tmp_path):
     )
     made = pd.read_parquet(tmp_path / "answers")
     assert made["applicant"].tolist() == named["applicant"][made["cf.row"]].tolist()
+
+
+BROKEN_LINES = {
+    "short.csv": "50,3",
+    "quote.csv": '50,3,40,"none',
+    "text.jsonl": '{"income": 50, "deb',
+    "keys.jsonl": '{"income": 50}',
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_LINES)
+def test_the_rows_before_a_broken_line_are_read_whatever_the_chunks(tmp_path, name):
+    folder = tmp_path / "night"
+    folder.mkdir()
+    first, second = ROWS.iloc[:30], ROWS.iloc[30:70]
+    lines = first.to_csv(index=False)
+    if name.endswith("jsonl"):
+        lines = first.to_json(orient="records", lines=True)
+    after = lines.splitlines()[-1]
+    (folder / name).write_text(f"{lines}{BROKEN_LINES[name]}\n{after}\n")
+    second.to_parquet(folder / "z.parquet", index=False)
+    for chunk in (7, 10, 200):
+        done = mx.explain_file(bank(), folder, tmp_path / f"{chunk}.csv", chunk=chunk)
+        assert (done.rows, len(done.faults)) == (70, 1)
+        assert f"{name} line 3" in done.faults[0]
+        same(pd.read_csv(tmp_path / f"{chunk}.csv"), bank().explain(ROWS.head(70)).to_frame())
+
+
+@pytest.mark.parametrize("name", BROKEN_LINES)
+def test_a_broken_line_of_the_only_file_is_an_error(tmp_path, name):
+    lines = ROWS.head(5).to_csv(index=False)
+    if name.endswith("jsonl"):
+        lines = ROWS.head(5).to_json(orient="records", lines=True)
+    (tmp_path / name).write_text(f"{lines}{BROKEN_LINES[name]}\n")
+    with pytest.raises(mx.DataError, match=f"{name} line"):
+        mx.explain_file(bank(), tmp_path / name, tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv.parts").exists()
+
+
+def test_a_row_that_the_model_fails_on_has_a_reason_and_is_no_fault(tmp_path):
+    granted = grants()
+
+    def failing(rows):
+        if (rows["income"] == 1000).any():
+            raise ValueError("income too large")
+        return granted(rows)
+
+    rows = ROWS.head(6).assign(income=[50, 60, 1000, 70, 80, 90])
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    done = mx.explain_file(bank(failing), tmp_path / "rows.csv", tmp_path / "out.jsonl")
+    assert done.statuses == {"found": 5, "not_found": 1}
+    assert (done.unreadable, done.lost, done.faults) == (0, 0, ())
+    said = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert "income too large" in said[2]["reason"]
+    with pytest.raises(mx.MacexError, match="income too large"):
+        mx.explain_file(
+            bank(failing), tmp_path / "rows.csv", tmp_path / "raised.csv", on_error="raise"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -13,6 +14,7 @@ import pytest
 
 import macex as mx
 from lending import loans
+from macex.scale.reading import read_table
 from scale.town import bank
 
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -119,6 +121,27 @@ def test_a_finished_folder_that_is_replaced_keeps_no_part_of_before(rows, tmp_pa
     assert len(list((tmp_path / "out").glob("part-*"))) == 2
 
 
+def test_a_folder_is_not_marked_as_whole_while_its_parts_are_removed(rows, tmp_path, monkeypatch):
+    out, real, removed = tmp_path / "out", Path.unlink, []
+    mx.explain_file(bank(), rows, out, chunk=2)
+
+    def dying(path: Path, *, missing_ok: bool = False) -> None:
+        if path.name.startswith("part-"):
+            removed.append(path)
+            if len(removed) == 3:
+                raise Stopped
+        real(path, missing_ok=missing_ok)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", dying)
+        with pytest.raises(Stopped):
+            mx.explain_file(bank(), rows, out, chunk=2, n=2, force=True)
+    assert len(list(out.glob("part-*"))) == 4
+    assert not (out / "_SUCCESS").exists()
+    assert mx.explain_file(bank(), rows, out, chunk=2, n=2, resume=True).rows == 12
+    assert (out / "_SUCCESS").exists()
+
+
 def test_what_is_read_is_never_written_over(rows, tmp_path):
     before = rows.read_bytes()
     folder = tmp_path / "night"
@@ -218,6 +241,31 @@ def test_a_missing_name_changes_no_other(tmp_path, form, nullable):
         assert parquet.read_table(out)["name"].to_pylist() == names
 
 
+@pytest.mark.parametrize("kind", ["str", "Int64", "datetime64[us]", "category"])
+@pytest.mark.parametrize("form", ["parquet", "feather"])
+def test_names_are_of_one_type_also_where_all_of_a_part_are_missing(tmp_path, kind, form):
+    names = pd.Series(range(2**40, 2**40 + 12)).astype(object)
+    names = (names.map(str) if kind in ("str", "category") else names).where(names.index >= 5)
+    named = ROWS.assign(name=pd.Series(names.where(names.notna(), None), dtype=kind))
+    getattr(named, f"to_{form}")(tmp_path / "rows")
+    mx.explain_file(bank(), tmp_path / "rows", tmp_path / "out", index="name", chunk=5)
+    parts = sorted((tmp_path / "out").glob("part-*"))
+    assert len({parquet.read_schema(part).field("name").type for part in parts}) == 1
+    made = pd.read_parquet(tmp_path / "out").drop_duplicates("cf.row")["name"]
+    assert made.isna().sum() == 5
+    assert made.iloc[5:].tolist() == named["name"].iloc[5:].tolist()
+
+
+def test_ends_of_lines_in_cells_are_read_back_from_csv(tmp_path):
+    names = ["a\rb", "c\nd", "e\r\nf", 'g"h', "i,j", "\r", " k ", "l\r\n", "m", "n", "o", "p"]
+    ROWS.assign(**{"na\rme": names}).to_parquet(tmp_path / "rows.parquet", index=False)
+    out = tmp_path / "out.csv"
+    mx.explain_file(bank(), tmp_path / "rows.parquet", out, index="na\rme", chunk=5)
+    for made in (pd.read_csv(out), read_table(out)):
+        assert made["na\rme"].tolist() == names
+    assert out.read_bytes().count(b"\r\n") == 2
+
+
 def test_decimals_are_numbers_where_training_has_numbers(tmp_path):
     decimals = ROWS.assign(debt=[Decimal(str(debt)) for debt in ROWS["debt"]])
     decimals.to_parquet(tmp_path / "rows.parquet", index=False)
@@ -232,6 +280,40 @@ def test_a_run_that_fails_before_its_first_part_leaves_nothing_behind(tmp_path, 
     with pytest.raises(mx.DataError, match="has a column 'more'"):
         mx.explain_file(bank(), tmp_path / "rows.csv", tmp_path / name)
     assert mx.explain_file(bank(), tmp_path / "rows.csv", tmp_path / name, drop="more").rows == 12
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out"])
+@pytest.mark.parametrize("full", ["write_whole", "alone"])
+def test_a_disk_that_is_full_at_the_start_is_said_and_nothing_is_left(
+    rows, tmp_path, monkeypatch, name, full
+):
+    out = tmp_path / name
+
+    def no_room(path: Path, _content: bytes = b"") -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"macex.scale.parts.{full}", no_room)
+        with pytest.raises(mx.RunError, match="0 parts are written and whole: make room"):
+            mx.explain_file(bank(), rows, out)
+    assert not [*tmp_path.glob("*.parts"), *tmp_path.glob("out/*")]
+    assert mx.explain_file(bank(), rows, out).rows == 12
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out"])
+@pytest.mark.parametrize("how", ["resume", "force"])
+def test_what_a_killed_run_was_writing_is_removed(rows, tmp_path, name, how):
+    out = tmp_path / name
+    with pytest.raises(Stopped):
+        mx.explain_file(bank(), rows, out, chunk=3, progress=stop)
+    others = [tmp_path / ".else.csv.77.part", tmp_path / ".out.csv.part"]
+    left = [out / ".part-000003.parquet.77.part", out / "._SUCCESS.77.part"]
+    if out.suffix:
+        left = [tmp_path / ".out.csv.77.part"]
+    for path in (*others, *left):
+        path.touch()
+    mx.explain_file(bank(), rows, out, chunk=3, **{how: True})
+    assert [path for path in (*others, *left) if path.exists()] == others
 
 
 def test_what_is_asked_is_the_same_for_all_rows_and_read_from_files(rows, tmp_path):

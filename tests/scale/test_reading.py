@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import zlib
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import macex as mx
-from macex.scale.reading import count_rows, read_chunks, read_table
+from macex.scale.reading import Chunk, count_rows, raw_chunks, read_chunks, read_table
 
 TABLE = pd.DataFrame(
     {
@@ -75,3 +77,36 @@ def test_numbers_come_back_to_the_last_bit(tmp_path):
     numbers = np.random.default_rng(0).normal(size=200) * 1e-7
     pd.DataFrame({"x": numbers}).to_csv(tmp_path / "x.csv", index=False)
     assert read_table(tmp_path / "x.csv")["x"].tolist() == numbers.tolist()
+
+
+def test_a_damaged_gzip_file_is_said_and_costs_itself_alone(path, tmp_path):
+    packed, damaged = bytearray(gzip.compress(path.read_bytes(), mtime=0)), tmp_path / "z.csv.gz"
+    packed[10] = 0xFF  # a kind of block that there is not
+    damaged.write_bytes(packed)
+    with pytest.raises(zlib.error):
+        gzip.decompress(packed)
+    for read in (read_table, count_rows):
+        with pytest.raises(mx.DataError, match=r"z\.csv\.gz is not a whole gzip file"):
+            read(damaged)
+    table, fault = raw_chunks([path, damaged], 10)
+    assert isinstance(table, Chunk)
+    assert "not a whole gzip file" in str(fault)
+
+
+@pytest.mark.parametrize("size", [1, 100])
+def test_wrong_bytes_in_a_gzip_file_are_seen_before_its_rows_are_taken(path, tmp_path, size):
+    packed = bytearray(gzip.compress(path.read_bytes(), 0, mtime=0))
+    packed[packed.index(b"40,")] = ord("9")
+    (tmp_path / "z.csv.gz").write_bytes(packed)
+    read = list(raw_chunks([tmp_path / "z.csv.gz", path], size))
+    assert "CRC" in str(read[0])
+    assert sum(chunk.rows for chunk in read[1:]) == 4
+
+
+@pytest.mark.parametrize("size", [1, 100])
+def test_the_rows_before_a_gzip_file_is_cut_off_are_read(path, tmp_path, size):
+    packed = gzip.compress(path.read_bytes(), 0, mtime=0)
+    (tmp_path / "z.csv.gz").write_bytes(packed[:-12])
+    *chunks, fault = raw_chunks([path, tmp_path / "z.csv.gz"], size)
+    assert "not a whole gzip file" in str(fault)
+    assert sum(chunk.rows for chunk in chunks) == 4 + 3

@@ -52,6 +52,16 @@ def binary_chunks(
         yield empty.to_pandas()
 
 
+def column_type(file: IO[bytes], form: str, name: str, column: str) -> Any:
+    """The type that a file declares for a column."""
+    source = file if file.seekable() else io.BytesIO(file.read())
+    with whole(form, name):
+        _, empty = _parquet(source, 1) if form == "parquet" else _batches(source)
+    if column not in empty.schema.names:
+        raise DataError(f"{name} has no column {column!r}")
+    return empty.schema.field(column).type
+
+
 def framed(batch: Any) -> pd.DataFrame:
     """A batch as a frame; whole numbers stay whole beside a missing one."""
     types, frame = arrow_module("pyarrow.types"), batch.to_pandas()
@@ -64,29 +74,43 @@ def framed(batch: Any) -> pd.DataFrame:
 
 
 class _Group:
-    """A row group of Parquet, or a batch of Arrow: `rows` is how many it should have."""
+    """A row group of Parquet, or a batch of Arrow: `rows` is how many it should have, if known."""
 
-    def __init__(self, called: str, first: int, rows: int, batches: Any) -> None:
+    def __init__(self, called: str, first: int, rows: int | None, batches: Any) -> None:
         self.called, self.first, self.rows, self.batches = called, first, rows, batches
 
-    def place(self, done: int) -> str:
-        """Which of its rows are not there."""
+    @property
+    def place(self) -> str:
+        """Which rows they are."""
         if not self.rows:
             return self.called
-        return f"{self.called}, rows {self.first + done} to {self.first + self.rows - 1}"
+        return f"{self.called}, rows {self.first} to {self.first + self.rows - 1}"
+
+    def wrong(self) -> str | None:
+        """Why it cannot be read, None where it can.
+
+        It is read once for that: a page that is skipped without a word moves the cells of its
+        column to other rows, and shows only in how many rows there are at the end.
+        """
+        arrow, count = arrow_module("pyarrow"), 0
+        try:
+            for batch in self.batches():
+                batch.validate(full=True)
+                count += len(batch)
+        except (arrow.ArrowException, OSError) as error:
+            return " ".join(str(error).split())
+        if self.rows in (None, count):
+            return None
+        return f"it gives {count:,} rows where the file says {self.rows:,}"
 
 
 def _readable(group: _Group, name: str) -> Iterator[Any]:
-    """The batches of a group as far as they can be read."""
-    arrow = arrow_module("pyarrow")
-    done = 0
-    try:
-        for batch in group.batches():
-            batch.validate(full=True)
-            yield batch
-            done += len(batch)
-    except (arrow.ArrowException, OSError) as error:
-        yield Fault(f"{name} {group.place(done)}", " ".join(str(error).split()), group.rows - done)
+    """The batches of a group that is whole, or what is wrong with it."""
+    wrong = group.wrong()
+    if wrong is None:
+        yield from group.batches()
+    else:
+        yield Fault(f"{name} {group.place}", wrong, group.rows or 0)
 
 
 def _parquet(source: IO[bytes], size: int) -> tuple[Iterator[_Group], Any]:
@@ -110,7 +134,7 @@ def _parquet(source: IO[bytes], size: int) -> tuple[Iterator[_Group], Any]:
 def _batches(source: IO[bytes]) -> tuple[Iterator[_Group], Any]:
     file = arrow_module("pyarrow.ipc").open_file(source)
     groups = (
-        _Group(f"batch {at}", 0, 0, lambda at=at: [file.get_batch(at)])
+        _Group(f"batch {at}", 0, None, lambda at=at: [file.get_batch(at)])
         for at in range(file.num_record_batches)
     )
     return groups, file.schema.empty_table()

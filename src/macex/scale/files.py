@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,6 +24,7 @@ from macex.explainer.fingerprint import fingerprint, others_marked
 from macex.explanation.json import plain
 from macex.scale.auditing import audit_path
 from macex.scale.layout import answers_layout, changes_layout
+from macex.scale.names import names_type
 from macex.scale.partition import CHUNK
 from macex.scale.parts import DONE, Folder, Parts
 from macex.scale.progress import Progress, reporting
@@ -201,6 +202,8 @@ def explain_file(
         refuse_source(source, path)
     workers, size = job_count(jobs), _checked_chunk(chunk)
     total = count_rows(source)
+    if isinstance(written, Parquet) and index is not None:
+        written = replace(written, names=names_type(source, index))
     with reporting(progress) as report:
         inside = (lambda done: report(done, total)) if workers == 1 else None
         less = (drop,) if isinstance(drop, str) else tuple(drop)

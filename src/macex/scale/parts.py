@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,23 +44,47 @@ class Parts:
                 f"{self.folder} holds an unfinished run: go on with --resume (resume=True), or "
                 "start over with --force (force=True)"
             )
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with alone(self.folder):
-            path = self.folder / JOB
-            if resume and path.exists():
-                self._refuse_other(json.loads(path.read_text(encoding="utf-8")), job)
-            else:
-                self._forget()
-            write_whole(path, json.dumps(job, sort_keys=True).encode())
+        with ExitStack() as held:
+            try:
+                with self._room():
+                    self.folder.mkdir(parents=True, exist_ok=True)
+                    held.enter_context(alone(self.folder))
+                    self._begin(job, resume=resume)
+            except RunError:
+                if self._bare():
+                    shutil.rmtree(self.folder, ignore_errors=True)
+                raise
             try:
                 yield
             except BaseException:
                 self._leave()
                 raise
 
+    def _begin(self, job: dict[str, Any], *, resume: bool) -> None:
+        """Write down what the run is to do; what a run that was killed was writing is removed."""
+        path = self.folder / JOB
+        if resume and path.exists():
+            self._refuse_other(json.loads(path.read_text(encoding="utf-8")), job)
+        else:
+            self._forget()
+        for place in (self.out.parent, self.part(0).parent, self.folder):
+            for old in filter(self._unfinished, [*place.glob(".*.part")]):
+                old.unlink(missing_ok=True)
+        write_whole(path, json.dumps(job, sort_keys=True).encode())
+
+    def _unfinished(self, file: Path) -> bool:
+        """Whether a file is what this output, or a part of it, was being written to."""
+        name, _, process = file.name.removeprefix(".").removesuffix(".part").rpartition(".")
+        among = file.parent != self.out.parent
+        return process.isdecimal() and (among or name == self.out.name)
+
+    def _bare(self) -> bool:
+        """Whether there is no part to go on with."""
+        return not any(self.folder.glob("*.note")) and not any(self.folder.glob("*.audit"))
+
     def _leave(self) -> None:
         """A run that ends before its first part is whole leaves nothing to go on with."""
-        if not any(self.folder.glob("*.note")) and not any(self.folder.glob("*.audit")):
+        if self._bare():
             self._forget()
             shutil.rmtree(self.folder)
 
@@ -166,7 +190,8 @@ class Folder(Parts):
         return self.out / "_macex"
 
     def _forget(self) -> None:
-        for old in (*self.out.glob("part-*.parquet"), self.out / DONE):
+        """The mark goes first: it never stands over a folder that is not whole."""
+        for old in (self.out / DONE, *self.out.glob("part-*.parquet")):
             old.unlink(missing_ok=True)
         super()._forget()
 

@@ -11,11 +11,12 @@ import csv
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal, TypeVar, cast
 
@@ -23,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from macex.errors import DataError, closest
-from macex.scale.binary import arrow_module, binary_chunks, whole
+from macex.scale.binary import arrow_module, binary_chunks, column_type, whole
 from macex.scale.sources import Fault, Origin, Single, files_of, named
 from macex.scale.text import Place, as_numbers, as_trained, inferred, parsed_times
 from macex.schema import Column
@@ -106,24 +107,27 @@ def read_chunks(
 def raw_chunks(origin: Origin, size: int, *, strict: bool = False) -> Iterator[Chunk | Fault]:
     """The rows of all files of an origin, at most `size` at a time, and what cannot be read.
 
-    A file that is no table is an error if it is the only one, or if `strict`.
+    A file that is no table is an error if it is the only one, or if `strict`. Of one of several,
+    the rows before the line that is broken are read.
     """
     files = files_of(origin)
-    start = 0
+    start, keep = 0, not strict and len(files) > 1
     for file in files:
         try:
-            for part in _file_chunks(file, size, start):
+            for part in _file_chunks(file, size, start, keep=keep):
                 yield _sound(part) if strict else part
                 start += part.rows
         except (DataError, FileNotFoundError, PermissionError) as error:
-            if strict or len(files) == 1:
+            if not keep:
                 raise
             yield Fault(named(file), f"{error}; what follows in this file is left out")
 
 
-def _file_chunks(file: Single, size: int, start: int) -> Iterator[Chunk | Fault]:
+def _file_chunks(file: Single, size: int, start: int, *, keep: bool) -> Iterator[Chunk | Fault]:
     name, first = named(file), 0
-    with _frames(file, size) as (frames, form):
+    if keep:
+        _refuse_damaged(file)
+    with _frames(file, size, keep=keep) as (frames, form):
         for part in frames:
             if isinstance(part, Fault):
                 yield part
@@ -165,6 +169,15 @@ def _count(origin: Single) -> int | None:
         return max(breaks - (form == "csv"), 0)
 
 
+def declared_type(file: Single, column: str) -> Any:
+    """The Arrow type of a column; cells of CSV are text, those of JSON lines declare none."""
+    name = named(file)
+    with _broken(name), _opened(file) as (opened, form):
+        if form in ("csv", "jsonl"):
+            return arrow_module("pyarrow").string() if form == "csv" else None
+        return column_type(opened, form, name, column)
+
+
 def dropped(table: pd.DataFrame, drop: Sequence[str], name: str) -> pd.DataFrame:
     """The table without some columns; a column of two copies is refused."""
     for column in table.columns[table.columns.duplicated()]:
@@ -185,15 +198,20 @@ def lines_of(name: str, start: int) -> Place:
 
 
 @contextmanager
-def _frames(origin: Single, size: int) -> Iterator[tuple[Iterator[pd.DataFrame | Fault], Form]]:
-    """The rows of a table, `size` at a time, and the form they were in."""
+def _frames(
+    origin: Single, size: int, *, keep: bool = False
+) -> Iterator[tuple[Iterator[pd.DataFrame | Fault], Form]]:
+    """The rows of a table, `size` at a time, and the form they were in.
+
+    With `keep`, the rows before a broken line come before its error, also if they are fewer.
+    """
     name = named(origin)
     with _broken(name), _opened(origin) as (file, form):
         frames: Generator[pd.DataFrame | Fault]
         if form in ("parquet", "arrow"):
             frames = binary_chunks(file, form, name, size)
         else:
-            frames = _csv(file, name, size) if form == "csv" else _jsonl(file, name, size)
+            frames = (_csv if form == "csv" else _jsonl)(file, name, size, keep=keep)
         with closing(frames):
             yield frames, form
 
@@ -230,8 +248,16 @@ def _broken(name: str) -> Iterator[None]:
         raise DataError(
             f"{name} is neither UTF-8 text nor a Parquet or Arrow file: {error}"
         ) from error
-    except (EOFError, gzip.BadGzipFile) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(f"{name} is not a whole gzip file: {error}") from error
+
+
+def _refuse_damaged(file: Single) -> None:
+    """Raise for a gzip file with wrong bytes: its checksum stands behind the rows they are in."""
+    with _broken(named(file)), suppress(EOFError), _opened(file) as (unpacked, _):
+        packed = isinstance(cast("Any", unpacked), gzip.GzipFile)
+        while packed and unpacked.read(1 << 20):
+            pass
 
 
 @contextmanager
@@ -244,12 +270,31 @@ def _text(file: IO[bytes]) -> Iterator[io.TextIOWrapper]:
         text.detach()
 
 
-def _csv(file: IO[bytes], name: str, size: int) -> Generator[pd.DataFrame | Fault]:
+def _parts(rows: Iterator[Part], size: int, *, keep: bool) -> Iterator[list[Part]]:
+    """Rows in lists of `size`; with `keep`, those before an error come before it."""
+    part: list[Part] = []
+    try:
+        for row in rows:
+            part.append(row)
+            if len(part) == size:
+                yield part
+                part = []
+    except Exception:
+        if keep and part:
+            yield part
+        raise
+    if part:
+        yield part
+
+
+def _csv(file: IO[bytes], name: str, size: int, *, keep: bool) -> Generator[pd.DataFrame | Fault]:
     with _text(file) as text:
-        yield from _csv_lines(text, name, size)
+        yield from _csv_lines(text, name, size, keep=keep)
 
 
-def _csv_lines(text: io.TextIOWrapper, name: str, size: int) -> Iterator[pd.DataFrame]:
+def _csv_lines(
+    text: io.TextIOWrapper, name: str, size: int, *, keep: bool
+) -> Iterator[pd.DataFrame]:
     first = text.readline()
     mark = max(",;\t", key=first.count)
     records = csv.reader(chain([first], text), delimiter=mark, strict=True)
@@ -258,9 +303,9 @@ def _csv_lines(text: io.TextIOWrapper, name: str, size: int) -> Iterator[pd.Data
         rows = (
             _as_wide(cells, head, f"{name} line {records.line_num}") for cells in records if cells
         )
-        part = list(islice(rows, size))
-        yield _texts(part, head)
-        while part := list(islice(rows, size)):
+        parts = _parts(rows, size, keep=keep)
+        yield _texts(next(parts, []), head)
+        for part in parts:
             yield _texts(part, head)
     except csv.Error as error:
         raise DataError(
@@ -284,18 +329,19 @@ def _texts(rows: list[list[str]], head: list[str]) -> pd.DataFrame:
     return pd.concat(columns, axis=1, keys=head) if columns else pd.DataFrame()
 
 
-def _jsonl(file: IO[bytes], name: str, size: int) -> Generator[pd.DataFrame | Fault]:
+def _jsonl(file: IO[bytes], name: str, size: int, *, keep: bool) -> Generator[pd.DataFrame | Fault]:
     with _text(file) as text:
-        yield from _json_lines(text, name, size)
+        yield from _json_lines(text, name, size, keep=keep)
 
 
-def _json_lines(text: io.TextIOWrapper, name: str, size: int) -> Iterator[pd.DataFrame]:
+def _json_lines(
+    text: io.TextIOWrapper, name: str, size: int, *, keep: bool
+) -> Iterator[pd.DataFrame]:
     lines = enumerate(text, 1)
     records = (_record(line, f"{name} line {at}") for at, line in lines if line.strip())
     first = next(records)
     checked = (_same_keys(record, first[1], place) for place, record in records)
-    left = chain([first[1]], checked)
-    while part := list(islice(left, size)):
+    for part in _parts(chain([first[1]], checked), size, keep=keep):
         yield pd.DataFrame({key: _cells([record[key] for record in part]) for key in first[1]})
 
 

@@ -23,6 +23,7 @@ from macex.explanation import Explanations
 from macex.explanation.json import BATCH_FORMAT, explanations_document, plain
 from macex.scale.layout import Field, Layout
 
+BOTH = "\r\n"
 LABEL = "cf.label"  # whole numbers stay whole beside a row without a label
 
 
@@ -31,12 +32,14 @@ class Form(ABC):
     """How explanations are written; `changes` asks for one line per change.
 
     `index` is what the column is called that names the rows, None where they have no names;
-    `layout` is needed by forms with typed columns.
+    `layout` is needed by forms with typed columns, and `names` is the Arrow type of that column,
+    where it is known.
     """
 
     changes: bool = False
     index: str | None = None
     layout: Layout | None = None
+    names: Any = None
     tail: ClassVar[bytes] = b""
     streams: ClassVar[bool] = True
 
@@ -74,7 +77,20 @@ class Csv(Form):
         for field in self.layout.fields if self.layout else ():
             if field.kind == "time" and table[field.name].dtype.kind == "M":
                 table[field.name] = _moments(table[field.name], days=field.days)
-        return table.to_csv(index=False, header=head, lineterminator="\n").encode()
+        lines = _Lines()
+        table.to_csv(lines, index=False, header=head, lineterminator=BOTH)
+        return lines.getvalue().encode()
+
+
+class _Lines(io.StringIO):
+    """Lines that end in a line feed, with every cell in quotes that holds any end of a line.
+
+    The writer of CSV quotes the characters of its own line end alone; it writes line by line.
+    """
+
+    def write(self, line: str) -> int:
+        """One line, as it is written with both characters at its end."""
+        return super().write(line.removesuffix(BOTH) + "\n")
 
 
 def _moments(cells: pd.Series[Any], *, days: bool) -> list[str | None]:
@@ -132,15 +148,23 @@ class Parquet(Form):
             raise TypeError("typed columns need a layout")
         typed = self.layout.typed(table)
         if self.index is not None:
-            typed.insert(0, self.index, table[self.index])
+            names = table[self.index]
+            typed.insert(0, self.index, names if self.names is None else names.astype(object))
         fields = [arrow.field(field.name, _type(arrow, field)) for field in self.layout.fields]
         if self.index is not None:
-            names = arrow.Array.from_pandas(typed[self.index])
-            fields.insert(0, arrow.field(self.index, names.type))
+            fields.insert(0, arrow.field(self.index, self._names_type(typed[self.index])))
         packed = io.BytesIO()
         content = arrow.Table.from_pandas(typed, arrow.schema(fields), preserve_index=False)
         parquet.write_table(content.replace_schema_metadata(None), packed)
         return packed.getvalue()
+
+    def _names_type(self, names: pd.Series[Any]) -> Any:
+        """The type of all names, or of those of a part that do not fit it."""
+        arrow, _ = _arrow()
+        try:
+            return arrow.Array.from_pandas(names, type=self.names).type
+        except (arrow.ArrowException, TypeError, ValueError, OverflowError):
+            return arrow.Array.from_pandas(names).type
 
     def join(self, parts: Sequence[Path], out: IO[bytes]) -> None:
         """One row group a part; a name may be of another type in another part."""
