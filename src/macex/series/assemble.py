@@ -163,7 +163,9 @@ def _misses(
 ) -> dict[int, SeriesCounterfactual | None]:
     """The sample that came nearest to each goal that was not reached."""
     judge = answered.outcome.judge
-    at = np.flatnonzero(wanted & np.isfinite(judge.miss_progress))
+    wanted = wanted & np.isfinite(judge.miss_progress)
+    wanted[list(judge.asker.failed)] = False  # the model cannot be asked about these
+    at = np.flatnonzero(wanted)
     if not len(at) or judge.late:
         return {}
     verdict, decision = judge.confirm(judge.miss_codes[at], at)
