@@ -128,6 +128,25 @@ def test_a_model_that_fails_is_an_error_with_the_sample():
     assert "too hot" in item.reason
 
 
+def test_a_case_on_which_the_model_failed_has_no_miss_that_nobody_scored():
+    class Tiring(Machine):
+        left = None
+
+        def predict_proba(self, cases):
+            self.left = None if self.left is None else self.left - 1
+            if self.left is not None and self.left < 0:
+                raise ValueError("worn out")
+            return bump_and_level(cases)
+
+    model = Tiring()
+    asked = mx.SeriesExplainer(model, made_cases(), method="gradientless", fallback=False)
+    for calls in range(1, 6):
+        model.left = calls
+        (item,) = asked.explain(QUERIES[:1], want=mx.at_least(0.9999, "bump"), on_error="keep")
+        assert "worn out" in item.reason
+        assert item.miss is None
+
+
 def test_a_model_with_a_threshold_of_its_own_decides():
     class Careful:
         classes_ = np.array(["no", "yes"])
