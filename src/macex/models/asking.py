@@ -201,13 +201,10 @@ class Asker:
     def _after(self, fault: Exception, work: _Work, part: Array) -> list[Array]:
         """Blame the rows at fault as far as they are known; what is to be asked about then."""
         if isinstance(fault, NotAScoreError):
-            self._blame_all(fault, work, part[fault.rows])
+            self._blame(fault, work, part[fault.rows])
             return [np.delete(part, fault.rows)]
-        if isinstance(fault, ModelError):  # the whole answer has the wrong form
-            self._blame_all(fault, work, part)
-            return []
-        if len(part) == 1:
-            self._blame(fault, work, int(part[0]))
+        if isinstance(fault, ModelError) or len(part) == 1:  # or the answer has the wrong form
+            self._blame(fault, work, part)
             return []
         return [part[len(part) // 2 :], part[: len(part) // 2]]
 
@@ -235,19 +232,15 @@ class Asker:
             self.cost.rows += len(full)
             self.pace.add(len(full), took)
 
-    def _blame_all(self, fault: Exception, work: _Work, rows: Array) -> None:
-        for row in rows:
-            self._blame(fault, work, int(row))
-
-    def _blame(self, fault: Exception, work: _Work, row: int) -> None:
-        """Give up the queries that a row at fault belongs to, or raise."""
+    def _blame(self, fault: Exception, work: _Work, rows: Array) -> None:
+        """Give up the queries that rows at fault belong to, or raise."""
         known = isinstance(fault, (NotAScoreError, ModelError))
         said = str(fault) if known else f"the model raised {fault!r}"
         if self.keep:
-            for query in work.given_up(row):
-                self.failed[query] = said
+            self.failed |= dict.fromkeys(work.given_up(rows), said)
             return
-        query, codes = int(work.at[work.new[row]]), work.full[work.new[row]]
+        first = work.new[rows[0]]
+        query, codes = int(work.at[first]), work.full[first]
         place = query if self.places is None else int(self.places[query])
         raise ModelError(
             f"{said}, asked about {self.cells(query, codes)} (made from row {place} of the call)",
@@ -291,9 +284,9 @@ class _Work:
         """Take the answers for some of the rows."""
         self.memory.write(self.place[self.new[part]], found)
 
-    def given_up(self, row: int) -> list[int]:
+    def given_up(self, rows: Array) -> list[int]:
         """The queries of which one of the rows is the first at fault, as far as is known."""
-        asking = np.flatnonzero(self.place == self.place[self.new[row]])
+        asking = np.flatnonzero(np.isin(self.place, self.place[self.new[rows]]))
         asking = asking[asking < self.until[self.at[asking]]]
         np.minimum.at(self.until, self.at[asking], asking)
         return np.unique(self.at[asking]).tolist()
