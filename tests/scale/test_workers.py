@@ -61,9 +61,10 @@ def started():
         start_new_session=True,
     )
     yield running
-    for pid in (running.pid, *children(running.pid)):
-        if not gone({pid}):
-            os.kill(pid, signal.SIGKILL)
+    if running.poll() is None:
+        for worker in children(running.pid):
+            os.kill(worker, signal.SIGKILL)
+        running.kill()
     running.communicate()
 
 
