@@ -89,7 +89,8 @@ def test_resume_begins_a_run_that_was_not_begun(macex, files):
     assert macex(ask)[0] == 0
 
 
-def test_an_interrupted_run_can_be_resumed_from_the_keyboard(program, rows):
+def test_an_interrupted_run_can_be_resumed_from_the_keyboard(macex, program):
+    loans(6000, seed=5).to_csv("rows.csv", index=False)  # enough to be at work still
     with subprocess.Popen(
         program(ASK + "result.csv"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
