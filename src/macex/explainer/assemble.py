@@ -182,12 +182,10 @@ def _usual(fitted: Fitted, outcome: Outcome, there: Array) -> Array:
 def _misses(fitted: Fitted, outcome: Outcome, wanted: list[bool]) -> list[Counterfactual | None]:
     """The row that came nearest to each goal that was not reached, if the model could be asked."""
     judge = outcome.judge
-    open_ = np.array(wanted, dtype=bool) & np.isfinite(judge.miss_progress)
-    open_[list(judge.asker.failed)] = False
-    at = np.flatnonzero(open_)
+    at = judge.missed(np.array(wanted, dtype=bool))
     pool = Pool(at, judge.miss_codes[at], judge.miss_progress[at])
     found: list[Counterfactual | None] = [None] * len(wanted)
-    if not len(at) or judge.late:
+    if not len(at):
         return found
     verdict, decision = judge.confirm(pool.codes, at)
     usual = np.full(len(at), np.nan)

@@ -60,6 +60,11 @@ class Asked:
     spent: Array | int = 0  # (Q,) rows that the queries have cost before
     remembered: Remembered | None = None  # what the model has said in the same call
 
+    @property
+    def set_aside(self) -> int:
+        """Rows of each query kept for checking its answers, and for a miss if none is sturdy."""
+        return self.count * (1 + self.sturdy.rows) + bool(self.sturdy)
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -145,8 +150,8 @@ def _limits(asked: Asked, fitted: Fitted) -> Array:
     most += 0 if fitted.grid is None else fitted.grid.rows
     if asked.max_rows is None:
         return np.full(len(asked.rows), most)
-    kept = asked.spent + asked.count * (1 + asked.sturdy.rows) + bool(asked.sturdy)  # a miss
-    return np.maximum(1, asked.max_rows - kept + np.zeros(len(asked.rows), int))
+    left = asked.max_rows - asked.set_aside - asked.spent
+    return np.maximum(1, np.broadcast_to(left, len(asked.rows)))
 
 
 def _task(fitted: Fitted, asked: Asked, space: Space, judge: Judge, verdict: Verdict) -> Task:

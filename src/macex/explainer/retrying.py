@@ -63,6 +63,5 @@ def _room(asked: Asked, spent: Array) -> Array:
     """Which queries, of which each has cost some rows, can pay for one more try, (n,) bool."""
     if asked.max_rows is None:
         return np.ones(len(spent), bool)
-    least = 3 + asked.count * (1 + asked.sturdy.rows)  # itself, a change, the check and a miss
-    room: Array = spent + least <= asked.max_rows
+    room: Array = spent + 2 + asked.set_aside <= asked.max_rows  # itself and a change
     return room

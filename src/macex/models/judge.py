@@ -137,6 +137,12 @@ class Judge:
         over[list(self.asker.failed)] = True
         return over | (self.spent >= self.limit) if self.capped else over
 
+    def missed(self, wanted: Array) -> Array:
+        """Those of the `wanted` (Q,) bool that have a nearest miss and can be asked about it."""
+        there = wanted & np.isfinite(self.miss_progress) & (not self.late)
+        there[list(self.asker.failed)] = False
+        return np.flatnonzero(there)
+
     def renew(self, queries: Array, rows: int) -> None:
         """Let queries (Q,) bool cost `rows` more, unless the caller set the limit."""
         if not self.capped:

@@ -163,10 +163,8 @@ def _misses(
 ) -> dict[int, SeriesCounterfactual | None]:
     """The sample that came nearest to each goal that was not reached."""
     judge = answered.outcome.judge
-    wanted = wanted & np.isfinite(judge.miss_progress)
-    wanted[list(judge.asker.failed)] = False  # the model cannot be asked about these
-    at = np.flatnonzero(wanted)
-    if not len(at) or judge.late:
+    at = judge.missed(wanted)
+    if not len(at):
         return {}
     verdict, decision = judge.confirm(judge.miss_codes[at], at)
     space = answered.outcome.task.space
