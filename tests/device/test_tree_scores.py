@@ -237,6 +237,22 @@ def test_a_forest_and_the_best_of_a_search_are_known():
         assert_same(Explainer(model, frame), frame)
 
 
+@pytest.mark.filterwarnings("ignore:.*deprecated")
+@pytest.mark.parametrize("normalize", ["tree", "forest"])
+def test_trees_with_dropout_count_by_their_weights(normalize):
+    frame = numbers()
+    options = FEW | {"booster": "dart", "rate_drop": 0.5, "normalize_type": normalize}
+    model = xgboost.XGBClassifier(**options).fit(frame, labels(frame, 3))
+    assert_same(Explainer(model, frame), frame)
+
+
+def test_a_booster_without_trees_is_refused():
+    frame = numbers()
+    model = xgboost.XGBClassifier(booster="gblinear").fit(frame, labels(frame))
+    with pytest.raises(ModelError, match="'gblinear', which has no trees: give Dev"):
+        TreeScores(Explainer(model, frame), model.get_booster(), "cpu")
+
+
 def test_another_model_than_the_explainers_is_refused():
     frame = numbers()
     model = xgboost.XGBClassifier(**FEW).fit(frame, labels(frame))
@@ -253,7 +269,6 @@ def test_another_model_than_the_explainers_is_refused():
 
 
 REFUSED = {
-    "dart": ({"booster": "dart", "rate_drop": 0.3}, "the booster is 'dart'"),
     "linear": ({"booster": "gblinear"}, "the model is a XGBClassifier"),
     "hinge": ({"objective": "binary:hinge"}, "the objective is 'binary:hinge'"),
     "marker": ({"missing": -3.0}, "the number -3 stands for missing"),
