@@ -72,6 +72,7 @@ from macex.stages.search.gradientless import GradientlessSearch
 from macex.stages.search.reinforce import Reinforce
 from macex.stages.selection import Selection
 from macex.stages.thresholds import Thresholds
+from macex.version import __version__
 
 __all__ = [
     "Action",
@@ -137,6 +138,7 @@ __all__ = [
     "SeriesExplanations",
     "ServerError",
     "Thresholds",
+    "__version__",
     "above",
     "above_row",
     "accelerate",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from importlib.metadata import version
 from pathlib import Path
 
 import pandas as pd
@@ -133,6 +134,11 @@ def test_a_pipe_goes_through(program, files):
     assert done.returncode == 0
     lines = done.stdout.decode().splitlines()
     assert [json.loads(line)["status"] for line in lines] == ["found"] * 40
+
+
+def test_the_version_is_that_of_the_installed_package(macex):
+    assert macex("--version") == (0, version("macex") + "\n", "")
+    assert version("macex") == mx.__version__
 
 
 def test_doctor_names_what_is_installed(macex):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -27,6 +27,7 @@ from macex.cli import (
     whatif,
 )
 from macex.errors import MacexError
+from macex.version import __version__
 
 WRONG, INTERRUPTED = 2, 130
 WRONG_USE: Any = typer.BadParameter.__base__  # what all errors in the use of options derive from
@@ -40,6 +41,25 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """What comes before every command."""
+
+
 app.command("demo")(demo.main)
 app.command("explain")(explain.explain)
 app.command("schema")(schema.schema)

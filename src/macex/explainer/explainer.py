@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from importlib.metadata import version
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -33,6 +31,7 @@ from macex.explanation import Explanation, Explanations
 from macex.models.asking import Asker
 from macex.render.names import Name
 from macex.schema import Array, Rows, Schema
+from macex.version import __version__
 
 
 class Explainer(Populations):
@@ -249,7 +248,7 @@ class Explainer(Populations):
     def _explanations(self, items: list[Explanation], asked: Asked) -> Explanations:
         options = self._fitted.options
         meta = {
-            "version": _version(),
+            "version": __version__,
             "method": self.method,
             "prefer": options.prefer,
             "seed": options.random_state,
@@ -338,11 +337,6 @@ class Explainer(Populations):
             "prefers": options.prefer,
         }
         return facts_fragment("Explainer", facts)
-
-
-@cache
-def _version() -> str:
-    return version("macex")
 
 
 def check_classes(classes: Any) -> None:

@@ -18,6 +18,7 @@ from macex.explainer.fingerprint import fingerprint
 from macex.explainer.saving import written_options
 from macex.explanation.json import explanation_document, plain
 from macex.schema.stated import stated
+from macex.version import __version__
 
 if TYPE_CHECKING:
     from macex.explainer.explainer import Explainer
@@ -97,5 +98,5 @@ class Recorder:
 @cache
 def versions() -> dict[str, str]:
     """The versions that answers may depend on."""
-    names = ("macex", "numpy", "scipy", "scikit-learn", "pandas")
-    return {"python": platform.python_version(), **{name: version(name) for name in names}}
+    libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "pandas")}
+    return {"python": platform.python_version(), "macex": __version__, **libraries}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.metadata import version
 
 from fastapi import FastAPI
 
@@ -15,6 +14,7 @@ from macex.server.problems import add_problems
 from macex.server.security.wrapping import Wrapping
 from macex.server.settings import Settings
 from macex.server.state import Server, server_for
+from macex.version import __version__
 
 ABOUT = "The least that would have to be different for a model to decide otherwise."
 
@@ -25,7 +25,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app = FastAPI(
         title="macex",
         summary=ABOUT,
-        version=version("macex"),
+        version=__version__,
         openapi_url="/api/v1/openapi.json",
         docs_url=None,
         redoc_url=None,

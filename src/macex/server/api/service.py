@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
@@ -12,6 +10,7 @@ from macex.server.api.shapes import Health, Limits, SessionRequest, SessionSaid
 from macex.server.problems import documented
 from macex.server.security.gate import Caller
 from macex.server.security.sessions import COOKIE
+from macex.version import __version__
 
 router = APIRouter(tags=["service"], responses=documented())
 
@@ -20,7 +19,7 @@ router = APIRouter(tags=["service"], responses=documented())
 def health(server: Running) -> Health:
     """Whether the server is there, and how much one request may ask for. Needs no key."""
     limits = {name: getattr(server.settings, name) for name in Limits.model_fields}
-    return Health(version=version("macex"), limits=Limits(**limits))
+    return Health(version=__version__, limits=Limits(**limits))
 
 
 @router.get(
