@@ -83,10 +83,15 @@ def test_a_folder_of_parts_is_a_table_like_any_other(night, tmp_path):
 
 
 def test_a_folder_of_something_else_is_left_alone(night, tmp_path):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "letter").touch()
-    with pytest.raises(mx.OptionError, match="other files"):
-        mx.explain_file(bank(), night, tmp_path / "mine", force=True)
+    for name in ("letter", "part-00000-1f2e.snappy.parquet"):
+        folder = tmp_path / name.partition(".")[0]
+        folder.mkdir()
+        (folder / name).touch()
+        for _ in range(2):
+            with pytest.raises(mx.OptionError, match="other files"):
+                mx.explain_file(bank(), night, folder, force=True)
+            (folder / "_SUCCESS").touch()  # by another program
+        assert {file.name for file in folder.iterdir()} == {name, "_SUCCESS"}
 
 
 def stopping(after: int):
@@ -341,6 +346,7 @@ def test_the_rows_before_a_broken_line_are_read_whatever_the_chunks(tmp_path, na
         done = mx.explain_file(bank(), folder, tmp_path / f"{chunk}.csv", chunk=chunk)
         assert (done.rows, len(done.faults)) == (70, 1)
         assert f"{name} line 3" in done.faults[0]
+        assert done.faults[0].count(name) == 1
         same(pd.read_csv(tmp_path / f"{chunk}.csv"), bank().explain(ROWS.head(70)).to_frame())
 
 

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from time import sleep
 
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
@@ -173,3 +174,13 @@ def test_a_row_alone_counts_as_one():
 def test_what_is_no_row_of_frames_is_refused_at_once(frames):
     with pytest.raises(mx.OptionError, match="iterable of frames"):
         mx.explain_frames(bank(), frames)
+
+
+@pytest.mark.parametrize("names", [["self", "other"], [0, 1]])
+def test_a_cell_that_cannot_be_read_costs_its_row_whatever_columns_are_called(names):
+    data = pd.DataFrame(np.random.default_rng(0).integers(0, 9, (50, 2)), columns=names)
+    explainer = mx.Explainer(lambda rows: rows.iloc[:, 0] / 9, data, classes=("no", "yes"))
+    rows = data.head(4).astype(object)
+    rows.iloc[2, 0] = "many"
+    (made,) = mx.explain_frames(explainer, [rows], on_error="keep")
+    assert made["cf.status"].tolist() == ["found", "found", "not_found", "found"]

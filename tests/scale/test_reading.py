@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import macex as mx
+from macex.errors import DataError
 from macex.scale.reading import Chunk, count_rows, raw_chunks, read_chunks, read_table
 
 TABLE = pd.DataFrame(
@@ -110,3 +111,38 @@ def test_the_rows_before_a_gzip_file_is_cut_off_are_read(path, tmp_path, size):
     *chunks, fault = raw_chunks([path, tmp_path / "z.csv.gz"], size)
     assert "not a whole gzip file" in str(fault)
     assert sum(chunk.rows for chunk in chunks) == 4 + 3
+
+
+LINES = {
+    "csv": 'a,"b\nb"\n1,x\n\n\n2,"y\ny"\nmany,z\n',
+    "jsonl": '{"a": 1, "b": "x"}\n\n \n{"a": 2, "b": "y"}\n\n{"a": "many", "b": "z"}\n',
+}
+
+
+@pytest.mark.parametrize("size", [1, 2, 100])
+@pytest.mark.parametrize(("form", "line"), [("csv", 8), ("jsonl", 6)])
+def test_a_fault_names_the_line_that_an_editor_shows(tmp_path, form, line, size):
+    (tmp_path / "rows").write_text(LINES[form])
+    chunks = [part for part in raw_chunks(tmp_path / "rows", size) if isinstance(part, Chunk)]
+    assert [len(part.frame) for part in chunks][:-1] == [size] * (len(chunks) - 1)
+    assert chunks[-1].place(chunks[-1].rows - 1) == f"{tmp_path / 'rows'} line {line}"
+
+
+@pytest.mark.parametrize(("text", "line"), [('a,b\n\n1,"x\n\n"\n3\n', 6), ("a,b\n1,2\n\n\n3\n", 5)])
+def test_a_broken_line_is_named_by_where_it_begins(tmp_path, text, line):
+    (tmp_path / "rows.csv").write_text(text)
+    with pytest.raises(DataError, match=f"line {line} has 1 cells, the header has 2"):
+        read_table(tmp_path / "rows.csv")
+
+
+def test_a_day_that_is_none_is_named_by_its_line(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,day\n\n1,2024-01-01\n2,soon\n")
+    with pytest.raises(DataError, match=r"line 4: column 'day' holds 'soon'"):
+        read_table(tmp_path / "rows.csv", dates=["day"])
+
+
+def test_whole_numbers_and_fractions_of_json_lines_are_numbers(tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"a": 1}\n{"a": 2.5}\n{"a": null}\n')
+    pd.testing.assert_frame_equal(
+        read_table(tmp_path / "rows.jsonl"), pd.DataFrame({"a": [1, 2.5, np.nan]})
+    )

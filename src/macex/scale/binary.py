@@ -11,7 +11,7 @@ from typing import IO, Any
 import pandas as pd
 
 from macex.errors import DataError
-from macex.scale.sources import Fault
+from macex.scale.sources import Fault, Rows
 
 
 def arrow_module(name: str) -> Any:
@@ -32,9 +32,7 @@ def whole(form: str, name: str) -> Iterator[None]:
         raise DataError(f"{name} is not a whole {form.title()} file: {error}") from error
 
 
-def binary_chunks(
-    file: IO[bytes], form: str, name: str, size: int
-) -> Generator[pd.DataFrame | Fault]:
+def binary_chunks(file: IO[bytes], form: str, name: str, size: int) -> Generator[Rows | Fault]:
     """The rows of a file, at most `size` at a time, and the row groups that cannot be read."""
     source = file if file.seekable() else io.BytesIO(file.read())
     with whole(form, name):
@@ -47,9 +45,9 @@ def binary_chunks(
                 yield part
                 continue
             for at in range(0, len(part), size):
-                yield framed(part.slice(at, size))
+                yield Rows(framed(part.slice(at, size)))
     if not some:
-        yield empty.to_pandas()
+        yield Rows(empty.to_pandas())
 
 
 def column_type(file: IO[bytes], form: str, name: str, column: str) -> Any:

@@ -26,7 +26,7 @@ from macex.scale.auditing import audit_path
 from macex.scale.layout import answers_layout, changes_layout
 from macex.scale.names import names_type
 from macex.scale.partition import CHUNK
-from macex.scale.parts import DONE, Folder, Parts
+from macex.scale.parts import DONE, PART, Folder, Parts
 from macex.scale.progress import Progress, reporting
 from macex.scale.question import Question
 from macex.scale.reading import Chunk, count_rows, dropped, raw_chunks, require
@@ -255,7 +255,8 @@ def _refuse_folder(path: Path, *, force: bool) -> None:
     if path.suffix:
         raise OptionError(f"{path} is a folder: name a file, such as result.csv")
     inside = {file.name for file in path.iterdir()}
-    if inside and not inside & {DONE, "_macex"}:
+    other = [name for name in inside if not (name.startswith((".", "_")) or PART.fullmatch(name))]
+    if inside and (other or not inside & {DONE, "_macex"}):
         raise OptionError(f"{path} is a folder with other files: name a new or an empty one")
     if DONE in inside and not force:
         raise OptionError(f"{path} holds a finished run: pass --force (force=True) to replace it")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -21,6 +22,7 @@ from macex.scale.writing import Form
 
 JOB = "job.json"
 DONE = "_SUCCESS"
+PART = re.compile(r"part-\d{6,}\.parquet")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -191,8 +193,9 @@ class Folder(Parts):
 
     def _forget(self) -> None:
         """The mark goes first: it never stands over a folder that is not whole."""
-        for old in (self.out / DONE, *self.out.glob("part-*.parquet")):
-            old.unlink(missing_ok=True)
+        (self.out / DONE).unlink(missing_ok=True)
+        for old in [file for file in self.out.iterdir() if PART.fullmatch(file.name)]:
+            old.unlink()
         super()._forget()
 
     def part(self, at: int) -> Path:

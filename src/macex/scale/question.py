@@ -104,5 +104,8 @@ class Question:
         if not isinstance(rows, pd.DataFrame):
             return rows
         plain = {c.name for c in self.explainer.schema.frame_columns if not c.storage.objects}
-        loose = [c for c in rows.columns if rows[c].dtype == object and str(c) in plain]
-        return rows.assign(**{column: rows[column].infer_objects() for column in loose})
+        kept = rows.copy(deep=False)
+        for column in rows.columns:
+            if rows[column].dtype == object and str(column) in plain:
+                kept[column] = rows[column].infer_objects()
+        return kept

@@ -7,16 +7,13 @@ standard input, is read once.
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
-import json
 import zlib
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal, TypeVar, cast
 
@@ -25,8 +22,9 @@ import pandas as pd
 
 from macex.errors import DataError, closest
 from macex.scale.binary import arrow_module, binary_chunks, column_type, whole
-from macex.scale.sources import Fault, Origin, Single, files_of, named
-from macex.scale.text import Place, as_numbers, as_trained, inferred, parsed_times
+from macex.scale.lines import csv_frames, json_frames
+from macex.scale.sources import Fault, Origin, Rows, Single, files_of, named
+from macex.scale.text import as_numbers, as_trained, inferred, parsed_times
 from macex.schema import Column
 
 Form = Literal["csv", "parquet", "arrow", "jsonl"]
@@ -46,6 +44,7 @@ class Chunk:
     name: str
     start: int
     first: int
+    lines: Sequence[int] | None = None
 
     @property
     def rows(self) -> int:
@@ -60,17 +59,25 @@ class Chunk:
         A cell of a text file that is no such value is an error, or is left as text.
         """
         kept = dropped(self.frame, drop, self.name)
-        if self.form in ("csv", "jsonl"):
-            kept = _typed(kept, columns, self.form, self.place, strict=strict)
-        else:
-            kept = _numbered(kept, columns)
+        for column in columns:
+            if column.name in kept:
+                kept[column.name] = self._typed(kept[column.name], column, strict=strict)
         kept.index = pd.RangeIndex(self.start, self.start + len(kept))
         return kept
 
+    def _typed(self, cells: pd.Series, column: Column, *, strict: bool) -> pd.Series:
+        if self.form == "csv" or (self.form == "jsonl" and column.kind == "datetime"):
+            return as_trained(cells, column, self.place, strict=strict)
+        if self.form == "jsonl":
+            return as_numbers(cells, column)
+        number = column.storage.numbers.kind in "iuf" and cells.dtype == object
+        decimal = number and set(map(type, cells.dropna())) == {Decimal}
+        return cells.astype(np.float64) if decimal else cells
+
     def place(self, at: int) -> str:
         """Where a row of the chunk stands."""
-        if self.form in ("csv", "jsonl"):
-            return f"{self.name} line {self.first + at + (2 if self.form == 'csv' else 1)}"
+        if self.lines is not None:
+            return f"{self.name} line {self.lines[at]}"
         return f"{self.name} row {self.first + at}"
 
 
@@ -80,16 +87,23 @@ def read_table(
     """A whole table, each column as its cells look; `dates` are columns of points in time."""
     name = named(origin)
     with _frames(origin, READ_WHOLE) as (frames, form):
-        table = dropped(pd.concat([_sound(part) for part in frames], ignore_index=True), drop, name)
+        parts = [_sound(part) for part in frames]
+    table = dropped(pd.concat([part.frame for part in parts], ignore_index=True), drop, name)
+    lines = [line for part in parts for line in part.lines or ()]
     for column in dates:
         if column in table:
-            table[column] = parsed_times(table[column], column, lines_of(name, 0))
-    if form == "csv":
+            place = Chunk(table, form, name, 0, 0, lines or None).place
+            table[column] = parsed_times(table[column], column, place)
+    if form in ("csv", "jsonl"):
+        look = inferred if form == "csv" else _as_listed
         cells = {column: table[column] for column in table.columns}
-        table = pd.DataFrame(
-            {name: held if name in dates else inferred(held) for name, held in cells.items()}
-        )
+        table = pd.DataFrame({c: held if c in dates else look(held) for c, held in cells.items()})
     return table
+
+
+def _as_listed(cells: pd.Series) -> pd.Series:
+    """Whole numbers and fractions are one kind of number where all rows are known."""
+    return pd.Series(list(cells)) if cells.dtype == object else cells
 
 
 def read_chunks(
@@ -120,7 +134,8 @@ def raw_chunks(origin: Origin, size: int, *, strict: bool = False) -> Iterator[C
         except (DataError, FileNotFoundError, PermissionError) as error:
             if not keep:
                 raise
-            yield Fault(named(file), f"{error}; what follows in this file is left out")
+            said = error.strerror if isinstance(error, OSError) else error
+            yield Fault(named(file), f"{said}; what follows in this file is left out")
 
 
 def _file_chunks(file: Single, size: int, start: int, *, keep: bool) -> Iterator[Chunk | Fault]:
@@ -133,8 +148,8 @@ def _file_chunks(file: Single, size: int, start: int, *, keep: bool) -> Iterator
                 yield part
                 first += part.rows
             else:
-                yield Chunk(part, form, name, start + first, first)
-                first += len(part)
+                yield Chunk(part.frame, form, name, start + first, first, part.lines)
+                first += len(part.frame)
 
 
 def _sound(part: Part | Fault) -> Part:
@@ -192,26 +207,21 @@ def require(table: pd.DataFrame, column: str, name: str, option: str) -> None:
         raise DataError(f"{option} names {column!r}, but {name} has no such column{hint}")
 
 
-def lines_of(name: str, start: int) -> Place:
-    """Where row `at` of a chunk stands in its file."""
-    return lambda at: f"{name} line {start + at + 2}"
-
-
 @contextmanager
 def _frames(
     origin: Single, size: int, *, keep: bool = False
-) -> Iterator[tuple[Iterator[pd.DataFrame | Fault], Form]]:
+) -> Iterator[tuple[Iterator[Rows | Fault], Form]]:
     """The rows of a table, `size` at a time, and the form they were in.
 
     With `keep`, the rows before a broken line come before its error, also if they are fewer.
     """
     name = named(origin)
     with _broken(name), _opened(origin) as (file, form):
-        frames: Generator[pd.DataFrame | Fault]
+        frames: Generator[Rows | Fault]
         if form in ("parquet", "arrow"):
             frames = binary_chunks(file, form, name, size)
         else:
-            frames = (_csv if form == "csv" else _jsonl)(file, name, size, keep=keep)
+            frames = (csv_frames if form == "csv" else json_frames)(file, name, size, keep=keep)
         with closing(frames):
             yield frames, form
 
@@ -258,138 +268,3 @@ def _refuse_damaged(file: Single) -> None:
         packed = isinstance(cast("Any", unpacked), gzip.GzipFile)
         while packed and unpacked.read(1 << 20):
             pass
-
-
-@contextmanager
-def _text(file: IO[bytes]) -> Iterator[io.TextIOWrapper]:
-    """The bytes of a file as text; closing them stays with who opened them."""
-    text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-    try:
-        yield text
-    finally:
-        text.detach()
-
-
-def _parts(rows: Iterator[Part], size: int, *, keep: bool) -> Iterator[list[Part]]:
-    """Rows in lists of `size`; with `keep`, those before an error come before it."""
-    part: list[Part] = []
-    try:
-        for row in rows:
-            part.append(row)
-            if len(part) == size:
-                yield part
-                part = []
-    except Exception:
-        if keep and part:
-            yield part
-        raise
-    if part:
-        yield part
-
-
-def _csv(file: IO[bytes], name: str, size: int, *, keep: bool) -> Generator[pd.DataFrame | Fault]:
-    with _text(file) as text:
-        yield from _csv_lines(text, name, size, keep=keep)
-
-
-def _csv_lines(
-    text: io.TextIOWrapper, name: str, size: int, *, keep: bool
-) -> Iterator[pd.DataFrame]:
-    first = text.readline()
-    mark = max(",;\t", key=first.count)
-    records = csv.reader(chain([first], text), delimiter=mark, strict=True)
-    try:
-        head = next(records)
-        rows = (
-            _as_wide(cells, head, f"{name} line {records.line_num}") for cells in records if cells
-        )
-        parts = _parts(rows, size, keep=keep)
-        yield _texts(next(parts, []), head)
-        for part in parts:
-            yield _texts(part, head)
-    except csv.Error as error:
-        raise DataError(
-            f"{name} line {records.line_num}: the file was cut off, or a quote is open: {error}"
-        ) from error
-
-
-def _as_wide(cells: list[str], head: list[str], place: str) -> list[str]:
-    """A line with too few cells is a file cut off, not a row of missing values."""
-    if len(cells) != len(head):
-        raise DataError(
-            f"{place} has {len(cells)} cells, the header has {len(head)}: "
-            "the file was cut off, or the line is broken"
-        )
-    return cells
-
-
-def _texts(rows: list[list[str]], head: list[str]) -> pd.DataFrame:
-    columns = [pd.Series(cells, dtype=str) for cells in zip(*rows, strict=True)] if rows else []
-    columns = columns or [pd.Series(dtype=str) for _ in head]
-    return pd.concat(columns, axis=1, keys=head) if columns else pd.DataFrame()
-
-
-def _jsonl(file: IO[bytes], name: str, size: int, *, keep: bool) -> Generator[pd.DataFrame | Fault]:
-    with _text(file) as text:
-        yield from _json_lines(text, name, size, keep=keep)
-
-
-def _json_lines(
-    text: io.TextIOWrapper, name: str, size: int, *, keep: bool
-) -> Iterator[pd.DataFrame]:
-    lines = enumerate(text, 1)
-    records = (_record(line, f"{name} line {at}") for at, line in lines if line.strip())
-    first = next(records)
-    checked = (_same_keys(record, first[1], place) for place, record in records)
-    for part in _parts(chain([first[1]], checked), size, keep=keep):
-        yield pd.DataFrame({key: _cells([record[key] for record in part]) for key in first[1]})
-
-
-def _cells(values: list[Any]) -> Any:
-    """Whole numbers stay whole beside a missing one."""
-    if set(map(type, values)) != {int, type(None)}:
-        return values
-    try:
-        return pd.array(values, dtype="Int64")
-    except OverflowError:
-        return values
-
-
-def _record(line: str, place: str) -> tuple[str, dict[str, Any]]:
-    try:
-        record = json.loads(line)
-    except ValueError as error:
-        raise DataError(f"{place} is not whole JSON: {error}") from error
-    if not isinstance(record, dict):
-        raise DataError(f'{place} is no object such as {{"age": 40}}')
-    return place, record
-
-
-def _same_keys(record: dict[str, Any], first: dict[str, Any], place: str) -> dict[str, Any]:
-    if record.keys() != first.keys():
-        other = min(record.keys() ^ first.keys())
-        has = "has a cell" if other in record else "has no cell"
-        raise DataError(f"{place} {has} {other!r}, unlike the first line")
-    return record
-
-
-def _typed(
-    frame: pd.DataFrame, columns: Sequence[Column], form: Form, place: Place, *, strict: bool
-) -> pd.DataFrame:
-    """The columns known from training in their types; others as they are."""
-    known = [(frame[column.name], column) for column in columns if column.name in frame]
-    if form == "jsonl":
-        typed = {c.name: as_numbers(cells, c) for cells, c in known if cells.dtype.kind in "iuf"}
-        known = [(cells, column) for cells, column in known if column.kind == "datetime"]
-    else:
-        typed = {}
-    read = {c.name: as_trained(cells, c, place, strict=strict) for cells, c in known}
-    return frame.assign(**typed, **read)
-
-
-def _numbered(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
-    """Decimals of columns that were trained on numbers as numbers."""
-    plain = [c.name for c in columns if c.storage.numbers.kind in "iuf" and c.name in frame]
-    loose = [name for name in plain if frame[name].dtype == object]
-    decimal = [name for name in loose if set(map(type, frame[name].dropna())) == {Decimal}]
-    return frame.assign(**{name: frame[name].astype(np.float64) for name in decimal})

@@ -7,13 +7,22 @@ from dataclasses import dataclass
 from glob import glob
 from hashlib import sha256
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
+
+import pandas as pd
 
 from macex.audit import file_hash
 from macex.errors import DataError, OptionError
 
 Single = str | Path | IO[bytes]
 Origin = Single | Sequence[str | Path]
+
+
+class Rows(NamedTuple):
+    """Some rows of a file, and in a file of text the line each begins on, the first being 1."""
+
+    frame: pd.DataFrame
+    lines: Sequence[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -25,7 +34,8 @@ class Fault:
     rows: int = 0
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.reason}"
+        said = self.reason.startswith(self.place)  # the reason may say it, and where in it
+        return self.reason if said else f"{self.place}: {self.reason}"
 
 
 def files_of(origin: Origin) -> list[Single]:

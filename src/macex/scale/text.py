@@ -125,13 +125,40 @@ def _numbers(words: Any, rows: Any, column: Column, place: Place) -> Any:
             f"{place(int(rows[at]))}: column {column.name!r} holds {words[at]!r}, "
             "which is no number"
         ) from None
-    whole = column.integer and (np.abs(numbers) < EXACT).all() and (numbers % 1 == 0).all()
-    return numbers.astype(np.int64) if whole else numbers
+    if not column.integer:
+        return numbers
+    whole = _are_whole(numbers)
+    if whole.all():
+        return numbers.astype(np.int64)
+    return np.array([int(n) if w else n for n, w in zip(numbers, whole, strict=True)], object)
+
+
+def _are_whole(numbers: Any) -> Any:
+    return (np.abs(numbers) < EXACT) & (np.floor(numbers) == numbers)
 
 
 def as_numbers(cells: pd.Series, column: Column) -> pd.Series:
     """Numbers of a JSON file as training has them, so that no cell changes another's look."""
-    return cells.astype(np.float64) if column.storage.numbers.kind == "f" else cells
+    wanted, held = column.storage.numbers.kind, cells.dtype.kind
+    if wanted == "f" and held in "iuf":
+        return cells.astype(np.float64)
+    if wanted not in "iuf" or (wanted in "iu" and held in "iu"):
+        return cells
+    turned = _as_fraction if wanted == "f" else _as_whole
+    values = [turned(cell) for cell in cells]
+    plain = all(type(value) is (float if wanted == "f" else int) for value in values)
+    return pd.Series(values, index=cells.index, dtype=None if plain else object)
+
+
+def _as_fraction(cell: object) -> object:
+    try:
+        return float(cell) if type(cell) is int else cell
+    except OverflowError:
+        return cell
+
+
+def _as_whole(cell: object) -> object:
+    return int(cell) if isinstance(cell, float) and _are_whole(cell) else cell
 
 
 def _is_number(word: str) -> bool:

@@ -88,8 +88,8 @@ def _in_order(
     except BrokenProcessPool as error:
         raise RunError(
             "a worker process died: it was killed, ran out of memory, could not open the model, or "
-            "the model ended it. What is written is whole: go on with --resume (resume=True), with "
-            "fewer jobs if memory is short, with one if the model cannot travel"
+            "the model ended it. Take fewer jobs if memory is short, one if the model cannot "
+            "travel. What a run has written to a file is whole: go on with --resume (resume=True)"
         ) from error
 
 

@@ -75,8 +75,8 @@ class Csv(Form):
         """Lines; the first part begins with the header."""
         table = self.table(found, start)
         for field in self.layout.fields if self.layout else ():
-            if field.kind == "time" and table[field.name].dtype.kind == "M":
-                table[field.name] = _moments(table[field.name], days=field.days)
+            if field.kind in ("time", "span"):
+                table[field.name] = _times(table[field.name], days=field.days)
         lines = _Lines()
         table.to_csv(lines, index=False, header=head, lineterminator=BOTH)
         return lines.getvalue().encode()
@@ -93,8 +93,8 @@ class _Lines(io.StringIO):
         return super().write(line.removesuffix(BOTH) + "\n")
 
 
-def _moments(cells: pd.Series[Any], *, days: bool) -> list[str | None]:
-    """Points in time as text, each by itself and not like the others of its part."""
+def _times(cells: pd.Series[Any], *, days: bool) -> list[str | None]:
+    """Points and spans of time as text, each by itself and not like the others of its part."""
     texts = [
         None if missing else str(cell) for cell, missing in zip(cells, cells.isna(), strict=True)
     ]
