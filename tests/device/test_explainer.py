@@ -280,7 +280,9 @@ def test_codes_are_left_as_they_were():
         (np.where(np.arange(8) == 2, 99.0, 0.0)[None], "column 'education'"),
         (np.where(np.arange(8) == 2, 0.5, 0.0)[None], "column 'education'"),
         (np.where(np.arange(8) == 2, -1.0, 0.0)[None], "column 'education'"),
+        (np.where(np.arange(8) == 0, 30.5, 0.0)[None], "column 'age'"),
         (np.array([["a"] * 8]), "holds no codes"),
+        (None, "NoneType that holds no codes"),
         (pd.DataFrame(np.zeros((1, 8))), "DataFrame that holds no codes"),
     ],
 )
@@ -343,3 +345,31 @@ def test_a_gpu_answers_as_a_cpu_does():
     finally:
         module.to("cpu")
     agrees(world, CodeAnswers(*map(on_host, found)), equal=0.9)
+
+
+def test_codes_may_be_in_any_order_of_memory():
+    codes = adult().codes[:20]
+    told = answered(adult(), "cpu")
+    found = adult().fast("cpu").explain(codes[::-1])
+    np.testing.assert_array_equal(on_host(found.codes)[::-1], told.codes[:20])
+
+
+def test_the_device_is_that_of_the_scores():
+    fast = DeviceExplainer(numbers().explainer, numbers().scores)
+    assert isinstance(fast.explain(numbers().codes[:3]).codes, torch.Tensor)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_score_of_a_row_whose_answer_is_dropped_is_its_own(device):
+    world = adult()
+
+    def other(codes):  # not what the model says
+        old = codes[:, 0] > 40
+        return 0.01 + 0.98 * (old.astype(float) if device is None else old.double())
+
+    fast = DeviceExplainer(world.explainer, other, device=device)
+    found = fast.explain(world.codes, want="high")
+    dropped = ~on_host(found.found)
+    assert dropped.any()
+    np.testing.assert_array_equal(on_host(found.codes)[dropped], world.codes[dropped])
+    np.testing.assert_allclose(on_host(found.score), on_host(other(found.codes)), atol=1e-6)

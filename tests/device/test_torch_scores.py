@@ -54,3 +54,22 @@ def test_outputs_that_are_no_logits_are_taken_as_they_are():
     found = TorchScores(explainer, module)(codes)
     assert found.shape == (len(frame), 1)
     np.testing.assert_allclose(found[:, 0], explainer.score(frame, want="yes"), atol=1e-5)
+
+
+LAYERS = {"dropout": torch.nn.Dropout(0.5), "normal": torch.nn.BatchNorm1d(24)}
+
+
+@pytest.mark.parametrize("layer", LAYERS.values(), ids=LAYERS)
+def test_a_module_that_is_still_learning_is_asked_as_it_predicts_and_left_as_it_was(layer):
+    frame = numbers().queries
+    first, *rest = network(frame.shape[1], 1)
+    module = torch.nn.Sequential(first, layer, *rest).train()
+    module[2].eval()
+    explainer = Explainer(Network(module, classes=("no", "yes"), logits=True), frame)
+    codes = torch.as_tensor(explainer.schema.read(frame).codes)
+    before = {name: held.clone() for name, held in module.state_dict().items()}
+    found = TorchScores(explainer, module, logits=True)(codes)
+    np.testing.assert_allclose(found[:, 0], explainer.score(frame, want="yes"), atol=1e-5)
+    assert [part.training for part in module] == [True, True, False, True, True, True]
+    for name, held in module.state_dict().items():
+        assert torch.equal(held, before[name])

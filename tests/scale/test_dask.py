@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import macex as mx
 from macex.scale.dask import explain
 from scale.town import applicants, bank, deadly_bank, expected, ordered
 
@@ -74,3 +77,42 @@ def test_partitions_may_be_without_rows(cluster):
     made = explain(some, bank()).compute()
     assert ordered(made) == ordered(expected(bank(), rows[rows["key"] == 7]))
     assert explain(none, bank()).compute().dtypes.equals(made.dtypes)
+
+
+def test_objects_that_dask_makes_text_of_are_what_they_were():
+    draw = np.random.default_rng(0)
+    flags = np.array([True, False, None], dtype=object)[draw.integers(0, 3, 80)]
+    rows = pd.DataFrame({"points": draw.integers(0, 50, 80), "flag": flags})
+
+    def late(given):
+        return 1 / (1 + np.exp(25 - given["points"] - 9.0 * (given["flag"] == True)))  # noqa: E712
+
+    explainer = mx.Explainer(late, rows, classes=("no", "yes"))
+    given = dd.from_pandas(rows.assign(key=range(80)), npartitions=3)
+    assert given.dtypes["flag"] == "string"
+    made = explain(given, explainer).compute(scheduler="synchronous")
+    told = expected(explainer, rows.assign(key=range(80)))
+    assert made["cf.status"].tolist() == told["cf.status"].tolist() == ["found"] * 80
+    assert made["points"].tolist() == told["points"].tolist()
+
+
+def test_columns_may_be_called_by_numbers():
+    rows = pd.DataFrame(np.random.default_rng(0).integers(0, 50, (60, 2)))
+    explainer = mx.Explainer(lambda given: given[0] / 50, rows, classes=("no", "yes"))
+    given = dd.from_pandas(rows.assign(key=range(60)), npartitions=2)
+    made = explain(given, explainer)
+    found = made.compute(scheduler="synchronous")
+    assert found.columns.tolist()[:3] == made.columns.tolist()[:3] == ["key", 0, 1]
+    assert found[0].tolist() == explainer.explain(rows).to_frame()[0].tolist()
+
+
+def test_two_columns_of_one_name_are_refused():
+    rows = applicants(5)
+    twice = pd.concat([rows, rows[["key"]]], axis=1)
+    with pytest.raises(mx.DataError, match="two columns 'key'"):
+        explain(dd.from_pandas(twice, npartitions=1), bank())
+
+
+def test_a_frame_in_memory_is_no_table_of_dask():
+    with pytest.raises(mx.OptionError, match="Dask DataFrame is expected, not a DataFrame"):
+        explain(applicants(3), bank())

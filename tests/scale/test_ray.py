@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from macex.errors import DataError
+from macex.errors import DataError, OptionError
 from macex.scale.ray import explain
 from scale.town import applicants, bank, deadly_bank, expected, ordered
 
@@ -70,3 +70,14 @@ def test_blocks_may_be_without_rows(cluster):
     assert explain(ray.data.from_pandas(rows.head(0)), bank(), workers=1).count() == 0
     with pytest.raises(DataError, match="no columns"):
         explain(ray.data.from_items([]), bank())
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, "2", True])
+def test_wrong_workers_are_refused_at_once(cluster, workers):
+    with pytest.raises(OptionError, match="workers must be a whole number"):
+        explain(blocks(applicants(4)), bank(), workers=workers)
+
+
+def test_a_frame_in_memory_is_no_dataset_of_ray():
+    with pytest.raises(OptionError, match="Ray dataset is expected, not a DataFrame"):
+        explain(applicants(3), bank())

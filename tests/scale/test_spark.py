@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import macex as mx
+from lending import loans
 from macex.scale.spark import explain
 from scale.town import applicants, bank, deadly_bank, expected, ordered
 
@@ -90,3 +91,90 @@ def test_partitions_may_be_without_rows(spark):
     made = explain(frame.where("key = 7"), bank()).toPandas()
     assert ordered(made) == ordered(expected(bank(), rows[rows["key"] == 7]))
     assert explain(frame.where("key < 0"), bank()).count() == 0
+
+
+def clock(zone: str | None) -> tuple[mx.Explainer, pd.DataFrame]:
+    """An explainer of points in time, of a zone or of none, and rows with a null."""
+    when = pd.date_range("2020-10-24 20:00", periods=60, freq="30min", tz=zone).as_unit("us")
+    rows = pd.DataFrame({"points": range(60), "when": when})
+
+    def late(given):
+        return (given["points"] > 30) * 0.8 + 0.1
+
+    return mx.Explainer(late, rows, classes=("no", "yes")), rows.assign(key=range(60))
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/New_York"])
+def test_points_in_time_of_a_zone_are_features(spark, zone):
+    explainer, rows = clock(zone)
+    made = explain(spark.createDataFrame(rows), explainer)
+    assert made.schema["when"].dataType.typeName() == "timestamp"
+    seconds = "unix_micros(when) div 1000000 as second"
+    found = made.selectExpr("key", "points", seconds, "`cf.status` as status").toPandas()
+    told = expected(explainer, rows).set_index("key")
+    found = found.set_index("key").loc[told.index]
+    assert found["points"].tolist() == told["points"].tolist()
+    assert found["second"].tolist() == [round(when.timestamp()) for when in told["when"]]
+    assert (found["status"] == "found").all()
+
+
+@pytest.fixture
+def in_berlin(spark):
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    yield spark
+    spark.conf.set("spark.sql.session.timeZone", before)
+
+
+def test_points_in_time_without_a_zone_are_those_of_the_session(in_berlin):
+    explainer, rows = clock(None)
+    rows = rows.head(8)  # before the hour that comes twice
+    given = in_berlin.createDataFrame(rows).selectExpr(
+        "key", "points", "cast(when as timestamp) as when"
+    )
+    made = explain(given, explainer)
+    assert made.schema["when"].dataType.typeName() == "timestamp_ntz"
+    assert ordered(made.toPandas()) == ordered(expected(explainer, rows))
+
+
+def test_carried_times_are_the_same_also_in_the_hour_that_comes_twice(in_berlin):
+    rows = in_berlin.createDataFrame(applicants(6)).selectExpr(
+        "*",
+        "timestamp_seconds(1603582200 + 1800 * key) as at",
+        "if(key = 3, null, timestamp_seconds(1603582200 + 1800 * key)) as holed",
+    )
+    made = explain(rows, bank())
+    assert made.schema["at"].dataType.typeName() == "timestamp"
+    found = made.selectExpr("key", "unix_seconds(at) as at", "unix_seconds(holed) as holed")
+    for line in found.collect():
+        assert line["at"] == 1603582200 + 1800 * line["key"]
+        assert line["holed"] == (None if line["key"] == 3 else line["at"])
+
+
+def test_names_may_have_dots_and_quotes(spark):
+    rows = applicants(10)
+    given = spark.createDataFrame(rows).toDF(*rows.columns[:4], "the.`key`")
+    made = explain(given, bank()).toPandas().rename(columns={"the.`key`": "key"})
+    assert ordered(made) == ordered(expected(bank(), rows))
+    dotted = loans(60, seed=1).rename(columns={"income": "income.of.a.year"})
+
+    def granted(given):
+        return (given["income.of.a.year"] > 60) * 0.8 + 0.1
+
+    explainer = mx.Explainer(granted, dotted, classes=("no", "yes"))
+    found = explain(spark.createDataFrame(dotted.head(9)), explainer).toPandas()
+    assert (found["cf.status"] == "found").all()
+    assert "income.of.a.year" in found
+
+
+def test_decimals_are_numbers(spark):
+    rows = applicants(20)
+    given = spark.createDataFrame(rows).selectExpr(
+        "key", "cast(income as decimal(10, 2)) as income", "debt", "age", "job"
+    )
+    assert ordered(explain(given, bank()).toPandas()) == ordered(expected(bank(), rows))
+
+
+def test_a_frame_in_memory_is_no_table_of_spark():
+    with pytest.raises(mx.OptionError, match="Spark DataFrame is expected, not a DataFrame"):
+        explain(applicants(3), bank())

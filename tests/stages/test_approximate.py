@@ -155,15 +155,24 @@ def test_a_column_of_many_categories_is_told_apart_in_the_end():
     assert recall(made, [sample], K) >= 0.99
 
 
+@pytest.mark.parametrize("bins", [180, 1000, 5000])
 @pytest.mark.parametrize("kind", ["ivf", "hnsw"])
-def test_many_bins_need_more_than_a_byte_and_are_found_as_well(kind):
+def test_many_bins_need_more_than_a_byte_and_are_found_as_well(kind, bins):
     rng = np.random.default_rng(4)
-    binned = rng.integers(0, 180, (6000, 3)).astype(np.int16)
+    binned = rng.integers(0, bins, (6000, 3)).astype(np.int16)
     index = NeighborIndex(binned, np.zeros(3, bool), np.zeros(len(binned), int))
     made = approximate(index, kind, 0, K)
-    sample = sampled(made, rng.integers(0, 180, (100, 3)).astype(np.int16), index.distinct, K)
+    sample = sampled(made, rng.integers(0, bins, (100, 3)).astype(np.int16), index.distinct, K)
     assert recall(made, [sample], K) >= 0.99
     assert made.finder.look < 1000 or kind == "ivf"
+
+
+@pytest.mark.parametrize("kind", ["ivf", "hnsw"])
+def test_recall_is_of_as_many_rows_as_there_are(kind):
+    index = index_of(4000)
+    made = approximate(index, kind, 0, 3000)
+    assert len(goal_rows(index)) < 3000
+    assert made.recall >= 0.99
 
 
 @pytest.mark.parametrize("kind", ["ivf", "hnsw"])

@@ -47,7 +47,7 @@ def place_of(array: Array) -> Place:
     return Place(array_namespace(array), device_of(array))
 
 
-def place_named(device: str | None) -> Place:
+def place_named(device: Any) -> Place:
     """NumPy without a device, torch with one."""
     if device is None:
         return place_of(np.zeros(0))

@@ -16,6 +16,8 @@ from macex.device.layout import layout_of
 from macex.device.neighbors import nearby
 from macex.device.plausibility import usual_of
 from macex.device.searching import Searcher
+from macex.device.torch_scores import TorchScores
+from macex.device.tree_scores import TreeScores
 from macex.errors import ModelError, OptionError, SchemaError
 from macex.explainer.explainer import check_call
 from macex.models.asking import CHUNK_ROWS
@@ -52,7 +54,8 @@ class DeviceExplainer:
     score : the model as a function of codes (n, d) in the order of `explainer.schema.columns` that
         returns its scores (n, classes), or (n,) for the second of two, where the codes lie; for
         torch modules there is `TorchScores`.
-    device : None for NumPy; "cpu", "cuda" or "cuda:1" for torch.
+    device : "cpu", "cuda" or "cuda:1" for torch; by default that of `TorchScores` or `TreeScores`,
+        and NumPy for other functions.
     constraints : further constraints, the same for all rows. Groups, rules, derived columns,
         may_blank and strict are not known here.
     margin : by how much the wanted class must lead.
@@ -90,7 +93,7 @@ class DeviceExplainer:
         fitted: Fitted = explainer._fitted  # noqa: SLF001 - what it has learnt is used here
         refuse_options(fitted)
         self._fitted, self.margin, self.confirm = fitted, float(margin), confirm
-        self.place = place_named(device)
+        self.place = place_named(_device_of(score) if device is None else device)
         merged = explainer._merged(constraints)  # noqa: SLF001 - as in a call of its own
         self.layout = layout_of(fitted, merged, self.place)
         self._asker = Asker(score, self.layout, fitted.outlook, int(most_rows))
@@ -110,9 +113,18 @@ class DeviceExplainer:
             for part in self._blocks(xp.nonzero(wanted.number == number)[0]):
                 rows[part], found[part], score[part] = self._searcher(classes)(own[part])
         if self.confirm:
-            found = found & place.array(self._confirmed(on_host(rows), on_host(found), wanted))
+            sure = found & place.array(self._confirmed(on_host(rows), on_host(found), wanted))
+            self._rescore(score, own, found & ~sure, wanted)
+            found = sure
         rows = xp.where(found[:, None], rows, own)
         return CodeAnswers(rows, found, xp.sum(xp.astype(rows != own, xp.int64), axis=1), score)
+
+    def _rescore(self, score: Array, own: Array, dropped: Array, wanted: Wanted) -> None:
+        """The scores of the rows themselves, where their answers are dropped."""
+        xp = self.place.xp
+        for number, classes in enumerate(wanted.classes if bool(xp.any(dropped)) else ()):
+            for part in self._blocks(xp.nonzero(dropped & (wanted.number == number))[0]):
+                score[part] = self._searcher(classes).judge(own[part])[1]
 
     def _read(self, codes: Any) -> Array:
         """The codes where they are worked on; those that cannot be worked on are refused."""
@@ -124,10 +136,10 @@ class DeviceExplainer:
                 "expected, as explainer.schema.read(rows).codes gives them"
             )
         own = xp.astype(own, xp.float64)
-        known, named, last = (
+        known, whole, named, last = (
             self.place.array(np.array(facts)) for facts in zip(*map(_facts, columns), strict=True)
         )
-        wrong = named & ((own < 0) | (own > last) | (own != xp.floor(own)))
+        wrong = (named & ((own < 0) | (own > last))) | (whole & (own != xp.floor(own)))
         bad = ~xp.isfinite(own) | (own == UNKNOWN) | xp.where(own == MISSING, ~known, wrong)
         if bool(xp.any(bad)):
             row, column = (int(place[0]) for place in xp.nonzero(bad))
@@ -140,8 +152,9 @@ class DeviceExplainer:
     def _array(self, codes: Any) -> Array:
         """What was given as an array; a frame is not codes."""
         if not hasattr(codes, "columns"):
-            with suppress(TypeError, ValueError):
-                return self.place.array(codes)
+            given = np.ascontiguousarray(codes) if isinstance(codes, np.ndarray) else codes
+            with suppress(TypeError, ValueError, RuntimeError):
+                return self.place.array(given)
         raise SchemaError(
             f"a {type(codes).__name__} that holds no codes was given: "
             "explainer.schema.read(rows).codes makes codes of rows"
@@ -197,9 +210,14 @@ class DeviceExplainer:
         return confirmed
 
 
-def _facts(column: Column) -> tuple[bool, bool, int]:
-    """Whether a column may be missing, whether its codes are categories, and the last of them."""
-    return column.missing, column.discrete, len(column.table) - 1
+def _device_of(score: Score) -> Any:
+    return score.device if isinstance(score, TorchScores | TreeScores) else None
+
+
+def _facts(column: Column) -> tuple[bool, bool, bool, int]:
+    """Whether a column may be missing, is whole, has categories, and the last of these."""
+    whole = column.discrete or column.integer
+    return column.missing, whole, column.discrete, len(column.table) - 1
 
 
 def refuse_options(fitted: Fitted) -> None:

@@ -189,8 +189,8 @@ def _listed(place: Place, at: int, column: Column, menu: Menu, allowed: Any) -> 
     """The values that `allowed` leaves, by the present value; the last line is for no category."""
     if len(menu.values) > NARROW:
         raise ConstraintError(
-            f"{len(menu.values)} values are allowed for {column.name!r}; on a device at most "
-            f"{NARROW} can be listed: use ranges, or ask explainer.explain"
+            f"{len(menu.values)} values are allowed for {column.name!r} by allowed or min_support; "
+            f"on a device at most {NARROW} can be listed: use ranges, or ask explainer.explain"
         )
     moves = isinstance(allowed, Mapping)
     if moves and not column.discrete:

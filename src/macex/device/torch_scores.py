@@ -10,6 +10,7 @@ import numpy as np
 from macex.device.arrays import rows_at
 from macex.device.embedding import Embedding, learn_embedding, tables_of
 from macex.models.kinds.matrix import Matrix
+from macex.models.kinds.networks import evaluating
 from macex.models.optional import needed
 from macex.schema import MISSING, Array
 
@@ -103,7 +104,7 @@ class TorchScores:
     def __call__(self, codes: Any) -> Any:
         """The scores of rows of codes (n, d)."""
         torch = self._torch
-        with torch.inference_mode():
+        with evaluating(self.module), torch.inference_mode():
             outputs = self._rest(self.inputs(codes))
             if not self.logits:
                 return outputs

@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from importlib import import_module
 from typing import IO, Any
 
+import numpy as np
 import pandas as pd
 
 from macex.errors import DataError
 from macex.scale.sources import Fault, Rows
+from macex.schema import Column
 
 
 def arrow_module(name: str) -> Any:
@@ -69,6 +72,13 @@ def framed(batch: Any) -> pd.DataFrame:
             whole = "UInt64" if types.is_uint64(column.type) else "Int64"
             frame[name] = pd.array(column.to_pylist(), dtype=whole)
     return frame
+
+
+def undecimal(cells: pd.Series, column: Column) -> pd.Series:
+    """Decimals of a column that was trained on numbers as numbers; other cells as they are."""
+    number = column.storage.numbers.kind in "iuf" and cells.dtype == object
+    decimal = number and set(map(type, cells.dropna())) == {Decimal}
+    return cells.astype(np.float64) if decimal else cells
 
 
 class _Group:

@@ -10,8 +10,9 @@ import pandas as pd
 from macex.ask.constraints import Constraints
 from macex.explainer import Explainer
 from macex.models.optional import needed
-from macex.scale.partition import Partition
+from macex.scale.partition import Partition, refuse_other
 from macex.scale.question import Question
+from macex.scale.text import as_trained
 from macex.scale.threads import limited_threads
 
 
@@ -44,6 +45,7 @@ def explain(
         fails on, has no answer unless `on_error="raise"`.
     """
     delayed = needed("dask", "dask").delayed
+    refuse_other(ddf, "map_partitions", "a Dask DataFrame")
     question = Question(
         explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
     )
@@ -54,4 +56,16 @@ def explain(
 
 def _explained(frame: pd.DataFrame, partition: Partition) -> pd.DataFrame:
     with limited_threads(1):
-        return partition.explain_chunk(frame)
+        return partition.explain_chunk(_as_trained(frame, partition))
+
+
+def _as_trained(frame: pd.DataFrame, partition: Partition) -> pd.DataFrame:
+    """Objects that Dask made text of, such as truth values beside missing ones, as they were."""
+    columns, made = partition.question.explainer.schema.frame_columns, frame.copy(deep=False)
+    known = {column.name: column for column in columns if column.types != {str}}
+    for label in frame.columns:
+        column = known.get(str(label))
+        if column and column.storage.objects and isinstance(frame[label].dtype, pd.StringDtype):
+            cells = frame[label].reset_index(drop=True)
+            made[label] = as_trained(cells, column, str, strict=False).array
+    return made

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from macex.errors import DataError, OptionError, closest
 from macex.explainer import Explainer
+from macex.scale.binary import undecimal
 from macex.scale.layout import Layout, answers_layout
 from macex.scale.question import Question
 
@@ -25,11 +27,11 @@ class Partition:
     """
 
     question: Question
-    carried: tuple[str, ...]
+    carried: tuple[Hashable, ...]
     layout: Layout
 
     @staticmethod
-    def of(question: Question, columns: Sequence[str]) -> Partition:
+    def of(question: Question, columns: Sequence[Hashable]) -> Partition:
         """What explains the partitions of a table with these columns."""
         if question.explainer._recorder is not None:  # noqa: SLF001 - a closer friend than callers
             raise OptionError(
@@ -46,16 +48,23 @@ class Partition:
         return tables[0] if len(tables) == 1 else pd.concat(tables)
 
     def _explained(self, frame: pd.DataFrame) -> pd.DataFrame:
-        table = self.question.answers(frame[self.question.explainer.columns]).to_frame()
+        called = _called(frame.columns)
+        schema = self.question.explainer.schema
+        features = frame[[called[column.name] for column in schema.frame_columns]].copy(deep=False)
+        for column in schema.frame_columns:
+            label = called[column.name]
+            features[label] = undecimal(features[label], column)
+        table = self.question.answers(features).to_frame()
         beside = frame[list(self.carried)].take(table["cf.row"].to_numpy())
-        answers = self.layout.typed(table).set_axis(beside.index)
-        made = {name: part[name].array for part in (beside, answers) for name in part}
+        answers = self.layout.typed(table.set_axis(map(str, table.columns), axis=1))
+        made = {label: beside[label].array for label in beside}
+        made |= {called.get(f.name, f.name): answers[f.name].array for f in self.layout.fields}
         return pd.DataFrame(made, index=beside.index)
 
     def empty(self, frame: pd.DataFrame) -> pd.DataFrame:
         """No row of the output for an input like `frame`."""
         nothing = frame.head(0)
-        answers = self.layout.empty.set_index(nothing.index)
+        answers = self.layout.empty.set_index(nothing.index).rename(columns=_called(frame.columns))
         return pd.concat([nothing[list(self.carried)], answers], axis=1)
 
 
@@ -65,16 +74,33 @@ def _cut(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
         yield frame.iloc[start : start + CHUNK]
 
 
-def carried_columns(explainer: Explainer, columns: Sequence[str]) -> tuple[str, ...]:
+def _called(columns: Iterable[Hashable]) -> dict[str, Hashable]:
+    """What a table calls its columns, by their names as text."""
+    return {str(label): label for label in columns}
+
+
+def carried_columns(explainer: Explainer, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
     """The columns of a table that are no features; one that is missing is an error."""
+    names = [str(column) for column in columns]
     for column in explainer.columns:
-        if column not in columns:
+        if column not in names:
             raise DataError(
                 f"the table has no column {column!r}, which the training data has"
-                f"{closest(column, columns)}"
+                f"{closest(column, names)}"
             )
     own = {*explainer.columns, *(field.name for field in answers_layout(explainer).fields)}
-    for column in columns:
+    for column in names:
         if column in own and column not in explainer.columns:
             raise DataError(f"the table has a column {column!r}, as the answers do: rename it")
-    return tuple(column for column in columns if column not in own)
+        if names.count(column) > 1:
+            raise DataError(f"the table has two columns {column!r}; keep one of them")
+    return tuple(label for label, name in zip(columns, names, strict=True) if name not in own)
+
+
+def refuse_other(table: Any, method: str, what: str) -> None:
+    """Raise for a table that the engine does not know."""
+    if not hasattr(table, method):
+        raise OptionError(
+            f"{what} is expected, not a {type(table).__name__}; a frame in memory is for "
+            "explainer.explain"
+        )

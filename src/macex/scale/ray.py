@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from macex.ask.constraints import Constraints
-from macex.errors import DataError
+from macex.errors import DataError, OptionError
 from macex.explainer import Explainer
 from macex.models.optional import needed
 from macex.scale.binary import framed
-from macex.scale.partition import CHUNK, Partition
+from macex.scale.partition import CHUNK, Partition, refuse_other
 from macex.scale.question import Question
 from macex.scale.threads import restrain
 
@@ -50,6 +50,7 @@ def explain(
     question = Question(
         explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
     )
+    refuse_other(dataset, "map_batches", "a Ray dataset")
     schema = dataset.schema()
     if schema is None:
         raise DataError("the dataset has no rows and no columns: there is nothing to explain")
@@ -57,7 +58,7 @@ def explain(
     pool = (
         data.ActorPoolStrategy(min_size=1)
         if workers is None
-        else data.ActorPoolStrategy(size=workers)
+        else data.ActorPoolStrategy(size=_checked(workers))
     )
     return dataset.map_batches(
         _Worker,
@@ -67,6 +68,12 @@ def explain(
         num_cpus=1,
         compute=pool,
     )
+
+
+def _checked(workers: Any) -> int:
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise OptionError(f"workers must be a whole number of 1 or more, not {workers!r}")
+    return workers
 
 
 class _Worker:

@@ -13,15 +13,13 @@ import zlib
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any, Literal, TypeVar, cast
 
-import numpy as np
 import pandas as pd
 
 from macex.errors import DataError, closest
-from macex.scale.binary import arrow_module, binary_chunks, column_type, whole
+from macex.scale.binary import arrow_module, binary_chunks, column_type, undecimal, whole
 from macex.scale.lines import csv_frames, json_frames
 from macex.scale.sources import Fault, Origin, Rows, Single, files_of, named
 from macex.scale.text import as_numbers, as_trained, inferred, parsed_times
@@ -70,9 +68,7 @@ class Chunk:
             return as_trained(cells, column, self.place, strict=strict)
         if self.form == "jsonl":
             return as_numbers(cells, column)
-        number = column.storage.numbers.kind in "iuf" and cells.dtype == object
-        decimal = number and set(map(type, cells.dropna())) == {Decimal}
-        return cells.astype(np.float64) if decimal else cells
+        return undecimal(cells, column)
 
     def place(self, at: int) -> str:
         """Where a row of the chunk stands."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
@@ -12,9 +13,10 @@ from macex.ask.constraints import Constraints
 from macex.explainer import Explainer
 from macex.models.optional import needed
 from macex.scale.layout import Field
-from macex.scale.partition import Partition
+from macex.scale.partition import Partition, refuse_other
 from macex.scale.question import Question
 from macex.scale.threads import restrain
+from macex.schema import Column
 
 Frames = Iterator[pd.DataFrame]
 
@@ -50,44 +52,133 @@ def explain(
     question = Question(
         explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
     )
-    partition = Partition.of(question, df.columns)
-    return df.mapInPandas(_task(df, partition), _schema(df, partition))
+    refuse_other(df, "mapInPandas", "a Spark DataFrame")
+    task = _Task.of(df, Partition.of(question, df.columns))
+    made = _sent(df, task).mapInPandas(_work(df, task), task.schema(df))
+    return _received(made, task)
 
 
-def _task(df: Any, partition: Partition) -> Callable[[Frames], Frames]:
+@dataclass(frozen=True)
+class _Task:
+    """What a worker is told: how to explain, and what the columns are.
+
+    Spark makes local times of points in time, in which an hour comes twice in autumn, and a field
+    of a struct of a name with a dot. So columns travel by number, and points in time as the
+    microseconds since 1970.
+    """
+
+    partition: Partition
+    names: tuple[str, ...]  # of the columns given
+    instants: frozenset[str]  # those of them that are points in time
+    zone: str  # of the session: naive features are read in it
+
+    @staticmethod
+    def of(df: Any, partition: Partition) -> _Task:
+        """The task for a table."""
+        kind = needed("pyspark.sql.types", "spark").TimestampType
+        instants = {field.name for field in df.schema.fields if isinstance(field.dataType, kind)}
+        zone = df.sparkSession.conf.get("spark.sql.session.timeZone")
+        return _Task(partition, tuple(df.columns), frozenset(instants), zone)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns of the answers."""
+        return [*map(str, self.partition.carried), *(f.name for f in self.partition.layout.fields)]
+
+    @property
+    def instants_made(self) -> list[bool]:
+        """Which columns of the answers are points in time."""
+        carried = [name in self.instants for name in self.partition.carried]
+        return carried + [bool(field.zone) for field in self.partition.layout.fields]
+
+    def schema(self, df: Any) -> Any:
+        """The columns of the answers as they come back: the carried ones are of their own types."""
+        types = needed("pyspark.sql.types", "spark")
+        kinds = [df.schema[name].dataType for name in self.partition.carried]
+        kinds += [_type(types, field) for field in self.partition.layout.fields]
+        kinds = [
+            types.LongType() if instant else kind
+            for kind, instant in zip(kinds, self.instants_made, strict=True)
+        ]
+        return types.StructType(list(map(types.StructField, _numbers(len(kinds)), kinds)))
+
+    def explained(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The answers for rows as they travel, as they travel."""
+        frame = frame.set_axis(self.names, axis=1)
+        for column in self.partition.question.explainer.schema.frame_columns:
+            if column.name in self.instants:
+                frame[column.name] = self._times(frame[column.name], column)
+        table = self.partition.explain_chunk(frame)
+        for field in self.partition.layout.fields:
+            if field.zone:
+                table[field.name] = _microseconds(table[field.name])
+        text = [name for name in table if isinstance(table[name].dtype, pd.StringDtype)]
+        table = table.astype(dict.fromkeys(text, object))  # Spark takes no text in several pieces
+        return table.set_axis(_numbers(table.shape[1]), axis=1)
+
+    def _times(self, cells: pd.Series, column: Column) -> pd.Series:
+        """Microseconds as the points in time that a column had in training."""
+        moments = pd.to_datetime(cells.astype("Int64"), unit="us", utc=True)
+        if column.storage.zone:
+            return moments.dt.tz_convert(column.storage.zone)
+        return moments.dt.tz_convert(self.zone).dt.tz_localize(None)
+
+
+def _microseconds(times: pd.Series) -> pd.Series:
+    moments = times.dt.tz_convert("UTC").dt.as_unit("us")
+    return moments.astype("int64").astype("Int64").mask(moments.isna())
+
+
+def _sent(df: Any, task: _Task) -> Any:
+    """The rows as they travel."""
+    turned = needed("pyspark.sql.functions", "spark").unix_micros
+    numbered = df.toDF(*_numbers(len(task.names)))
+    return _with(numbered, turned, [name in task.instants for name in task.names])
+
+
+def _received(made: Any, task: _Task) -> Any:
+    """The answers as they are given out."""
+    turned = needed("pyspark.sql.functions", "spark").timestamp_micros
+    return _with(made, turned, task.instants_made).toDF(*task.columns)
+
+
+def _with(table: Any, turned: Callable[[Any], Any], chosen: Sequence[bool]) -> Any:
+    """A table in which some columns are turned into something else."""
+    names = _numbers(len(chosen))
+    return table.select(
+        *(
+            turned(name).alias(name) if mine else name
+            for name, mine in zip(names, chosen, strict=True)
+        )
+    )
+
+
+def _numbers(count: int) -> list[str]:
+    """Names without a meaning."""
+    return [f"c{at}" for at in range(count)]
+
+
+def _work(df: Any, task: _Task) -> Callable[[Frames], Frames]:
     """What runs in a task; where Spark has broadcasts, each worker opens the explainer once."""
     context = getattr(df.sparkSession, "sparkContext", None)
     if context is None:
-        return partial(_explained, partition)
-    packed = context.broadcast(needed("pyspark.cloudpickle", "spark").dumps(partition))
+        return partial(_explained, task)
+    packed = context.broadcast(needed("pyspark.cloudpickle", "spark").dumps(task))
     return partial(_explained, packed)
 
 
 def _explained(given: Any, frames: Frames) -> Frames:
     """The frames of a partition to frames of answers."""
-    partition = given if isinstance(given, Partition) else _opened(given)
-    return (_plain(partition.explain_chunk(frame)) for frame in frames)
-
-
-def _plain(table: pd.DataFrame) -> pd.DataFrame:
-    """Text as objects: Spark does not take Arrow's text in several pieces."""
-    text = [name for name in table if isinstance(table[name].dtype, pd.StringDtype)]
-    return table.astype(dict.fromkeys(text, object))
+    task = given if isinstance(given, _Task) else _opened(given)
+    return map(task.explained, frames)
 
 
 @lru_cache(maxsize=1)
-def _opened(packed: Any) -> Partition:
+def _opened(packed: Any) -> _Task:
     """The explainer that was broadcast; a worker keeps it for all its tasks."""
-    partition: Partition = needed("pyspark.cloudpickle", "spark").loads(packed.value)
-    restrain(partition.question.explainer, 1)
-    return partition
-
-
-def _schema(df: Any, partition: Partition) -> Any:
-    """The columns of the output: the carried ones as they are, and those of the answers."""
-    types = needed("pyspark.sql.types", "spark")
-    answers = [types.StructField(f.name, _type(types, f), True) for f in partition.layout.fields]
-    return types.StructType([*(df.schema[name] for name in partition.carried), *answers])
+    task: _Task = needed("pyspark.cloudpickle", "spark").loads(packed.value)
+    restrain(task.partition.question.explainer, 1)
+    return task
 
 
 def _type(types: Any, field: Field) -> Any:
@@ -96,7 +187,7 @@ def _type(types: Any, field: Field) -> Any:
         "number": types.DoubleType,
         "truth": types.BooleanType,
         "text": types.StringType,
-        "time": types.TimestampType if field.zone else types.TimestampNTZType,
+        "time": types.TimestampNTZType,
         "span": types.DayTimeIntervalType,
     }
     return kinds[field.kind]()

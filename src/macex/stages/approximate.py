@@ -184,15 +184,16 @@ class Sample(NamedTuple):
     binned: Array  # (q, d)
     side: Side | Crowd
     edge: Array  # (q,)
+    there: int  # how many true neighbours there are for all of them
 
 
 def recall(made: Approximate, sample: list[Sample], count: int) -> float:
-    """The share of the rows found that are no farther than the last of the true nearest ones."""
+    """How many rows no farther than the last true neighbour are found, of those there are."""
     shares = []
-    for binned, side, edge in sample:
+    for binned, side, edge, there in sample:
         rows, real = made.nearest(binned, side, count)
         gaps = made.features.gaps(binned, made.index.binned[rows], side.match)
-        shares.append((real & (gaps <= edge[:, None])).mean())
+        shares.append((real & (gaps <= edge[:, None])).sum() / max(1, there))
     return float(np.mean(shares)) if shares else 1.0
 
 
@@ -224,4 +225,4 @@ def sampled(
         near = made.features.gaps(binned, made.index.binned[found], match)
         both = np.concatenate([gaps, np.where(real, near, np.inf)], axis=1)
         gaps = np.sort(both, axis=1)[:, :count]
-    return Sample(binned, side, gaps[:, -1])
+    return Sample(binned, side, gaps[:, -1], int(np.isfinite(gaps).sum()))

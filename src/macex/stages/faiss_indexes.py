@@ -27,6 +27,7 @@ CELLS = 2048  # at most: the more there are, the longer it takes to sort rows in
 SAMPLE = 64  # rows per cell from which cells are learnt
 GRID = 16  # centres are kept in parts of 1/16, so that their products with weights are exact
 LARGEST = 127  # the largest feature that a signed byte holds
+LARGEST_HALF = 2048  # up to which a half float holds every whole number
 LINKS = 16
 MOSTLY = 0.5  # the share of a graph's rows that must meet a goal
 CARE = 100  # how many rows a graph keeps in view while it is built
@@ -80,14 +81,12 @@ class Lists:
         library = faiss()
         coarse = library.IndexFlatIP(features.width)
         coarse.add(centers)
-        index = library.IndexIVFScalarQuantizer(
-            coarse,
-            features.width,
-            len(centers),
-            _stored(_largest(features, binned) ** 2),
-            library.METRIC_INNER_PRODUCT,
-            False,
-        )
+        shape, kind = (features.width, len(centers)), _stored(_largest(features, binned) ** 2)
+        product = library.METRIC_INNER_PRODUCT
+        if kind is None:
+            index = library.IndexIVFFlat(coarse, *shape, product)
+        else:
+            index = library.IndexIVFScalarQuantizer(coarse, *shape, kind, product, False)
         index.is_trained = True
         for part, made in _chunks(features, binned):
             where = cell[part].astype(np.int64)
@@ -169,7 +168,11 @@ class Graphs:
         del seed
         made, kind = Graphs(features, {}, _members(group)), _stored(_largest(features, binned))
         for label, rows in made.members.items():
-            graph = faiss().IndexHNSWSQ(features.plain_width, kind, LINKS)
+            width = features.plain_width
+            if kind is None:
+                graph = faiss().IndexHNSWFlat(width, LINKS)
+            else:
+                graph = faiss().IndexHNSWSQ(width, kind, LINKS)
             graph.hnsw.efConstruction = CARE
             graph.is_trained = graph.storage.is_trained = True
             with one_thread():
@@ -248,9 +251,14 @@ def _largest(features: Features, binned: Array) -> int:
     return int(binned[:, numbers].max(initial=0))
 
 
-def _stored(largest: int) -> int:
-    """How features are stored: as signed bytes where those hold them, else as half floats."""
+def _stored(largest: int) -> int | None:
+    """How features are stored: as signed bytes or half floats where those hold them exactly.
+
+    None: as floats.
+    """
     kinds = faiss().ScalarQuantizer
+    if largest > LARGEST_HALF:
+        return None
     return int(kinds.QT_8bit_direct_signed if largest <= LARGEST else kinds.QT_fp16)
 
 

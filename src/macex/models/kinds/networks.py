@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -63,13 +64,20 @@ def _torch(module: Any, inputs: Any) -> Array:
     torch = needed("torch", "torch")
     weight = next(module.parameters(), None)
     device = torch.device("cpu") if weight is None else weight.device
-    training = module.training
+    with evaluating(module), torch.inference_mode():
+        return _called(module, _moved(torch, inputs, device)).float().cpu().numpy()
+
+
+@contextmanager
+def evaluating(module: Any) -> Iterator[None]:
+    """A torch module as it predicts; each of its layers then goes on as it was."""
+    learning = [layer for layer in module.modules() if layer.training]
     module.eval()
     try:
-        with torch.inference_mode():
-            return _called(module, _moved(torch, inputs, device)).float().cpu().numpy()
+        yield
     finally:
-        module.train(training)
+        for layer in learning:
+            layer.training = True
 
 
 def _called(module: Any, inputs: Any) -> Any:
