@@ -17,6 +17,7 @@ from macex.models.optional import needed
 
 Array = Any  # NumPy's or torch's
 ON_HOST = 1 << 29  # bytes that are used at a time without a GPU
+PLENTY = 1 << 35  # bytes
 
 
 class Place(NamedTuple):
@@ -72,6 +73,14 @@ def memory(place: Place) -> int:
     free = torch.cuda.mem_get_info(place.device)[0]
     kept = torch.cuda.memory_reserved(place.device) - torch.cuda.memory_allocated(place.device)
     return int(free + kept) // 2
+
+
+def at_once(place: Place, count: int) -> int:
+    """How many rows or cells to work on at once: more where memory is no matter.
+
+    A launch costs a GPU's host as much as some million cells cost the GPU.
+    """
+    return 4 * count if memory(place) >= PLENTY else count
 
 
 def lowest(keys: Array, count: int) -> Array:

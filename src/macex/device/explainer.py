@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from macex.ask.constraints import Constraints
-from macex.device.arrays import Array, memory, on_host, place_named
+from macex.device.arrays import Array, at_once, memory, on_host, place_named
 from macex.device.goals import Wanted, toward, wanted_of
 from macex.device.judging import MOST_ROWS, Asker, Judge, Score
 from macex.device.layout import layout_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from macex.explainer.fitted import Fitted
 
 SINGLE_BYTES = 150  # what a single change of a query takes at the worst
-PAIR_BYTES = 150_000  # what all its combinations take
+PAIR_BYTES = 60_000  # what all its combinations take
 
 
 class CodeAnswers(NamedTuple):
@@ -60,7 +60,8 @@ class DeviceExplainer:
         may_blank and strict are not known here.
     margin : by how much the wanted class must lead.
     confirm : ask the explainer's own model about every answer, and drop those it does not confirm.
-    most_rows : how many rows the model is asked about at once.
+    most_rows : how many rows the model is asked about at once; by default about a million, four on
+        a large GPU.
 
     Examples
     --------
@@ -83,10 +84,10 @@ class DeviceExplainer:
         constraints: Constraints | Mapping[str, Any] | None = None,
         margin: float = 1e-6,
         confirm: bool = True,
-        most_rows: int = MOST_ROWS,
+        most_rows: int | None = None,
     ) -> None:
         check_call(1, None, None, margin, "raise")
-        if isinstance(most_rows, bool) or not isinstance(most_rows, int) or most_rows < 1:
+        if most_rows is not None and (type(most_rows) is not int or most_rows < 1):
             raise OptionError(f"most_rows must be a whole number of 1 or more, not {most_rows!r}")
         if not callable(score):
             raise OptionError(f"score is a function of codes, not a {type(score).__name__}")
@@ -96,7 +97,8 @@ class DeviceExplainer:
         self.place = place_named(_device_of(score) if device is None else device)
         merged = explainer._merged(constraints)  # noqa: SLF001 - as in a call of its own
         self.layout = layout_of(fitted, merged, self.place)
-        self._asker = Asker(score, self.layout, fitted.outlook, int(most_rows))
+        most = at_once(self.place, MOST_ROWS) if most_rows is None else most_rows
+        self._asker = Asker(score, self.layout, fitted.outlook, most)
         self._searchers: dict[bytes, Searcher] = {}
 
     def explain(self, codes: Any, want: Any = None) -> CodeAnswers:

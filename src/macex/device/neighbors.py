@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from macex.device.arrays import Array, best_of, lowest, position
+from macex.device.arrays import Array, at_once, best_of, lowest, position
 from macex.device.layout import Layout
 from macex.schema import MISSING, row_keys
 from macex.stages.neighbors import WIDE
@@ -56,7 +56,7 @@ class Nearby(NamedTuple):
         xp, place, rows = self.layout.place.xp, self.layout.place, int(self.table.shape[0])
         if not self.wide or not rows:
             return {}
-        step = max(1, BLOCK // rows)
+        step = max(1, at_once(place, BLOCK) // rows)
         found = [self._some(own[at : at + step]) for at in range(0, own.shape[0], step)]
         empty = place.full((0, self.choice.values), 0.0)
         return {

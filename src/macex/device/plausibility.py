@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from macex.device.arrays import Array, Place, position, smallest
+from macex.device.arrays import Array, Place, at_once, position, smallest
 from macex.device.layout import Layout
 from macex.schema import MISSING
 from macex.stages.plausibility import NEAREST, Reference
@@ -38,7 +38,7 @@ class Usual(NamedTuple):
         xp = self.place.xp
         if not self.usual.shape[0]:
             return self.place.full(codes.shape[0], 1.0)
-        step = max(1, BLOCK // int(self.hot.shape[1]))
+        step = max(1, at_once(self.place, BLOCK) // int(self.hot.shape[1]))
         parts = [
             self._share(codes[start : start + step]) for start in range(0, codes.shape[0], step)
         ]
