@@ -153,8 +153,10 @@ def test_carried_times_are_the_same_also_in_the_hour_that_comes_twice(in_berlin)
 
 def test_names_may_have_dots_and_quotes(spark):
     rows = applicants(10)
-    given = spark.createDataFrame(rows).toDF(*rows.columns[:4], "the.`key`")
-    made = explain(given, bank()).toPandas().rename(columns={"the.`key`": "key"})
+    given = spark.createDataFrame(rows).withMetadata("key", {"comment": "names the rows"})
+    found = explain(given.toDF(*rows.columns[:4], "the.`key`"), bank())
+    assert found.schema["the.`key`"].metadata == {"comment": "names the rows"}
+    made = found.toPandas().rename(columns={"the.`key`": "key"})
     assert ordered(made) == ordered(expected(bank(), rows))
     dotted = loans(60, seed=1).rename(columns={"income": "income.of.a.year"})
 

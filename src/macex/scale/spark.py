@@ -94,13 +94,15 @@ class _Task:
     def schema(self, df: Any) -> Any:
         """The columns of the answers as they come back: the carried ones are of their own types."""
         types = needed("pyspark.sql.types", "spark")
-        kinds = [df.schema[name].dataType for name in self.partition.carried]
-        kinds += [_type(types, field) for field in self.partition.layout.fields]
-        kinds = [
-            types.LongType() if instant else kind
-            for kind, instant in zip(kinds, self.instants_made, strict=True)
-        ]
-        return types.StructType(list(map(types.StructField, _numbers(len(kinds)), kinds)))
+        carried = [df.schema[name] for name in self.partition.carried]
+        kinds = [(field.dataType, field.metadata) for field in carried]
+        kinds += [(_type(types, field), {}) for field in self.partition.layout.fields]
+        made = types.StructType()
+        for number, (kind, notes), instant in zip(
+            _numbers(len(kinds)), kinds, self.instants_made, strict=True
+        ):
+            made.add(number, types.LongType() if instant else kind, True, notes)
+        return made
 
     def explained(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The answers for rows as they travel, as they travel."""
