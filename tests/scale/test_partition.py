@@ -32,6 +32,11 @@ def test_an_audit_does_not_travel(tmp_path):
         Partition.of(Question(audited), audited.columns)
 
 
+def test_constraints_that_name_nothing_are_refused_before_any_row_is_asked_about():
+    with pytest.raises(mx.ConstraintError, match="no column 'incom'; did you mean 'income'"):
+        Question(bank(), constraints={"fixed": ["incom"]})
+
+
 def test_a_column_called_like_an_answer_is_refused():
     explainer = bank()
     with pytest.raises(mx.DataError, match=r"'cf.score'.*rename"):

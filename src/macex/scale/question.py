@@ -45,6 +45,7 @@ class Question:
                 "constraints= takes Constraints(...), the same for all rows, not a "
                 f"{type(self.constraints).__name__}"
             )
+        self.explainer._merged(self.constraints)  # noqa: SLF001 - a check
         if isinstance(self.goal, AboveRow):
             raise GoalError(
                 "above_row(...) is no goal for many chunks: ask for above(score) instead"
