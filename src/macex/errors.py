@@ -115,12 +115,13 @@ def closest(name: object, known: Iterable[object]) -> str:
     return f"; known are {shown}{', …' if len(names) > 8 else ''}" if names else ""
 
 
+def require_count(option: str, value: object) -> None:
+    """Raise unless the value of an option is a whole number of 1 or more."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise OptionError(f"{option} must be a whole number of 1 or more, not {value!r}")
+
+
 def require_counts(stage: object, *names: str) -> None:
     """Raise unless these options of a stage are whole numbers of 1 or more."""
     for name in names:
-        value = getattr(stage, name)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            owner = type(stage).__name__
-            raise OptionError(
-                f"{owner}({name}=) must be a whole number of 1 or more, not {value!r}"
-            )
+        require_count(f"{type(stage).__name__}({name}=)", getattr(stage, name))

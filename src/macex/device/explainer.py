@@ -18,7 +18,7 @@ from macex.device.plausibility import usual_of
 from macex.device.searching import Searcher
 from macex.device.torch_scores import TorchScores
 from macex.device.tree_scores import TreeScores
-from macex.errors import ModelError, OptionError, SchemaError
+from macex.errors import ModelError, OptionError, SchemaError, require_count
 from macex.explainer.explainer import check_call
 from macex.models.asking import CHUNK_ROWS
 from macex.schema import MISSING, UNKNOWN, Column
@@ -87,8 +87,8 @@ class DeviceExplainer:
         most_rows: int | None = None,
     ) -> None:
         check_call(1, None, None, margin, "raise")
-        if most_rows is not None and (type(most_rows) is not int or most_rows < 1):
-            raise OptionError(f"most_rows must be a whole number of 1 or more, not {most_rows!r}")
+        if most_rows is not None:
+            require_count("most_rows", most_rows)
         if not callable(score):
             raise OptionError(f"score is a function of codes, not a {type(score).__name__}")
         fitted: Fitted = explainer._fitted  # noqa: SLF001 - what it has learnt is used here

@@ -15,6 +15,7 @@ import numpy as np
 
 from macex.errors import ModelError
 from macex.models.kinds.xgboost import Boosted
+from macex.models.trees.xgboost_trees import grown
 from macex.schema import Array
 
 MOST_LEAVES = 64
@@ -49,16 +50,18 @@ NOTHING = Piece(NONE, NONE, NONE, NONE, NONE, bits=0, values=np.zeros(MOST_LEAVE
 def read_forest(model: Boosted) -> Forest:
     """The trees that count when a model predicts."""
     learner = json.loads(bytes(model.booster.save_raw(raw_format="json")))["learner"]
-    grown, dropped = _grown(learner["gradient_booster"])
-    _refuse(learner, grown, model)
-    shape, trees = learner["learner_model_param"], grown["trees"]
+    booster = learner["gradient_booster"]
+    made = grown(booster)
+    _refuse(learner, made, model)
+    shape, trees = learner["learner_model_param"], made["trees"]
     count = max(1, int(shape["num_class"]))
     if model.rounds[1]:
         each = len(trees) // max(1, model.booster.num_boosted_rounds())
-        ends = grown.get("iteration_indptr", range(0, len(trees) + 1, max(1, each)))
+        ends = made.get("iteration_indptr", range(0, len(trees) + 1, max(1, each)))
         trees = trees[: ends[model.rounds[1]]]
     pieces: list[list[Piece]] = [[] for _ in range(count)]
-    for tree, number, weight in zip(trees, grown["tree_info"], dropped, strict=False):
+    weights = booster.get("weight_drop") or made.get("weight_drop") or [1.0] * len(trees)
+    for tree, number, weight in zip(trees, made["tree_info"], weights, strict=False):
         pieces[number].extend(
             piece._replace(values=piece.values * np.float32(weight)) for piece in _pieces(tree)
         )
@@ -68,28 +71,20 @@ def read_forest(model: Boosted) -> Forest:
     return Forest(pieces, start.astype(float), int(shape["num_feature"]))
 
 
-def _grown(booster: dict[str, Any]) -> tuple[dict[str, Any], list[float]]:
-    """The trees of a booster, and how much each counts: less where others were dropped for it."""
-    inner = booster.get("gbtree", booster)  # older versions keep trees with dropout one level down
-    grown: dict[str, Any] = inner["model"]
-    if "trees" not in grown:
-        raise ModelError(f"the booster is {booster['name']!r}, which has no trees: {INSTEAD}")
-    weights = booster.get("weight_drop") or grown.get("weight_drop")
-    return grown, weights or [1.0] * len(grown["trees"])
-
-
-def _refuse(learner: dict[str, Any], grown: dict[str, Any], model: Boosted) -> None:
+def _refuse(learner: dict[str, Any], made: dict[str, Any], model: Boosted) -> None:
     """Raise for trees whose sums are not known here."""
     objective, said = learner["objective"]["name"], ""
-    if objective not in OBJECTIVES:
+    if not made:
+        said = f"the booster is {learner['gradient_booster']['name']!r}, which has no trees"
+    elif objective not in OBJECTIVES:
         said = f"the objective is {objective!r}, and only {' and '.join(OBJECTIVES)} are known"
     elif int(learner["learner_model_param"].get("num_target", 1)) > 1:
         said = "the model has several targets"
     elif not np.isnan(model.missing):
         said = f"the number {model.missing:g} stands for missing values; train with missing=NaN, or"
-    elif any(any(tree.get("split_type", ())) for tree in grown["trees"]):
+    elif any(any(tree.get("split_type", ())) for tree in made["trees"]):
         said = "a tree splits by sets of categories; train on one-hot columns, or"
-    elif any(int(tree["tree_param"].get("size_leaf_vector", 0)) > 1 for tree in grown["trees"]):
+    elif any(int(tree["tree_param"].get("size_leaf_vector", 0)) > 1 for tree in made["trees"]):
         said = "a leaf holds several numbers; train with one tree for each class, or"
     if said:
         raise ModelError(f"{said}{' ' if said.endswith(' or') else ': '}{INSTEAD}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from macex.errors import OptionError, closest
+from macex.errors import OptionError, closest, require_count
 
 CodeTable: TypeAlias = Mapping[str, str | tuple[str, str] | Sequence[str] | Mapping[str, str]]
 
@@ -24,8 +24,7 @@ class ReasonCode(NamedTuple):
 
 def reason_codes(explanation: Any, table: CodeTable, most: int = 4) -> list[ReasonCode]:
     """The codes of the strongest reasons, each code once."""
-    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise OptionError(f"most must be a whole number of 1 or more, not {most!r}")
+    require_count("most", most)
     codes = _read(table, explanation.source.rows.schema.names)
     found: dict[str, ReasonCode] = {}
     for reason in explanation.reasons:

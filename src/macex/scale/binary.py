@@ -37,9 +37,7 @@ def whole(form: str, name: str) -> Iterator[None]:
 
 def binary_chunks(file: IO[bytes], form: str, name: str, size: int) -> Generator[Rows | Fault]:
     """The rows of a file, at most `size` at a time, and the row groups that cannot be read."""
-    source = file if file.seekable() else io.BytesIO(file.read())
-    with whole(form, name):
-        groups, empty = _parquet(source, size) if form == "parquet" else _batches(source)
+    groups, empty = _groups(file, form, name, size)
     some = False
     for group in groups:
         for part in _readable(group, name):
@@ -55,9 +53,7 @@ def binary_chunks(file: IO[bytes], form: str, name: str, size: int) -> Generator
 
 def column_type(file: IO[bytes], form: str, name: str, column: str) -> Any:
     """The type that a file declares for a column."""
-    source = file if file.seekable() else io.BytesIO(file.read())
-    with whole(form, name):
-        _, empty = _parquet(source, 1) if form == "parquet" else _batches(source)
+    _, empty = _groups(file, form, name, 1)
     if column not in empty.schema.names:
         raise DataError(f"{name} has no column {column!r}")
     return empty.schema.field(column).type
@@ -110,6 +106,13 @@ class _Group:
         if self.rows in (None, count):
             return None
         return f"it gives {count:,} rows where the file says {self.rows:,}"
+
+
+def _groups(file: IO[bytes], form: str, name: str, size: int) -> tuple[Iterator[_Group], Any]:
+    """The groups of a file, in batches of `size` rows, and a table of its columns without rows."""
+    source = file if file.seekable() else io.BytesIO(file.read())
+    with whole(form, name):
+        return _parquet(source, size) if form == "parquet" else _batches(source)
 
 
 def _readable(group: _Group, name: str) -> Iterator[Any]:

@@ -18,7 +18,7 @@ import pandas as pd
 
 from macex.ask.constraints import Constraints
 from macex.ask.stated import goal_stated
-from macex.errors import DataError, OptionError
+from macex.errors import DataError, OptionError, require_count
 from macex.explainer import Explainer
 from macex.explainer.fingerprint import fingerprint, others_marked
 from macex.explanation.json import plain
@@ -30,7 +30,7 @@ from macex.scale.parts import DONE, PART, Folder, Parts
 from macex.scale.progress import Progress, reporting
 from macex.scale.question import Question
 from macex.scale.reading import Chunk, count_rows, dropped, raw_chunks, require
-from macex.scale.sources import Fault, Origin, content_hash, files_of, refuse_source
+from macex.scale.sources import Fault, Origin, content_hash, files_of, hidden, refuse_source
 from macex.scale.task import (
     FileTask,
     Todo,
@@ -200,7 +200,8 @@ def explain_file(
     if path is not None:
         refuse_existing(path, resume=resume, force=force)
         refuse_source(source, path)
-    workers, size = job_count(jobs), _checked_chunk(chunk)
+    workers = job_count(jobs)
+    require_count("chunk", chunk)
     total = count_rows(source)
     if isinstance(written, Parquet) and index is not None:
         written = replace(written, names=names_type(source, index))
@@ -212,12 +213,12 @@ def explain_file(
         if written is None:
             _page(run, path)
         elif path is None:
-            _stream(run, size, out)
+            _stream(run, chunk, out)
         else:
             parts = Parts(path, written) if path.suffix or form else Folder(path, written)
-            job = _job(run, size, changes=changes)
+            job = _job(run, chunk, changes=changes)
             with parts.begun(job, resume=resume, force=force):
-                _into_parts(run, size, parts)
+                _into_parts(run, chunk, parts)
     return run.done(time.perf_counter() - began)
 
 
@@ -231,12 +232,6 @@ def _form(
         return None
     layout = changes_layout() if changes else answers_layout(explainer)
     return form_named(name)(changes, index, layout)
-
-
-def _checked_chunk(chunk: Any) -> int:
-    if isinstance(chunk, bool) or not isinstance(chunk, int) or chunk < 1:
-        raise OptionError(f"chunk must be a whole number of 1 or more, not {chunk!r}")
-    return chunk
 
 
 def refuse_existing(path: Path, *, resume: bool, force: bool) -> None:
@@ -255,7 +250,7 @@ def _refuse_folder(path: Path, *, force: bool) -> None:
     if path.suffix:
         raise OptionError(f"{path} is a folder: name a file, such as result.csv")
     inside = {file.name for file in path.iterdir()}
-    other = [name for name in inside if not (name.startswith((".", "_")) or PART.fullmatch(name))]
+    other = [name for name in inside if not (hidden(Path(name)) or PART.fullmatch(name))]
     if inside and (other or not inside & {DONE, "_macex"}):
         raise OptionError(f"{path} is a folder with other files: name a new or an empty one")
     if DONE in inside and not force:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from macex.ask.constraints import Constraints
-from macex.errors import DataError, OptionError
+from macex.errors import DataError, require_count
 from macex.explainer import Explainer
 from macex.models.optional import needed
 from macex.scale.binary import framed
@@ -51,6 +51,8 @@ def explain(
         explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
     )
     refuse_other(dataset, "map_batches", "a Ray dataset")
+    if workers is not None:
+        require_count("workers", workers)
     schema = dataset.schema()
     if schema is None:
         raise DataError("the dataset has no rows and no columns: there is nothing to explain")
@@ -58,7 +60,7 @@ def explain(
     pool = (
         data.ActorPoolStrategy(min_size=1)
         if workers is None
-        else data.ActorPoolStrategy(size=_checked(workers))
+        else data.ActorPoolStrategy(size=workers)
     )
     return dataset.map_batches(
         _Worker,
@@ -68,12 +70,6 @@ def explain(
         num_cpus=1,
         compute=pool,
     )
-
-
-def _checked(workers: Any) -> int:
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise OptionError(f"workers must be a whole number of 1 or more, not {workers!r}")
-    return workers
 
 
 class _Worker:

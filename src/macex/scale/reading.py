@@ -85,10 +85,10 @@ def read_table(
     with _frames(origin, READ_WHOLE) as (frames, form):
         parts = [_sound(part) for part in frames]
     table = dropped(pd.concat([part.frame for part in parts], ignore_index=True), drop, name)
-    lines = [line for part in parts for line in part.lines or ()]
-    for column in dates:
-        if column in table:
-            place = Chunk(table, form, name, 0, 0, lines or None).place
+    if dates:
+        lines = [line for part in parts for line in part.lines or ()]
+        place = Chunk(table, form, name, 0, 0, lines or None).place
+        for column in [column for column in dates if column in table]:
             table[column] = parsed_times(table[column], column, place)
     if form in ("csv", "jsonl"):
         look = inferred if form == "csv" else _as_listed

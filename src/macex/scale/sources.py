@@ -62,7 +62,7 @@ def _named_files(given: str | Path) -> list[Path]:
     path = Path(given)
     if path.is_dir():
         inside = sorted(file for file in path.rglob("*") if file.is_file())
-        kept = [file for file in inside if not _hidden(file.relative_to(path))]
+        kept = [file for file in inside if not hidden(file.relative_to(path))]
         if not kept:
             raise DataError(f"{path} is a folder without files of rows")
         return kept
@@ -87,7 +87,8 @@ def refuse_source(origin: Origin, out: Path) -> None:
         raise OptionError(f"{out} holds files that are read: name an output elsewhere")
 
 
-def _hidden(path: Path) -> bool:
+def hidden(path: Path) -> bool:
+    """Whether a file or a folder on the way to it is no data to those who read folders."""
     return any(part.startswith((".", "_")) for part in path.parts)
 
 

@@ -31,11 +31,18 @@ def read(model: Any) -> list[Splits]:
     return found + _missing_marker(model, features, names)
 
 
+def grown(booster: dict[str, Any]) -> dict[str, Any]:
+    """What a booster's JSON says of its trees; nothing where it has none."""
+    inner = booster.get("gbtree", booster)  # older versions keep trees with dropout one level down
+    model: dict[str, Any] = inner.get("model", {})
+    return model if "trees" in model else {}
+
+
 def _trees(booster: dict[str, Any]) -> list[dict[str, Any]]:
-    inner = booster.get("gbtree", booster)  # DART keeps its trees one level down
-    if "model" not in inner or "trees" not in inner["model"]:
+    found = grown(booster)
+    if not found:
         raise unreadable(f"the model is XGBoost's {booster.get('name')}, which has no trees")
-    trees: list[dict[str, Any]] = inner["model"]["trees"]
+    trees: list[dict[str, Any]] = found["trees"]
     return trees
 
 
