@@ -436,11 +436,36 @@ def test_scores_may_come_in_many_forms(form):
     assert found.to_json(canonical=True) == E.explain(Q).to_json(canonical=True)
 
 
-def test_infinite_scores_are_refused():
+def cliff(rows):
+    return np.where(chance(rows) > 0.6, np.inf, np.where(chance(rows) > 0.3, 0.2, -np.inf))
+
+
+@pytest.mark.parametrize("options", [{"want": "yes"}, {"n": 3}, {"want": mx.at_least(1.0)}])
+def test_an_infinite_score_of_a_decision_function_ranks_as_the_extreme(options):
+    asked = mx.Explainer(cliff, X, classes=("no", "yes"), prefer="surest")
+    refused = X[cliff(X) < 0].head(10)
+    found = asked.explain(refused, **options)
+    assert [item.score for item in asked.explain(refused, want="no")] == [1e100] * 10
+    for item in found:
+        assert np.isposinf(cliff(item.counterfactuals[0].row)).all()
+        assert item.counterfactuals[0].score == 1e100
+    assert json.loads(found.to_json())["explanations"][0]["counterfactuals"][0]["score"] == 1e100
+
+
+def test_an_infinite_score_without_classes_is_a_score():
+    found = mx.Explainer(cliff, X).explain(X.head(10), want=mx.at_least(5.0))
+    assert [cf.score for item in found for cf in item.counterfactuals] == [1e100] * 10
+
+
+def test_an_infinite_probability_is_refused():
+    class Sure:
+        classes_ = np.array(["no", "yes"])
+
+        def predict_proba(self, rows):
+            return np.stack([np.zeros(len(rows)), cliff(rows)], axis=1)
+
     with pytest.raises(mx.ModelError, match="infinite score"):
-        explainer(lambda rows: np.where(chance(rows) > 0.5, np.inf, -np.inf))
-    with pytest.raises(mx.ModelError, match="infinite score"):
-        mx.Explainer(lambda rows: np.where(chance(rows) > 0.6, np.inf, 0.0), X)
+        mx.Explainer(Sure(), X)
 
 
 def test_a_model_that_writes_into_its_input_sees_fresh_rows():

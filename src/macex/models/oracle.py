@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from macex.schema import Schema
 
 EACH_LABEL = "each label"
+EXTREME = 1e100  # what an infinite score counts as
 
 
 class NotAScoreError(Exception):
@@ -157,8 +158,8 @@ class Oracle:
                 f"the model returned {table.shape[1]} columns, {self.outlook.width} were expected"
             )
         if self.outlook.scale != "probabilities":
-            _refuse_unbounded(table)
-        elif not _plainly_probable(table):
+            return _within_reach(table)
+        if not _plainly_probable(table):
             _refuse_unbounded(table)
             _refuse_improbable(table)
         return table
@@ -181,7 +182,7 @@ def consult(
         outlook = _label_outlook(given, known)
     else:
         table = _table(given, count)
-        _refuse_unbounded(table)
+        _refuse_unbounded(table, infinite=scale == "probabilities")
         outlook = _outlook(table, scale, known)
         if known is None and _regresses(model):
             outlook = replace(outlook, classes=None, scale="raw")
@@ -284,7 +285,7 @@ def _outlook(table: Array, scale: Scale, known: Any) -> Outlook:
         )
     if scale == "probabilities":
         return Outlook(known if known is not None else tuple(range(width)), scale, width)
-    finite = table[np.isfinite(table)]
+    finite = table[np.abs(table) < EXTREME]
     spread = float(np.quantile(finite, 0.9) - np.quantile(finite, 0.1)) if finite.size else 1.0
     spread = spread or float(np.abs(finite).max(initial=0.0)) or 1.0
     unit = float(10.0 ** np.floor(np.log10(1e-6 * spread) + 0.5))
@@ -335,12 +336,21 @@ def _plainly_probable(table: Array) -> bool:
     return bool(np.abs(total - 1).max() <= 1e-3)
 
 
-def _refuse_unbounded(table: Array) -> None:
-    finite = np.isfinite(table)
-    if not finite.all():
-        bad = np.asarray(~finite.all(axis=1))
+def _within_reach(table: Array) -> Array:
+    """Scores that can be compared and subtracted: an infinite one counts as an extreme one."""
+    if (np.abs(table) <= EXTREME).all():
+        return table
+    _refuse_unbounded(table, infinite=False)
+    return np.clip(table, -EXTREME, EXTREME)
+
+
+def _refuse_unbounded(table: Array, *, infinite: bool = True) -> None:
+    """Raise for NaN and, if `infinite` numbers are none either, for those."""
+    refused = ~np.isfinite(table) if infinite else np.isnan(table)
+    if refused.any():
+        bad = np.asarray(refused.any(axis=1))
         row = int(bad.argmax())
-        number = table[row][~np.isfinite(table[row])][0]
+        number = table[row][refused[row]][0]
         what = "NaN" if np.isnan(number) else f"an infinite score ({number})"
         raise NotAScoreError(f"the model returned {what}", bad)
 
