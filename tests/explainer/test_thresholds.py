@@ -355,3 +355,12 @@ def test_an_accelerated_model_is_read_by_its_original():
     assert [len(item.counterfactuals[0].changes) for item in quick.explain(rows)] == [
         len(item.counterfactuals[0].changes) for item in plain.explain(rows)
     ]
+
+
+def test_trees_that_split_on_a_category_alone_are_answered():
+    model = fitted(lambda: encoded(FORESTS["tree"](), ["town"]), DATA, DATA["town"] == "Rome")
+    found = mx.Explainer(model, DATA, candidates="thresholds").explain(DATA.head(8), want=True)
+    assert {item.status for item in found} == {"found"}
+    assert {change.column for item in found for change in item.counterfactuals[0].changes} == {
+        "town"
+    }

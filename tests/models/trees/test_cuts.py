@@ -13,7 +13,12 @@ pytest.importorskip("lightgbm")
 pytest.importorskip("xgboost")
 
 import xgboost
-from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, PolynomialFeatures
@@ -208,6 +213,22 @@ def test_rows_whose_columns_are_all_categories_have_no_cuts():
     data = mixed()[["town", "size"]]
     model = fitted(lambda: make_pipeline(OneHotEncoder(), xgb()), data, mixed_label(mixed()))
     assert cuts(model, Schema.infer(data)) == {}
+
+
+@pytest.mark.parametrize(
+    "trees",
+    [
+        lambda: DecisionTreeClassifier(max_depth=1),
+        lambda: AdaBoostClassifier(n_estimators=3),
+        lambda: BaggingClassifier(n_estimators=3),
+    ],
+    ids=["stump", "adaboost", "bagging"],
+)
+def test_trees_that_split_on_categories_alone_leave_numbers_uncut(trees):
+    data = mixed()
+    model = fitted(lambda: encoded(trees(), ["town", "size"]), data, data["town"] == "Rome")
+    found = cuts(model, Schema.infer(data))
+    assert {name: len(borders) for name, borders in found.items()} == dict.fromkeys("abcd", 0)
 
 
 def test_a_native_booster_is_read():

@@ -48,6 +48,8 @@ def _borders(reading: Reading, schema: Schema) -> dict[int, Array]:
     column = source[place[reading.splits.feature]]
     splits = np.column_stack([column, place[reading.splits.feature], reading.splits.threshold])
     splits = np.unique(splits[column != ANY], axis=0)
+    if not len(splits):  # only categories are asked about
+        return {}
     column, feature = splits[:, 0].astype(int), splits[:, 1].astype(int)
     start = np.array([_some_value(column) for column in schema.columns])
 
