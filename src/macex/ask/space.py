@@ -124,13 +124,13 @@ class Space:
             inputs = list(formula.columns)
             moved = (full[:, inputs] != own[:, inputs]).any(axis=1)
             if moved.any():
-                full[moved, column] = self._on_grid(column, formula(full[moved], own[moved]))
+                full[moved, column] = self._held(column, formula(full[moved], own[moved]))
         return full
 
-    def _on_grid(self, column: int, values: Array) -> Array:
-        """Computed values as the column can hold them; they may leave the training range."""
+    def _held(self, column: int, values: Array) -> Array:
+        """Computed values as the dtype holds them; they may leave the grid and the range."""
         kind = self.ground.schema.columns[column]
-        return values if kind.discrete else np.where(special(values), values, kind.held(values))
+        return values if kind.discrete else np.where(special(values), values, kind.in_dtype(values))
 
     def tellable(self, full: Array) -> Array:
         """Rows, by column, that a frame can hold at all: no missing value where none can be."""

@@ -101,9 +101,10 @@ class Column:
 
     def held(self, values: Floats) -> Floats:
         """Numbers as a frame would hold them: on the grid and in the dtype, in any range."""
-        return self._in_dtype(on_grid(values, self.step))
+        return self.in_dtype(on_grid(values, self.step))
 
-    def _in_dtype(self, values: Floats) -> Floats:
+    def in_dtype(self, values: Floats) -> Floats:
+        """Numbers as the dtype holds them, on the grid or not."""
         numbers = self.storage.numbers
         if numbers.kind == "f":
             return values.astype(numbers).astype(np.float64)
@@ -123,9 +124,14 @@ class Column:
 
     def _number(self, code: float) -> float:
         rounded = round(float(code), self.decimals)
-        if self.step and abs(rounded - code) <= 1e-9 * max(1.0, abs(code)):
+        near = abs(rounded - code) <= 1e-9 * max(1.0, abs(code))
+        if self.step and near and (rounded == code or self._gridded(code)):
             return rounded
         return float(str(self.storage.numbers.type(code)))
+
+    def _gridded(self, code: float) -> bool:
+        """Whether a number is on the grid, which may be a hair off the float of its decimals."""
+        return bool(self.held(np.array([code]))[0] == code)
 
     @cached_property
     def decimals(self) -> int:
@@ -189,7 +195,7 @@ class Column:
             raise SchemaError(f"column {self.name!r} needs a finite number, not {value!r}")
         if self.integer and number != np.rint(number):
             raise SchemaError(f"column {self.name!r} holds whole numbers; {value!r} is none")
-        return float(self._in_dtype(np.array([number]))[0])
+        return float(self.in_dtype(np.array([number]))[0])
 
     def _time(self, value: object) -> float:
         duration = self.storage.numbers.kind == "m"
