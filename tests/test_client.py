@@ -49,6 +49,7 @@ def test_answers_are_the_library_s_own_in_the_caller_s_frame(client, explainer, 
         ("granted", None),
         (mx.at_least(0.8, label="granted"), mx.Constraints(fixed=["debt"])),
         (mx.rise_by(0.05, label="granted"), {"max_changes": 1}),
+        (None, {"groups": [["debt", "job"]]}),
         (["granted", "refused"] * 6, [None, mx.Constraints(fixed=["job"])] * 6),
     ],
 )

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from jsonschema import Draft202012Validator
 
 import macex as mx
+from macex.series.json import schema
 from macex.series.words import change_text
 from series.machines import Machine, explainer, made_cases
 
@@ -51,6 +53,40 @@ def test_json_holds_what_changed_before_and_after():
     assert change["channel"] == "sensor 2"
     assert document["explanations"][0]["cost"]["rows"] == FOUND[0].cost.rows
     assert "cost" not in json.loads(FOUND[0].to_json(canonical=True))
+
+
+def test_the_schema_is_a_schema():
+    Draft202012Validator.check_schema(schema())
+
+
+GAP = made_cases(1, seed=1)
+GAP[0, 2, 3] = np.nan
+ASKED = {
+    "plain": {},
+    "groups": {"constraints": {"groups": [["sensor 1", "sensor 2"], ["sensor 0", "sensor 5"]]}},
+    "none": {"constraints": {"fixed": ["sensor 2"]}},
+    "several": {"n": 3},
+    "score": {"want": mx.at_least(0.4, label="raised")},
+    "out of rows": {"max_rows": 1},
+    "gaps": {"rows": GAP},
+}
+
+
+@pytest.mark.parametrize("canonical", [False, True])
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+def test_json_is_as_its_schema_says(asked, canonical):
+    options = {"rows": QUERIES, "want": "bump", **asked}
+    found = explainer().explain(options.pop("rows"), **options)
+    check = Draft202012Validator(schema())
+    check.validate(json.loads(found.to_json(canonical=canonical)))
+    for item in found:
+        check.validate(json.loads(item.to_json(canonical=canonical)))
+
+
+@pytest.mark.parametrize("broken", [{"status": "lost"}, {"score": "high"}, {"extra": 1}])
+def test_the_schema_refuses_what_is_no_explanation(broken):
+    document = json.loads(FOUND[0].to_json())
+    assert not Draft202012Validator(schema()).is_valid({**document, **broken})
 
 
 def test_gaps_are_null_in_json():

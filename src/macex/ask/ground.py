@@ -12,10 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from macex.errors import SchemaError
 from macex.schema import UNKNOWN, Array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from macex.schema import Column, Schema
+
+
+JOINT = "+"  # between the names of a group's columns
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ class Ground:
         table, counts = np.unique(self.codes[:, members], axis=0, return_counts=True)
         seen = np.arange(len(table), dtype=float)
         return Unit(
-            name="+".join(names[member] for member in members),
+            name=JOINT.join(names[member] for member in members),
             members=members,
             discrete=True,
             ordered=False,
@@ -93,6 +99,29 @@ def _plain_unit(position: int, column: Column) -> Unit:
         seen=column.seen,
         counts=column.counts,
     )
+
+
+def group_members(name: str, names: Sequence[str], count: int) -> tuple[str, ...]:
+    """The columns of a group from its name; a column's own name may hold a plus.
+
+    >>> group_members("a+b+c", ["a", "a+b", "b", "c"], 2)
+    ('a+b', 'c')
+    """
+    found = _split(name, sorted(names), count)
+    if found is None:
+        raise SchemaError(f"there is no group {name!r} of {count} columns")
+    return found
+
+
+def _split(name: str, names: Sequence[str], count: int) -> tuple[str, ...] | None:
+    if count == 1:
+        return (name,) if name in names else None
+    for place, first in enumerate(names):
+        if name.startswith(first + JOINT):
+            rest = _split(name[len(first + JOINT) :], names[place + 1 :], count - 1)
+            if rest is not None:
+                return (first, *rest)
+    return None
 
 
 def unit_codes(units: tuple[Unit, ...], codes: Array) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from macex.ask.answers import Answers, Outlook
 from macex.ask.goals import SLIGHT, Goal, Goals, RiseBy, compile_goals
+from macex.ask.ground import group_members
 from macex.ask.stated import goal_read
 from macex.explanation.batch import Explanations
 from macex.explanation.json import plain
@@ -133,9 +134,15 @@ def _change(document: Mapping[str, Any], rows: Rows, at: int) -> Change:
 
 
 def _action(document: Mapping[str, Any], rows: Rows) -> Action:
-    column = rows.schema.columns[rows.schema.position(document["column"])]
-    value = _value(column, document["value"])
-    return Action(column.name, value, _number(document["weight"]), document["flips"])
+    name, written = document["column"], document["value"]
+    schema = rows.schema
+    if isinstance(written, list):
+        members = group_members(name, schema.names, len(written))
+        columns = [schema.columns[schema.position(member)] for member in members]
+        value: Any = tuple(map(_value, columns, written))
+    else:
+        value = _value(schema.columns[schema.position(name)], written)
+    return Action(name, value, _number(document["weight"]), document["flips"])
 
 
 def _code(column: Column, value: Any) -> float:

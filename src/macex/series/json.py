@@ -1,4 +1,4 @@
-"""Explanations of series as JSON.
+"""Explanations of series as JSON, in the form that `schema.json` beside this file describes.
 
 Only changed stretches are written out, before and after; a whole sample may hold a million numbers.
 The canonical form holds the answer alone, so that equal answers are equal bytes.
@@ -6,7 +6,9 @@ The canonical form holds the answer alone, so that equal answers are equal bytes
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from macex.series.values import (
     SeriesExplanation,
 )
 
-__all__ = ["dumps", "explanation_document", "explanations_document"]
+__all__ = ["dumps", "explanation_document", "explanations_document", "schema"]
 
 SINGLE_FORMAT = "macex.series_explanation/1"
 BATCH_FORMAT = "macex.series_explanations/1"
@@ -37,6 +39,17 @@ def explanations_document(
     """A batch of explanations in the order of the cases."""
     explanations = [_explanation(item, canonical=canonical) for item in items]
     return {"format": BATCH_FORMAT, "explanations": explanations}
+
+
+def schema() -> Document:
+    """The JSON Schema of these documents.
+
+    >>> schema()["title"]
+    'Explanations of time series by macex'
+    """
+    text = files("macex.series").joinpath("schema.json").read_text(encoding="utf-8")
+    document: Document = json.loads(text)
+    return document
 
 
 def _explanation(e: SeriesExplanation, *, canonical: bool) -> Document:
