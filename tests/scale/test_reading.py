@@ -17,7 +17,7 @@ from macex.scale.reading import Chunk, count_rows, raw_chunks, read_chunks, read
 TABLE = pd.DataFrame(
     {
         "whole": [1, 2, 3, 40],
-        "part": [0.1, np.nan, -1e300, 2.5],
+        "part": [0.1, np.nan, -1e90, 2.5],
         "word": ["a", "b,c", 'say "d"', None],
         "truth": [True, False, True, True],
     }

@@ -15,7 +15,7 @@ from macex.schema.cells import blank_name
 WORDS = st.text("abcé ", max_size=3)
 SMALL = st.integers(-128, 127)
 LARGE = st.integers(-(2**63), 2**63 - 1)
-FLOATS = st.floats(allow_infinity=False, allow_nan=False)
+FLOATS = st.floats(-1e100, 1e100)
 FLOATS32 = st.floats(width=32, allow_infinity=False, allow_nan=False)
 MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2040, 1, 1))  # noqa: DTZ001
 SECONDS = MOMENTS.map(lambda moment: moment.replace(microsecond=0))

@@ -19,7 +19,7 @@ from macex.device.searching import Searcher
 from macex.device.torch_scores import TorchScores
 from macex.device.tree_scores import TreeScores
 from macex.errors import ModelError, OptionError, SchemaError, require_count
-from macex.explainer.explainer import check_call
+from macex.explainer.call import check_call
 from macex.models.asking import CHUNK_ROWS
 from macex.schema import MISSING, UNKNOWN, Column
 from macex.schema import Array as HostArray

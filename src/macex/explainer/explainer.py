@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from macex.audit import Audit
 from macex.errors import ConstraintError, GoalError, ModelError, OptionError
 from macex.explainer.assemble import assemble
 from macex.explainer.blocks import blocks, part_of
+from macex.explainer.call import check_call, deadline_after
 from macex.explainer.fitted import Fitted, fit
 from macex.explainer.options import read_options
 from macex.explainer.pipeline import Asked, Outcome, answer, remembering
@@ -163,7 +163,7 @@ class Explainer(Populations):
             measure it only.
         also : other models, e.g. refits, that must agree with every answer.
         """
-        check_call(n, max_rows, timeout_s, margin, on_error)
+        check_call(n, max_rows, timeout_s, margin, on_error, diagnose=diagnose)
         read = self.schema.read(rows)
         wished = self._wished(constraints, len(read))
         asked = Asked(
@@ -173,7 +173,7 @@ class Explainer(Populations):
             count=int(n),
             margin=float(margin),
             max_rows=None if max_rows is None else int(max_rows),
-            deadline=None if timeout_s is None else time.monotonic() + timeout_s,
+            deadline=deadline_after(timeout_s),
             keep=on_error == "keep",
             sturdy=sturdiness(self._fitted, robust, also),
         )
@@ -358,28 +358,6 @@ def _constraints(given: Any) -> Constraints:
     if isinstance(given, Mapping):
         return Constraints.from_dict(given)
     raise ConstraintError(f"constraints= takes Constraints(...), not {type(given).__name__}")
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, Integral) and value is not True and int(value) >= 1
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, (Real, np.number)) and not isinstance(value, bool)
-
-
-def check_call(n: Any, max_rows: Any, timeout_s: Any, margin: Any, on_error: Any) -> None:
-    """Raise for an argument of a call that has a value it cannot have."""
-    if not _whole(n):
-        raise OptionError(f"n must be a whole number of 1 or more, not {n!r}")
-    if max_rows is not None and not _whole(max_rows):
-        raise OptionError(f"max_rows must be a whole number of 1 or more, not {max_rows!r}")
-    if timeout_s is not None and not (_number(timeout_s) and timeout_s > 0):
-        raise OptionError(f"timeout_s must be a positive number of seconds, not {timeout_s!r}")
-    if not _number(margin) or not 0 <= margin < 1:
-        raise OptionError(f"margin must be a number from 0 to below 1, not {margin!r}")
-    if on_error not in ("raise", "keep"):
-        raise OptionError(f"on_error is 'raise' or 'keep', not {on_error!r}")
 
 
 def with_relief(reason: str | None, relief: list[str], *, cut: bool) -> str:

@@ -9,6 +9,7 @@ from copy import copy
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from macex.ask.stated import goal_stated
@@ -34,6 +35,8 @@ class Recorder:
     def __init__(self, audit: Any, explainer: Explainer) -> None:
         """Hash the files, once, and write down what all explanations share."""
         self._audit = audit if isinstance(audit, Audit) else Audit(audit)
+        if not isinstance(self._audit.path, (str, PathLike)):
+            raise OptionError(f"audit= takes the path of a file or an Audit, not {audit!r}")
         self.path = self._audit.path
         self._write: Callable[[list[dict[str, Any]]], None] = self._audit.write
         options = explainer._fitted.options  # noqa: SLF001 - the other half of the class

@@ -87,7 +87,7 @@ class Explanations(Sequence[Explanation]):
         document = explanations_document(self, self.names, self.meta, canonical=canonical)
         text = dumps(document, canonical=canonical)
         if path is not None:
-            write_whole(Path(path), text.encode())
+            write_whole(Path(path), text.encode(errors="backslashreplace"))
         return text
 
     def to_csv(
@@ -101,7 +101,7 @@ class Explanations(Sequence[Explanation]):
         frame = self.to_changes() if changes else self.to_frame()
         text = csv_text(frame, formula_safe=formula_safe)
         if path is not None:
-            write_whole(Path(path), text.encode())
+            write_whole(Path(path), text.encode(errors="backslashreplace"))
         return text
 
     def to_parquet(self, path: str | Path, *, changes: bool = False) -> None:
@@ -175,7 +175,7 @@ class Explanations(Sequence[Explanation]):
             sheets=[finding.sheet_in(language) for finding in shown],
         )
         if path is not None:
-            write_whole(Path(path), page.encode())
+            write_whole(Path(path), page.encode(errors="backslashreplace"))
         return page
 
     def to_pdf(

@@ -12,7 +12,7 @@ from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, Goal, resolve
 from macex.errors import ConstraintError, GoalError, SchemaError
 from macex.explainer import Explainer
-from macex.explainer.explainer import check_call
+from macex.explainer.call import check_call
 from macex.explainer.sturdy import sturdiness
 from macex.explanation import Explanations
 from macex.scale.unreadable import rows_taken, unread, unreadable

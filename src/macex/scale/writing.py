@@ -79,7 +79,7 @@ class Csv(Form):
                 table[field.name] = _times(table[field.name], days=field.days)
         lines = _Lines()
         table.to_csv(lines, index=False, header=head, lineterminator=BOTH)
-        return lines.getvalue().encode()
+        return lines.getvalue().encode(errors="backslashreplace")
 
 
 class _Lines(io.StringIO):
@@ -107,7 +107,7 @@ class Jsonl(Form):
     def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
         """Lines."""
         del start, head
-        return "".join(f"{text}\n" for text in self.texts(found)).encode()
+        return "".join(f"{text}\n" for text in self.texts(found)).encode(errors="backslashreplace")
 
     def texts(self, found: Explanations) -> list[str]:
         """Each explanation as JSON: the answer, and what the row is called."""
@@ -128,10 +128,10 @@ class Json(Jsonl):
         del start
         texts = ",\n".join(self.texts(found))
         if not head:
-            return f",\n{texts}".encode()
+            return f",\n{texts}".encode(errors="backslashreplace")
         around = {"format": BATCH_FORMAT, "meta": plain(found.meta), "names": plain(found.names)}
         before = json.dumps(around, ensure_ascii=False).removesuffix("}")
-        return f'{before}, "explanations": [\n{texts}'.encode()
+        return f'{before}, "explanations": [\n{texts}'.encode(errors="backslashreplace")
 
 
 class Parquet(Form):

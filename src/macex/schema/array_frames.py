@@ -19,6 +19,8 @@ class Arrays:
 
     def labels(self, data: Array) -> list[Hashable]:
         """The names of the columns."""
+        if isinstance(data, np.ma.MaskedArray):
+            raise SchemaError("the rows are a masked array; fill it first: data.filled(np.nan)")
         if data.ndim != 2:
             raise SchemaError(
                 f"the rows are an array of {data.ndim} dimensions; give 2, as reshape(1, -1) does "
@@ -28,8 +30,9 @@ class Arrays:
 
     def cells(self, data: Array, names: Sequence[str]) -> Iterator[Cells]:
         """The columns one by one."""
+        columns = np.asarray(data)  # a matrix has no columns of one dimension
         for at, name in enumerate(names):
-            yield array_cells(data[:, at], name)
+            yield array_cells(columns[:, at], name)
 
     def cell(self, data: Array, row: int, position: int) -> object:
         """One cell as it stands."""
@@ -46,7 +49,7 @@ class Arrays:
 
     def written(self, data: Array, at: Array, writes: Sequence[Write]) -> Array:
         """Rows `at` of a caller's array with some cells written."""
-        array = data.take(at, axis=0)
+        array = np.asarray(data).take(at, axis=0)
         for write in writes:
             if write.trained is not None and write.trained.dtype == array.dtype:
                 array[write.chosen, write.position] = write.trained[write.chosen]

@@ -16,6 +16,7 @@ Family: TypeAlias = Literal["number", "bool", "time", "object"]
 
 NUMBERS = (int, float, np.integer, np.floating)
 DISTINCT_BY_HASHING = 256
+LARGEST = 1e100  # beyond it differences and products of numbers may overflow
 
 
 @dataclass(frozen=True)
@@ -137,10 +138,12 @@ def numbers(cells: Cells, column: str) -> npt.NDArray[np.float64]:
         values[there] = cells.values[there].astype(np.float64)
     except OverflowError:
         raise SchemaError(f"column {column!r} holds a number too large for a float") from None
-    bad = np.flatnonzero(np.isinf(values))
+    bad = np.flatnonzero(np.abs(values) > LARGEST)
     if len(bad):
+        value = values[bad[0]]
+        why = "" if np.isinf(value) else f", which is beyond {LARGEST:g}"
         raise SchemaError(
-            f"column {column!r} holds {values[bad[0]]} in row {bad[0]}; "
+            f"column {column!r} holds {value} in row {bad[0]}{why}; "
             "replace it by a number or by a missing value"
         )
     values[cells.missing] = np.nan

@@ -50,7 +50,7 @@ class Pandas:
 
     def written(self, data: pd.DataFrame, at: Array, writes: Sequence[Write]) -> pd.DataFrame:
         """Rows `at` of a caller's frame with some cells written."""
-        frame = data.take(at)
+        frame = data.set_flags(allows_duplicate_labels=True).take(at)
         for write in writes:
             array = _overwritten(frame.iloc[:, write.position].array.copy(), write)
             series = pd.Series(array, index=frame.index, dtype=array.dtype, copy=False)
@@ -127,13 +127,13 @@ def _cells(array: Any, name: str) -> Cells:
 def _overwritten(array: Any, write: Write) -> Any:
     """A caller's column with the chosen cells written, in a wider dtype only where needed."""
     trained, chosen = write.trained, write.chosen
-    if trained is not None and str(trained.dtype) == str(array.dtype):
+    same = trained is not None and str(trained.dtype) == str(array.dtype)
+    if same and bool(trained.dtype == array.dtype):
         array[chosen] = trained[chosen]
         return array
     values = write.values()
     if isinstance(array.dtype, pd.CategoricalDtype):
-        unknown = [v for v in dict.fromkeys(values) if v is not None and v not in array.categories]
-        array = array.add_categories(unknown)
+        array = array.set_categories(_levels(array.categories, values, trained))
         array[chosen] = values
         return array
     fitting = _fitting(values, array.dtype)
@@ -145,6 +145,13 @@ def _overwritten(array: Any, write: Write) -> Any:
     array = array.astype(object)
     array[chosen] = values
     return pd.Series(list(array)).array
+
+
+def _levels(own: Any, values: list[object], trained: Any) -> list[object]:
+    """Levels for a column and its new values: those of training if it knows them all."""
+    needed = dict.fromkeys([*own, *(value for value in values if value is not None)])
+    known = list(getattr(getattr(trained, "dtype", None), "categories", ()))
+    return known if all(value in known for value in needed) else list(needed)
 
 
 def _fitting(values: list[object], dtype: Any) -> Any:

@@ -102,9 +102,9 @@ def _cells(series: pl.Series, name: str) -> Cells:
         values = series.fill_null(0.0).to_numpy()
         return Cells("number", values, missing | np.isnan(values), dtype, several_blanks=True)
     if dtype.is_integer():
-        values = series.fill_null(0).to_numpy()
-        if values.dtype.kind not in "iu":
+        if str(dtype).endswith("128"):  # NumPy has no such integers
             raise unsupported(name, dtype)
+        values = series.fill_null(0).to_numpy()
         return Cells("number", values, missing, dtype)
     if dtype in (pl.String, pl.Categorical, pl.Enum):
         declared = tuple(dtype.categories.to_list()) if isinstance(dtype, pl.Enum) else None

@@ -20,6 +20,8 @@ from macex.schema.inference import infer_columns, told
 from macex.schema.onehot import Folding
 from macex.schema.rows import Rows
 
+OWN_COLUMNS = "cf."  # how the names of columns begin that tables of answers add
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Schema:
@@ -165,6 +167,11 @@ def _names(labels: list[Hashable]) -> list[str]:
     names: dict[str, Hashable] = {}
     for label in labels:
         name = str(label)
+        if name.startswith(OWN_COLUMNS):
+            raise SchemaError(
+                f"the training data has a column {label!r}: names that begin with "
+                f"{OWN_COLUMNS!r} are those of answers; rename it"
+            )
         if name in names:
             other = names[name]
             what = (

@@ -12,7 +12,8 @@ import numpy as np
 from macex.ask.compiling import check as check_constraints
 from macex.ask.goals import AboveRow, Goal, resolve
 from macex.errors import ConstraintError, GoalError, ModelError
-from macex.explainer.explainer import check_call, check_classes, with_relief
+from macex.explainer.call import check_call, deadline_after
+from macex.explainer.explainer import check_classes, with_relief
 from macex.explainer.progress import reporter
 from macex.series.assemble import assemble
 from macex.series.cases import channel_names, read_cases
@@ -130,7 +131,7 @@ class SeriesExplainer:
         on_error : `"raise"`, or `"keep"` to give a case the model fails on a reason instead.
         progress : True for a progress bar, or a function of (done, total).
         """
-        check_call(n, max_rows, timeout_s, margin, on_error)
+        check_call(n, max_rows, timeout_s, margin, on_error, diagnose=diagnose)
         train = self._fitted.train
         cases = read_cases(X, train.layout, train)
         wish = Wish(
@@ -140,7 +141,7 @@ class SeriesExplainer:
             count=int(n),
             margin=float(margin),
             max_rows=None if max_rows is None else int(max_rows),
-            deadline=None if timeout_s is None else time.monotonic() + timeout_s,
+            deadline=deadline_after(timeout_s),
             keep=on_error == "keep",
             places=np.arange(len(cases)),
         )
