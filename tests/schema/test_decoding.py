@@ -33,3 +33,11 @@ def test_a_text_never_seen_stays_the_callers_own_beside_the_others() -> None:
     query = DATA.assign(town=["Rom", "Kiel", None, "Ulm"])
     rows = schema.read(query)
     pd.testing.assert_frame_equal(schema.frame(rows.codes, own=rows), query)
+
+
+def test_nanoseconds_of_a_zoned_datetime_stay_the_callers_own() -> None:
+    days = pd.date_range("2024-01-01 00:00:00.000000123", periods=4, tz="UTC", unit="ns")
+    data = DATA.assign(since=days)
+    schema = Schema.infer(data)
+    rows = schema.read(data)
+    pd.testing.assert_frame_equal(schema.frame(rows.codes, own=rows), data)

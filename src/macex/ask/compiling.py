@@ -158,12 +158,7 @@ def _write_bounds(b: Bounds, schema: Schema, own: Array, wish: Constraints, at: 
         b.weights[at, positions[name]] = weight
     for name, (low, high) in wish.ranges.items():
         column = positions[name]
-        b.floor[at, column] = (
-            -np.inf if low is None else _bound(schema.columns[column], low, "range")
-        )
-        b.ceiling[at, column] = (
-            np.inf if high is None else _bound(schema.columns[column], high, "range")
-        )
+        b.floor[at, column], b.ceiling[at, column] = _ends(schema.columns[column], low, high)
     for names, ends, tighter in (
         (wish.increase, b.floor, np.maximum),
         (wish.decrease, b.ceiling, np.minimum),
@@ -178,6 +173,16 @@ def _write_bounds(b: Bounds, schema: Schema, own: Array, wish: Constraints, at: 
         b.max_changes[at] = wish.max_changes
     b.strict[at] = wish.strict
     b.support[at] = wish.min_support or 0
+
+
+def _ends(column: Column, low: object, high: object) -> tuple[float, float]:
+    """The codes between which a change may set; several ends all bind."""
+    lows, highs = (end if isinstance(end, tuple) else (end,) for end in (low, high))
+    floor = max(-np.inf if end is None else _bound(column, end, "range") for end in lows)
+    ceiling = min(np.inf if end is None else _bound(column, end, "range") for end in highs)
+    if floor > ceiling:
+        raise ConstraintError(f"the range of {column.name!r} is empty: {low!r} is above {high!r}")
+    return floor, ceiling
 
 
 def _bound(column: Column, value: object, what: str) -> float:

@@ -244,14 +244,15 @@ def _mapping(part: str, value: Any) -> Mapping[str, Any]:
 def _range(column: str, value: Any) -> tuple[Any, Any]:
     if isinstance(value, str) or not isinstance(value, Iterable) or len(pair := tuple(value)) != 2:
         raise ConstraintError(f"the range of {column!r} must be (low, high), not {value!r}")
-    low, high = pair
+    low, high = (tuple(end) if isinstance(end, list) else end for end in pair)
     if _above(column, low, high):
         raise ConstraintError(f"the range of {column!r} is empty: {low!r} is above {high!r}")
     return low, high
 
 
 def _above(column: str, low: Any, high: Any) -> bool:
-    if low is None or high is None:
+    """Whether a range is empty; of text the column alone knows the order."""
+    if low is None or high is None or isinstance(low, str | tuple):
         return False
     try:
         return bool(low > high)
@@ -338,12 +339,19 @@ def _merge(a: Mapping[str, Any], b: Mapping[str, Any], join: Callable[..., Any])
 
 
 def _narrow(column: str, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
-    lows = [x for x in (a[0], b[0]) if x is not None]
-    highs = [x for x in (a[1], b[1]) if x is not None]
-    low, high = max(lows, default=None), min(highs, default=None)
+    low, high = _tightest(a[0], b[0], max), _tightest(a[1], b[1], min)
     if _above(column, low, high):
         raise ConstraintError(f"the ranges of {column!r}, {a} and {b}, have nothing in common")
     return low, high
+
+
+def _tightest(a: Any, b: Any, of: Callable[..., Any]) -> Any:
+    """The tighter of two ends; two of text are both kept, since the column knows their order."""
+    if a is None or b is None or a == b:
+        return b if a is None else a
+    if isinstance(a, str | tuple):
+        return (*((a,) if isinstance(a, str) else a), *((b,) if isinstance(b, str) else b))
+    return of(a, b)
 
 
 def _intersect(column: str, a: Any, b: Any) -> Any:

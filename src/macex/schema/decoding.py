@@ -178,4 +178,5 @@ def _moments(codes: Floats, column: Column) -> Any:
     stamps[missing] = np.array("NaT", dtype=storage.numbers)
     if not storage.zone:
         return stamps
-    return pd.DatetimeIndex(stamps).tz_localize("UTC").tz_convert(storage.zone).array
+    zoned = pd.DatetimeIndex(stamps).tz_localize("UTC").tz_convert(storage.zone)
+    return zoned.array.copy()  # an index lends its array for reading only
