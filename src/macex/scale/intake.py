@@ -9,18 +9,21 @@ import gzip
 import json
 import subprocess
 import sys
+import tempfile
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pandas as pd
 
 from macex.errors import DataError, MacexError
-from macex.models.files.trial import bound_memory, surroundings
+from macex.models.files.sandbox import confine, surroundings
 from macex.scale.reading import GZIP, MAGIC, read_table
 
 REFUSED = 3
 FIRST_LINE = 2**20
+CALLED = "standard input"  # what the child knows the table by
 
 
 @dataclass(frozen=True)
@@ -31,65 +34,79 @@ class Bounds:
     seconds: float = 120
     columns: int = 5_000
     cells: int = 100_000_000
+    output_mb: int = 8192
 
 
 def take_in(source: Path, target: Path, name: str, bounds: Bounds, dates: list[str]) -> None:
-    """Read a table of any form and write it as Parquet; `name` is what messages call it."""
-    order = {"source": str(source), "target": str(target), "bounds": asdict(bounds)}
+    """Read a table of any form and write it as Parquet; `name` is what messages call it.
+
+    The child gets both files open and knows no path.
+    """
+    order = json.dumps({"bounds": asdict(bounds), "dates": dates})
     try:
-        done = subprocess.run(  # noqa: S603 - our own module
-            [sys.executable, "-m", "macex.scale.intake", json.dumps({**order, "dates": dates})],
-            capture_output=True,
-            timeout=bounds.seconds,
-            check=False,
-            env=surroundings(),
-        )
+        with (
+            tempfile.TemporaryDirectory(prefix="macex-") as empty,
+            source.open("rb") as table,
+            target.open("wb") as parquet,
+        ):
+            done = subprocess.run(  # noqa: S603 - our own module
+                [sys.executable, "-m", "macex.scale.intake", order],
+                stdin=table,
+                stdout=parquet,
+                stderr=subprocess.PIPE,
+                timeout=bounds.seconds,
+                check=False,
+                cwd=empty,
+                env=surroundings(),
+            )
     except subprocess.TimeoutExpired:
         raise DataError(f"{name}: reading it took more than {bounds.seconds:g} s") from None
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [""]
         known = done.returncode == REFUSED
-        fault = said[0].replace(str(source), name)
+        fault = said[0].replace(CALLED, name)
         raise DataError(fault if known else f"{name} cannot be read as a table")
 
 
 def main(order: dict[str, Any]) -> int:
     """Read and write, within bounds."""
-    bounds, source = Bounds(**order["bounds"]), Path(order["source"])
-    bound_memory(bounds.memory_mb)
+    bounds, source = Bounds(**order["bounds"]), sys.stdin.buffer
+    for module in ("pyarrow.parquet", "pyarrow.ipc"):
+        import_module(module)
+    confine(bounds.memory_mb, output_mb=bounds.output_mb)
     try:
-        _table(source, bounds, order["dates"]).to_parquet(order["target"], index=False)
+        _table(source, bounds, order["dates"]).to_parquet(sys.stdout.buffer, index=False)
     except MacexError as error:
         return _refused(str(error))
     except MemoryError:
-        return _refused(f"{source}: reading it takes more than {bounds.memory_mb:,} MB")
+        return _refused(f"{CALLED}: reading it takes more than {bounds.memory_mb:,} MB")
     except Exception as error:  # noqa: BLE001 - whatever a library says of a bad file
-        return _refused(f"{source} cannot be read as a table: {error}")
+        return _refused(f"{CALLED} cannot be read as a table: {error}")
     return 0
 
 
-def _table(source: Path, bounds: Bounds, dates: list[str]) -> pd.DataFrame:
+def _table(source: IO[bytes], bounds: Bounds, dates: list[str]) -> pd.DataFrame:
     _refuse_wide(source, bounds)
+    source.seek(0)
     table = read_table(source, dates=dates)
     if table.shape[1] > bounds.columns or table.size > bounds.cells:
         rows, columns = table.shape
-        raise DataError(f"{source} has {rows:,} rows and {columns:,} columns: too many")
+        raise DataError(f"{CALLED} has {rows:,} rows and {columns:,} columns: too many")
     return table
 
 
-def _refuse_wide(source: Path, bounds: Bounds) -> None:
+def _refuse_wide(source: IO[bytes], bounds: Bounds) -> None:
     """A line without end, or with cells without number, is refused before it is taken apart."""
-    with source.open("rb") as file:
-        head = file.read(4)
+    head = source.read(4)
     if head in MAGIC:
         return
-    opened = gzip.open if head.startswith(GZIP) else open
-    with opened(source, "rb") as text:
-        line = text.readline(FIRST_LINE)
+    source.seek(0)
+    text = gzip.GzipFile(fileobj=source) if head.startswith(GZIP) else source
+    line = text.readline(FIRST_LINE)
     if len(line) == FIRST_LINE and not line.endswith(b"\n"):
-        raise DataError(f"{source}: the first line has no end within {FIRST_LINE:,} bytes")
+        raise DataError(f"{CALLED}: the first line has no end within {FIRST_LINE:,} bytes")
     if max(line.count(mark) for mark in (b",", b";", b"\t")) >= bounds.columns:
-        raise DataError(f"{source} has more than {bounds.columns:,} columns")
+        raise DataError(f"{CALLED} has more than {bounds.columns:,} columns")
 
 
 def _refused(message: str) -> int:

@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 import macex as mx
 from macex.models.files import trial
 from macex.models.files.loading import ModelFile
+from macex.models.files.opening import opened
 from models.people import CATEGORIES, GAPS, GRANTED, NUMBERS, onnx_session, words
 
 ROWS = [3, 17, 40]
@@ -266,3 +267,23 @@ def test_the_reasons_of_a_child_are_short():
         "opening the onnx file crashed the process that tried it (signal 11)"
     )
     assert trial._reason("onnx", 1, "trace\nbad magic").endswith("cannot be opened: bad magic")
+
+
+def test_a_lightgbm_file_names_no_other_file(tmp_path):
+    """Its parameters of training may name some; they are not read."""
+    content, scores, data = written("lightgbm")
+    named = content.replace(b"\nparameters:\n", b"\nparameters:\n[input_model: /etc/passwd]\n", 1)
+    assert named != content
+    model = opened(named, "lightgbm")
+    assert "input_model" not in model.params
+    assert np.allclose(ModelFile(tmp_path, "lightgbm", "", model).scores(data), scores)
+
+
+def test_a_vectorizer_that_reads_the_files_that_cells_name_is_refused():
+    skops = pytest.importorskip("skops.io")
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    model = make_pipeline(CountVectorizer(), LogisticRegression()).fit(["one two", "two three"], [0, 1])
+    model.steps[0][1].input = "filename"
+    with pytest.raises(mx.ModelFileError, match="CountVectorizer reads the files that cells name"):
+        opened(skops.dumps(model), "skops")

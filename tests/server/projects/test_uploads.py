@@ -17,6 +17,7 @@ import pytest
 
 from macex.server import Settings
 from macex.server.projects.catalogue import Catalogue
+from models.files.hostile_onnx import READS
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +124,7 @@ MODELS = {
         b"{L\x00\x00\x00\x00\x00\x00\x00\x07learner[$D#L" + struct.pack(">q", 2**40)
     ),
     "lightgbm that breaks off": lambda model: b"tree\nversion=v4\nnum_class=1\n",
+    "onnx that reads a file": lambda model: READS["an absolute path"](),
     "json of depth": lambda model: b'{"learner":' + b"[" * 100_000,
 }
 
@@ -162,6 +164,7 @@ TABLES = {
     "half a parquet": lambda train: b"PAR1" + b"\x00" * 1000,
     "two columns of one name": lambda train: b"a,a\n1,2\n",
     "json lines that differ": lambda train: b'{"a": 1}\n{"b": 2}\n',
+    "onnx that reads a file": lambda model: READS["an absolute path"](),
     "json of depth": lambda train: b'{"a":' + b"[" * 100_000,
 }
 

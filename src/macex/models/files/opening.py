@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from macex.errors import ModelFileError
+from macex.models.files.estimators import refuse_readers
 from macex.models.files.formats import Format
 from macex.models.kinds import adapted
-from macex.models.kinds.onnx import session_of
+from macex.models.kinds.onnx import TEXT, session_of
 from macex.models.optional import needed
 
+PARAMETERS = re.compile(rb"^parameters:.*?^end of parameters$", re.MULTILINE | re.DOTALL)
 TRIALS = (0.0, 1.0, -1e30, 1e30, np.nan)
 
 
@@ -25,14 +29,26 @@ def opened(content: bytes, form: Format, trusted: Sequence[str] = ()) -> Any:
 
 
 def tried(model: Any) -> None:
-    """Ask a model of numbers about a few rows, so that one that crashes does so here."""
+    """Ask a model about a few rows, so that one that crashes or never ends does so here."""
     ask = adapted(model)
-    matrix = getattr(ask, "matrix", None) or getattr(getattr(ask, "feed", None), "matrix", None)
+    feed = getattr(ask, "feed", None)
+    matrix = getattr(ask, "matrix", None) or getattr(feed, "matrix", None)
     if matrix is None:
+        if feed is not None and not feed.cases:
+            _tried_by_column(ask, feed.kinds)
         return
     width = len(matrix.names) if matrix.names is not None else matrix.width
     if width:
         ask(np.repeat(np.array(TRIALS)[:, None], width, axis=1))
+
+
+def _tried_by_column(ask: Any, kinds: Mapping[str, str]) -> None:
+    """The same for a model with an input for each column, which may well know no such category."""
+    try:
+        ask(pd.DataFrame({name: ["" if kind == TEXT else 0] for name, kind in kinds.items()}))
+    except Exception as error:
+        if "alloc" in str(error):
+            raise MemoryError from error
 
 
 def _xgboost(content: bytes) -> Any:
@@ -42,10 +58,11 @@ def _xgboost(content: bytes) -> Any:
 
 
 def _lightgbm(content: bytes) -> Any:
+    """A booster without the parameters of its training, among which are names of files."""
     library = needed("lightgbm", "lightgbm")
     if b"end of trees" not in content:
         raise ModelFileError("the LightGBM text breaks off before its end")
-    return library.Booster(model_str=content.decode())
+    return library.Booster(model_str=PARAMETERS.sub(b"", content).decode())
 
 
 def _catboost(content: bytes) -> Any:
@@ -61,7 +78,9 @@ def _skops(content: bytes, trusted: Sequence[str]) -> Any:
             f"the skops file holds types that are not trusted: {', '.join(unknown)}; "
             f"if you know them, load_model(path, trusted={unknown!r})"
         )
-    return skops.loads(content, trusted=list(trusted))
+    model = skops.loads(content, trusted=list(trusted))
+    refuse_readers(model)
+    return model
 
 
 def _pickle(content: bytes) -> Any:

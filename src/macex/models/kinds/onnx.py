@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from macex.errors import ModelError, closest
+from macex.models.files.onnx_graph import checked
 from macex.models.kinds.matrix import Matrix, as_numbers
 from macex.models.optional import needed
 from macex.schema import Array
@@ -96,12 +97,13 @@ class OnnxClassifier(OnnxScore):
 
 
 def session_of(content: bytes) -> Any:
-    """A session for the content of a file."""
+    """A session for the content of a file, which is looked at before the runtime sees it."""
     runtime = needed("onnxruntime", "onnx")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = 1  # calls are small: handing work to threads costs more
     options.log_severity_level = 4
-    return runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    options.add_session_config_entry("session.load_model_format", "ONNX")
+    return runtime.InferenceSession(checked(content), options, providers=["CPUExecutionProvider"])
 
 
 def content_of(session: Any) -> bytes:
