@@ -13,7 +13,12 @@ from macex.cli.inputs import training
 from macex.cli.toml import read_constraints
 from macex.schema import Schema
 
-app = typer.Typer(help="Files that say what may change.", no_args_is_help=True)
+app = typer.Typer(
+    help="Files that say what may change.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+)
 
 
 @app.callback()

@@ -9,7 +9,12 @@ import typer
 
 from macex.cli.serve import settings_from
 
-app = typer.Typer(help="Keys of a server.", no_args_is_help=True)
+app = typer.Typer(
+    help="Keys of a server.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+)
 State = Annotated[Path | None, typer.Option("--state", metavar="DIR", help="As for `macex serve`.")]
 Database = Annotated[
     str | None, typer.Option("--database", metavar="URL", help="As for `macex serve`.")

@@ -5,35 +5,70 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
-from macex.cli import (
-    bench,
-    bias,
-    constraints,
-    demo,
-    doctor,
-    explain,
-    keys,
-    picture,
-    plan,
-    project,
-    recourse,
-    replay,
-    schema,
-    serve,
-    whatif,
-)
 from macex.errors import MacexError
 from macex.version import __version__
 
 WRONG, INTERRUPTED = 2, 130
 WRONG_USE: Any = typer.BadParameter.__base__  # what all errors in the use of options derive from
 
+# Where each command is and the first line of its help. A command's module is imported when the
+# command is run, so that `macex --help` and the light commands do not wait for the heavy ones.
+COMMANDS = {
+    "demo": (
+        "demo.main",
+        "A tour in half a minute: real census rows, three searches, constraints, and a report.",
+    ),
+    "explain": (
+        "explain.explain",
+        "The least that would have to be different, for every row of a file.",
+    ),
+    "schema": ("schema.schema", "What each column of the training rows is taken for."),
+    "whatif": ("whatif.whatif", "Change values of one row and see what the model says."),
+    "plan": ("plan.plan", "Few common actions that flip the most rows of a file."),
+    "bias": (
+        "bias.bias",
+        "What protected columns do to decisions, to answers, and to what groups must change.",
+    ),
+    "recourse": (
+        "recourse.recourse",
+        "Who has an answer under the constraints, who provably has none, who is undecided.",
+    ),
+    "picture": (
+        "picture.picture",
+        "What the answers of many rows change, and for which rows which action helps.",
+    ),
+    "replay": ("replay.replay", "Make a recorded explanation again and compare every byte."),
+    "serve": ("serve.serve", "Look at decisions on a page, and ask over HTTP."),
+    "doctor": (
+        "doctor.doctor",
+        "What is installed, which versions, and which kinds of models can be explained.",
+    ),
+    "bench": ("bench.app", "Rerun the paper's experiments: `macex bench --help` says how."),
+    "constraints": ("constraints.app", "Files that say what may change."),
+    "project": ("project.app", "Folders that `macex serve` opens."),
+    "key": ("keys.app", "Keys of a server."),
+}
+
+
+class Commands(TyperGroup):
+    """Commands of which a line is known; the one that is run is imported."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that these arguments begin with, and the other arguments."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and loaded(str(name)), rest
+
+
 app = typer.Typer(
     name="macex",
+    cls=Commands,
     help="What is the least that would have to be different for a model to decide otherwise?\n\n"
     "Begin with `macex demo`. `macex COMMAND --help` teaches each command by example.",
     no_args_is_help=True,
@@ -60,31 +95,28 @@ def about(
     """What comes before every command."""
 
 
-app.command("demo")(demo.main)
-app.command("explain")(explain.explain)
-app.command("schema")(schema.schema)
-app.add_typer(constraints.app, name="constraints")
-app.command("whatif")(whatif.whatif)
-app.command("plan")(plan.plan)
-app.command("bias")(bias.bias)
-app.command("recourse")(recourse.recourse)
-app.command("picture")(picture.picture)
-app.command("replay")(replay.replay)
-app.command("serve")(serve.serve)
-app.add_typer(project.app, name="project")
-app.add_typer(keys.app, name="key")
-app.command("doctor")(doctor.doctor)
-app.command(
-    "bench",
-    add_help_option=False,
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-)(bench.bench)
+def loaded(name: str) -> Any:
+    """The command of this name, imported."""
+    module, _, attribute = COMMANDS[name][0].partition(".")
+    found = getattr(import_module(f"macex.cli.{module}"), attribute)
+    if not isinstance(found, typer.Typer):
+        function, found = found, typer.Typer(add_completion=False, rich_markup_mode="markdown")
+        found.command(name)(function)
+    return get_command(found)
+
+
+def program() -> Any:
+    """`macex` with all its commands, none of which is imported yet."""
+    commands: Any = get_command(app)
+    for name, (_, line) in COMMANDS.items():
+        commands.add_command(TyperCommand(name, help=line))
+    return commands
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit code."""
     try:
-        code = app(arguments, prog_name="macex", standalone_mode=False)
+        code = program()(arguments, prog_name="macex", standalone_mode=False)
         sys.stdout.flush()
     except typer.Exit as done:
         code = done.exit_code

@@ -15,7 +15,12 @@ from macex.cli.toml import read_constraints
 from macex.errors import OptionError
 from macex.explainer import Explainer
 
-app = typer.Typer(help="Folders that `macex serve` opens.", no_args_is_help=True)
+app = typer.Typer(
+    help="Folders that `macex serve` opens.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+)
 
 
 @app.callback()
