@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -49,6 +50,7 @@ def serve(
 
     Every setting is an environment variable, too: MACEX_HOST, MACEX_PORT, MACEX_DATABASE and so on.
     """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # requests are what runs at the same time
     given = {"project": project, "host": host, "port": port, "state": state, "database": database}
     settings = settings_from({name: value for name, value in given.items() if value is not None})
     uvicorn, app = _app(settings)

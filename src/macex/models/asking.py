@@ -18,6 +18,7 @@ from macex.errors import ModelError
 from macex.models.oracle import NotAScoreError, Oracle
 from macex.models.pace import Pace
 from macex.models.remembered import Remembered
+from macex.models.threads import few_threads
 from macex.schema import Array, row_keys
 from macex.schema.columns import MISSING
 
@@ -224,7 +225,8 @@ class Asker:
         asked = full if by_code else self.frame(full, at)
         began = time.perf_counter()
         try:
-            return self.oracle.of_codes(asked) if by_code else self.oracle(asked, len(full))
+            with few_threads(len(full)):
+                return self.oracle.of_codes(asked) if by_code else self.oracle(asked, len(full))
         finally:
             took = time.perf_counter() - began
             self.cost.seconds += took
