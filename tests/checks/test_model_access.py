@@ -43,7 +43,7 @@ def test_calls_do_not_grow_with_the_number_of_rows(method):
         calls.append(len(model.sizes))
         model.sizes.clear()
     assert calls[2] <= calls[1] + 12
-    assert calls[2] <= 60
+    assert calls[2] <= 80  # 60 of them are the rounds of gradientless descent
     again = pd.concat([loans().head(120)] * 2)
     asked.explain(again)
     assert len(model.sizes) == calls[2]

@@ -50,6 +50,10 @@ class Draws:
         numbers: Array = ndtri(self.uniform(stream, start, count))
         return numbers
 
+    def take(self, who: Array) -> Draws:
+        """The draws of some of the queries."""
+        return Draws(self.rows[who], self.columns)
+
     def of(self, at: Array, codes: Array) -> Draws:
         """The draws of single examples: keyed by their query and their own content."""
         own = _mix(_bits(codes) ^ self.columns).sum(axis=1, dtype=np.uint64)

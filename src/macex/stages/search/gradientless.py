@@ -1,114 +1,166 @@
-"""Gradientless descent over columns and values (the paper's MACE-GLD).
+"""Gradientless descent over columns and values: MACE-GLD, as its authors run it.
 
-The paper states the problem, min (||cat||_0 + ||con / m||_1) / d subject to reaching the goal, and
-that it is solved by the idea of Algorithm 4; the details are in an appendix that was not published
-with it. What is chosen here: every column has one latent number in [0, 1] for each of its options
-(keep, or one of its values), the option with the largest number is taken, and a round draws normal
-steps of K radii around the present latent point. It starts where every column takes its most
-frequent value among the neighbours. Until the goal is reached the score is climbed, afterwards the
-distance is lowered; all examples met on the way that reach the goal are kept.
+The paper states the problem, min (||cat||_0 + ||con / m||_1) / d subject to reaching the goal over
+C and V(C), and leaves the rest to an appendix that was not published with it. What the appendix
+would say is known from the authors' own library, OmniXAI; this is that algorithm, written anew.
+
+Every column has a score in [0, 1], and so has every value on offer for it; all start at 1/2. A
+column is changed if its score is above 1/2, to the value of the highest score. A round draws one
+point for each of K = floor(log2(R / r)) radii 2^-k R, k = 0 .. K - 1: normal steps of all scores at
+once, clipped to [0, 1]. The nearest point of the round that reaches the goal becomes the present
+one, even if an earlier one was nearer; where none does, the present one stays. A new start keeps
+the scores of values, sets those of columns to 0.55 where they are at least 1/2 and to 0 elsewhere,
+and so favours few columns; a query whose last start reached nothing has no further one. Every
+example met on the way that reaches the goal is kept.
+
+Distances are those of `distance=`. Where more columns are above 1/2 than a query may change, those
+of the highest scores are changed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from macex.errors import OptionError, require_counts
 from macex.schema import Array
+from macex.stages.arrays import distinct, rank_within
+from macex.stages.draws import Draws
 from macex.stages.search.options import Options, options_of
 from macex.stages.shapes import Candidates, Found, Pool, Task
+
+CHANGED = 0.5  # a column whose score is above it is changed
+RENEWED = 0.55  # where the columns begin that a new start goes on with
+
+
+class Point(NamedTuple):
+    """What is descended over; the first axis is the query."""
+
+    columns: Array  # (Q, U) or (Q, K, U)
+    values: Array  # (Q, U, M) or (Q, K, U, M); -1 where nothing is on offer
+
+    def move(self, who: Array, to: Point, query: Array, radius: Array) -> None:
+        """Put the queries `who` where the points of `to` at `query` and `radius` are."""
+        self.columns[who] = to.columns[query, radius]
+        self.values[who] = to.values[query, radius]
 
 
 @dataclass(frozen=True, slots=True)
 class GradientlessSearch:
-    """The paper's MACE-GLD: `rounds` of `tries` draws for each radius from `radius` (r, R)."""
+    """The paper's MACE-GLD: `starts` of `rounds` of one draw for each radius of `radius` (r, R).
+
+    >>> GradientlessSearch().radii.tolist()[:3], len(GradientlessSearch().radii)
+    ([0.25, 0.125, 0.0625], 8)
+    """
 
     rounds: int = 20
-    tries: int = 4
-    radius: tuple[float, float] = (0.1, 1.6)
+    starts: int = 3
+    radius: tuple[float, float] = (0.0005, 0.25)
 
     def __post_init__(self) -> None:
-        require_counts(self, "rounds", "tries")
-        if not 0 < self.radius[0] < self.radius[1]:
+        require_counts(self, "rounds", "starts")
+        if not 0 < self.radius[0] <= self.radius[1] / 2:
             raise OptionError(
-                f"GradientlessSearch(radius=) must be (small, large), not {self.radius!r}"
+                "GradientlessSearch(radius=) must be (small, large), the large one at least twice "
+                f"the small one, not {self.radius!r}"
             )
 
-    def __call__(self, task: Task, candidates: Candidates) -> Found:
-        """Descend from the neighbours' most frequent values toward the query."""
-        options = options_of(task, candidates)
-        latent = self._start(options)
-        cost = np.full(len(task.queries), np.inf)
-        pools: list[Pool] = []
-        radii = self._radii()
-        for turn in range(self.rounds + 1):
-            points = self._around(task, latent, radii, turn)
-            latent, cost, pool = self._step(task, options, points, latent, cost)
-            pools.append(pool)
-        weight, flips = self._singles(task, candidates)
-        nothing = np.zeros(len(task.queries), int)
-        joined = Pool.join(pools, task.space.width)
-        return Found(joined, nothing, nothing, candidates, weight, flips)
-
-    def _radii(self) -> Array:
+    @property
+    def radii(self) -> Array:
+        """The radii of a round, the largest first."""
         low, high = self.radius
-        steps = np.arange(1, int(np.floor(np.log2(high / low))) + 1)
-        return np.repeat(high * 2.0**-steps, self.tries)
+        return np.asarray(high * 2.0 ** -np.arange(int(np.floor(np.log2(high / low)))))
 
-    def _start(self, options: Options) -> Array:
-        """Latent numbers (Q, U, 1 + M): option 0 keeps the query's own value."""
-        keep = np.where(options.open, 0.4, 1.0)[:, :, None]
-        rank = np.cumsum(options.real, axis=2) - 1
-        value = np.where(options.real, np.where(rank == 0, 0.6, 0.3), -1.0)
-        return np.concatenate([keep, value], axis=2)
+    def __call__(self, task: Task, candidates: Candidates) -> Found:
+        """Descend in lock-step: one model call a round for all queries that are still open."""
+        options = options_of(task, candidates)
+        present = _beginning(options)
+        open_: Array = np.asarray(options.open.any(axis=1))
+        pools: list[Pool] = []
+        for start in range(self.starts):
+            if start:
+                present.columns[:] = np.where(present.columns >= CHANGED, RENEWED, 0.0)
+            reached = np.zeros(len(open_), bool)
+            for turn in range(start * self.rounds, (start + 1) * self.rounds):
+                who = np.flatnonzero(open_ & ~task.judge.finished)
+                if not len(who):
+                    break
+                pools.append(self._round(task, options, present, who, turn))
+                reached[pools[-1].at] = True
+            open_ = reached
+        pool = Pool.join(pools, task.space.width)
+        weight, flips = _singles(task, candidates)
+        nothing = np.zeros(len(open_), int)
+        return Found(
+            pool.take(distinct(pool.at, pool.codes)), nothing, nothing, candidates, weight, flips
+        )
 
-    def _around(self, task: Task, latent: Array, radii: Array, turn: int) -> Array:
-        """Points (Q, K, U, 1 + M) around the latent one; the first round looks at the start.
+    def _round(self, task: Task, options: Options, present: Point, who: Array, turn: int) -> Pool:
+        """Score one point a radius around the queries `who`, and move to the nearest that holds."""
+        points = self._around(task, present, who, turn)
+        rows = _rows(task, options, points, who)
+        point, at = np.arange(len(rows)), np.repeat(who, len(self.radii))
+        some = (rows != task.queries[at]).any(axis=1)
+        point = point[some][distinct(at[some], rows[some])]
+        rows, at = rows[point], at[point]
+        verdict = task.judge(rows, at)
+        good = verdict.reached
+        pool = Pool(at[good], rows[good], verdict.progress[good])
+        best = rank_within(pool.at, task.measure(pool.codes, pool.at), point[good]) == 0
+        query, radius = np.divmod(point[good][best], len(self.radii))
+        present.move(who[query], points, query, radius)
+        return pool
 
-        What is drawn for an option depends on its place among those that its query has.
+    def _around(self, task: Task, present: Point, who: Array, turn: int) -> Point:
+        """Points (Q, K, ...) around the present one.
+
+        What is drawn for a value depends on its place among those that its query is offered.
         """
-        if turn == 0:
-            return latent[:, None]
-        rank = np.cumsum(latent >= 0, axis=2) - 1
-        steps = [
-            task.draws.normal(f"latent {option}", (turn - 1) * len(radii), len(radii))
-            for option in range(int(rank.max(initial=0)) + 1)
-        ]
-        drawn = np.take_along_axis(np.stack(steps, axis=3), rank[:, None], axis=3)
-        noise = drawn * radii[None, :, None, None]
-        moved = np.clip(latent[:, None] + noise, 0, 1)
-        return np.where(latent[:, None] < 0, -1.0, moved)
+        draws, first, count = task.draws.take(who), turn * len(self.radii), len(self.radii)
+        values = present.values[who]
+        offered = values >= 0
+        place = np.maximum(np.cumsum(offered, axis=2) - 1, 0)
+        drawn = _drawn(draws, int(place.max(initial=0)) + 1, first, count)
+        steps = np.take_along_axis(drawn, place[:, None], axis=3)
+        radii = self.radii[None, :, None]
+        columns = present.columns[who][:, None] + radii * draws.normal("column", first, count)
+        moved = np.clip(values[:, None] + radii[..., None] * steps, 0, 1)
+        return Point(np.clip(columns, 0, 1), np.where(offered[:, None], moved, -1.0))
 
-    def _step(
-        self, task: Task, options: Options, points: Array, latent: Array, cost: Array
-    ) -> tuple[Array, Array, Pool]:
-        queries, tries, width, _ = points.shape
-        option = points.argmax(axis=3).reshape(-1, width)
-        at = np.repeat(np.arange(queries), tries)
-        chosen = (option > 0) & options.open[at]
-        changes = chosen.sum(axis=1)
-        allowed = (changes > 0) & (changes <= task.max_changes[at])
-        rows = options.rows(task, at, chosen, np.maximum(option - 1, 0))
-        verdict = task.judge(rows[allowed], at[allowed])
-        reached, progress = np.zeros(len(at), bool), np.full(len(at), -np.inf)
-        reached[allowed], progress[allowed] = verdict.reached, verdict.progress
-        far = 1e6 - np.where(np.isfinite(progress), progress, -1e5)
-        price = np.where(reached, task.measure(rows, at) / width, far).reshape(queries, tries)
-        best = price.argmin(axis=1)
-        lower = price[np.arange(queries), best] < cost
-        latent = np.where(lower[:, None, None], points[np.arange(queries), best], latent)
-        cost = np.where(lower, price[np.arange(queries), best], cost)
-        return latent, cost, Pool(at[reached], rows[reached], progress[reached])
 
-    def _singles(self, task: Task, candidates: Candidates) -> tuple[Array, Array]:
-        """What every candidate does alone: its share of the gain, and whether it suffices."""
-        gain, flips = np.zeros(candidates.value.shape), np.zeros(candidates.value.shape, bool)
-        codes, at, entry = candidates.rows(task.queries, candidates.real)
-        if len(at):
-            verdict = task.judge(codes, at, probe=True)
-            rise = task.reward(verdict.progress, at) - task.reward(task.base[at], at)
-            gain[at, entry] = np.maximum(rise, 0.0)
-            flips[at, entry] = verdict.reached
-        return candidates.shares(gain), flips
+def _beginning(options: Options) -> Point:
+    """Every score 1/2."""
+    return Point(np.full(options.open.shape, CHANGED), np.where(options.real, CHANGED, -1.0))
+
+
+def _drawn(draws: Draws, places: int, first: int, count: int) -> Array:
+    """Normal numbers (Q, K, U, places)."""
+    return np.stack(
+        [draws.normal(f"value {place}", first, count) for place in range(places)], axis=3
+    )
+
+
+def _rows(task: Task, options: Options, points: Point, who: Array) -> Array:
+    """The rows (Q * K, U) that points stand for."""
+    queries, count, width = points.columns.shape
+    at = np.repeat(who, count)
+    columns = points.columns.reshape(-1, width)
+    chosen = (columns > CHANGED) & options.open[at]
+    order = np.argsort(np.where(chosen, -columns, 0.0), axis=1, kind="stable")
+    chosen &= np.argsort(order, axis=1) < task.max_changes[at][:, None]
+    option = points.values.reshape(queries * count, width, -1).argmax(axis=2)
+    return options.rows(task, at, chosen, option)
+
+
+def _singles(task: Task, candidates: Candidates) -> tuple[Array, Array]:
+    """What every candidate does alone: its share of the gain, and whether it suffices."""
+    gain, flips = np.zeros(candidates.value.shape), np.zeros(candidates.value.shape, bool)
+    codes, at, entry = candidates.rows(task.queries, candidates.real)
+    if len(at):
+        verdict = task.judge(codes, at, probe=True)
+        rise = task.reward(verdict.progress, at) - task.reward(task.base[at], at)
+        gain[at, entry] = np.maximum(rise, 0.0)
+        flips[at, entry] = verdict.reached
+    return candidates.shares(gain), flips

@@ -3,6 +3,10 @@
 The policy has two parts (eqs. 2 and 3): mu_c ~ Bernoulli(p_c) chooses columns, nu_c ~ softmax(q_c)
 their values, and the value's probability counts only where the column is chosen. All queries learn
 in lock-step: one model call an epoch. The gradients are written out, see `gradients`.
+
+Where the paper and its authors' library differ, the defaults are the library's: the penalty of
+eq. 5 is averaged over columns, and the greedy path of step 5 chooses among scored changes.
+`Reinforce(weigh="batch", path="printed", singles=False)` is Algorithm 2 as printed.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from macex.stages.search.options import Options, options_of
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
 ALONE = 3  # values of a column that are tried by themselves, the likeliest first
+BRANCHES = 2  # values of a column that a step of the scored path chooses from
 
 
 class Policy(NamedTuple):
@@ -46,8 +51,11 @@ class Reinforce:
     `epochs` and `batch` of REINFORCE, Adam's `rate`, the weights `l1` and `entropy` of eq. 5,
     `max_columns` (w) and `samples` (B) of Algorithm 2. `weigh` says what the weights of eq. 5 are
     held against: the reward summed over the batch, as printed (`"batch"`), the mean reward
-    (`"mean"`), or the mean reward with the penalty averaged over columns (`"columns"`, the best of
-    the three by the benchmark's table).
+    (`"mean"`), or the mean reward with the penalty averaged over columns (`"columns"`, as in the
+    authors' library). `path` is step 5: columns in the order of p, each with its likeliest value,
+    as printed (`"printed"`), or at each step the one change that scores highest, of the two
+    likeliest values of each column (`"scored"`, as in the authors' library). With `singles` the
+    single changes that are scored for `actions` join E where they reach the goal.
     """
 
     epochs: int = 15
@@ -58,6 +66,8 @@ class Reinforce:
     max_columns: int = 8
     samples: int = 80
     weigh: Literal["batch", "mean", "columns"] = "columns"
+    path: Literal["scored", "printed"] = "scored"
+    singles: bool = True
 
     def __post_init__(self) -> None:
         require_counts(self, "epochs", "batch", "max_columns", "samples")
@@ -65,6 +75,10 @@ class Reinforce:
             raise OptionError(
                 f"Reinforce(weigh=) is 'batch', 'mean' or 'columns', not {self.weigh!r}"
             )
+        if self.path not in ("scored", "printed"):
+            raise OptionError(f"Reinforce(path=) is 'scored' or 'printed', not {self.path!r}")
+        if not isinstance(self.singles, bool):
+            raise OptionError(f"Reinforce(singles=) is True or False, not {self.singles!r}")
 
     def __call__(self, task: Task, candidates: Candidates) -> Found:
         """Learn a policy per query, then follow it greedily and by samples."""
@@ -112,24 +126,20 @@ class Reinforce:
     ) -> Found:
         """Steps 2-7: the greedy path, B samples, and what single changes do alone."""
         plan = self._plan(task, options, policy)
-        path, path_at, step = _path(task, options, plan)
-        sampled, sampled_at = self._samples(task, options, plan)
+        sampled = self._samples(task, options, plan)
         alone, alone_at, unit, option = _alone(task, options, plan)
-        codes, at = (
-            np.concatenate([path, sampled, alone]),
-            np.concatenate([path_at, sampled_at, alone_at]),
-        )
-        verdict = task.judge(codes, at)
-        good = verdict.reached.copy()
-        good[: len(path)] &= _shortest(path_at, step, good[: len(path)])
+        codes, at = np.concatenate([sampled[0], alone]), np.concatenate([sampled[1], alone_at])
+        greedy = _printed_path if self.path == "printed" else _scored_path
+        path, verdict = greedy(task, options, plan), task.judge(codes, at)
+        single = np.arange(len(at)) >= len(sampled[0])
+        good = verdict.reached & (self.singles | ~single)
         flips = np.zeros(options.real.shape, bool)
-        flips[alone_at, unit, option] = verdict.reached[len(path) + len(sampled) :]
-        hot = (np.arange(options.real.shape[2]) == plan.best[:, :, None]) & plan.top[:, :, None]
-        width, nothing = candidates.value.shape[1], np.zeros(len(plan.p), int)
-        weight = options.spread(np.where(hot, plan.p[:, :, None], 0.0), 0.0, width)
-        flipping = options.spread(hot & flips, 0.0, width).astype(bool)
-        _add_reasons(task, candidates, weight, flipping)
-        pool = Pool(at[good], codes[good], verdict.progress[good])
+        flips[alone_at, unit, option] = verdict.reached[single]
+        weight, flipping = _actions(task, candidates, options, plan, flips)
+        nothing = np.zeros(len(plan.p), int)
+        pool = Pool.join(
+            [path, Pool(at[good], codes[good], verdict.progress[good])], task.space.width
+        )
         return Found(pool, nothing, nothing, candidates, weight, flipping)
 
     def _plan(self, task: Task, options: Options, policy: Policy) -> Plan:
@@ -162,22 +172,69 @@ class Reinforce:
         return rows[some], at[some]
 
 
-def _path(task: Task, options: Options, plan: Plan) -> tuple[Array, Array, Array]:
-    """Step 5: all prefixes of the greedy path, in one call."""
+def _printed_path(task: Task, options: Options, plan: Plan) -> Pool:
+    """Step 5: the first prefix that reaches the goal; all prefixes are scored in one call."""
     steps = np.arange(1, int(plan.most.max(initial=0)) + 1)
     chosen = plan.top[:, None, :] & (plan.place[:, None, :] < steps[None, :, None])  # (Q, w, U)
     keep = (chosen.sum(axis=2) == steps) & (steps <= plan.most[:, None])
     at, step = np.nonzero(keep)
-    return options.rows(task, at, chosen[at, step], plan.best[at]), at, step
+    rows = options.rows(task, at, chosen[at, step], plan.best[at])
+    verdict = task.judge(rows, at)
+    good = np.flatnonzero(verdict.reached)
+    good = good[rank_within(at[good], step[good]) == 0]
+    return Pool(at[good], rows[good], verdict.progress[good])
+
+
+def _scored_path(task: Task, options: Options, plan: Plan) -> Pool:
+    """Step 5 as the authors' library takes it: at each step the change that scores highest.
+
+    A step is one call for all queries that have not arrived. Ties go to the column of the higher
+    p, then to the likelier value.
+    """
+    rows, pools = task.queries.copy(), [Pool.empty(task.space.width)]
+    offered = options.real & plan.top[:, :, None] & (_turns(plan) < BRANCHES)  # (Q, U, M)
+    for step in range(int(plan.most.max(initial=0))):
+        at, unit, option = np.nonzero(offered & (step < plan.most)[:, None, None])
+        if not len(at):
+            break
+        codes = rows[at]
+        codes[np.arange(len(at)), unit] = options.value[at, unit, option]
+        verdict = task.judge(codes, at)
+        likely = (plan.place[at, unit], -plan.values[at, unit, option])
+        best = np.flatnonzero(rank_within(at, -verdict.progress, *likely) == 0)
+        rows[at[best]] = codes[best]
+        offered[at[best], unit[best]] = False
+        done = best[verdict.reached[best]]
+        offered[at[done]] = False
+        pools.append(Pool(at[done], codes[done], verdict.progress[done]))
+    return Pool.join(pools, task.space.width)
+
+
+def _turns(plan: Plan) -> Array:
+    """The place of every value among those of its column, the likeliest first, (Q, U, M)."""
+    order = np.argsort(-plan.values, axis=2, kind="stable")
+    return np.argsort(order, axis=2)
 
 
 def _alone(task: Task, options: Options, plan: Plan) -> tuple[Array, Array, Array, Array]:
     """The likeliest values of each of the w columns, each by itself."""
-    likely = np.argsort(np.argsort(-plan.values, axis=2, kind="stable"), axis=2) < ALONE
-    at, unit, option = np.nonzero(options.real & plan.top[:, :, None] & likely)
+    offered = options.real & plan.top[:, :, None] & (_turns(plan) < ALONE)
+    at, unit, option = np.nonzero(offered)
     rows = task.queries[at]
     rows[np.arange(len(at)), unit] = options.value[at, unit, option]
     return rows, at, unit, option
+
+
+def _actions(
+    task: Task, candidates: Candidates, options: Options, plan: Plan, flips: Array
+) -> tuple[Array, Array]:
+    """F* of step 3 by candidate: p of each of the w columns at its best value, and what flips."""
+    hot = (np.arange(options.real.shape[2]) == plan.best[:, :, None]) & plan.top[:, :, None]
+    width = candidates.value.shape[1]
+    weight = options.spread(np.where(hot, plan.p[:, :, None], 0.0), 0.0, width)
+    flipping = options.spread(hot & flips, 0.0, width).astype(bool)
+    _add_reasons(task, candidates, weight, flipping)
+    return weight, flipping
 
 
 def _add_reasons(task: Task, candidates: Candidates, weight: Array, flips: Array) -> None:
@@ -252,11 +309,3 @@ class _Adam:
             square = self.square[place] / (1 - 0.999**self.time)
             moved.append(part - self.rate * mean / (np.sqrt(square) + 1e-8))
         return Policy(*moved)
-
-
-def _shortest(at: Array, step: Array, reached: Array) -> Array:
-    """The first valid prefix of each query's path."""
-    first = np.full(int(at.max(initial=-1)) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(first, at[reached], step[reached])
-    shortest: Array = step == first[at]
-    return shortest
