@@ -45,7 +45,12 @@ class Change(NamedTuple):
 
 
 class Action(NamedTuple):
-    """A single change, how much of the way to the goal it goes, and whether it suffices alone."""
+    """The best single change of a column, and whether it suffices alone.
+
+    `weight` is its share in what the best single changes of all columns gain toward the goal, each
+    by itself; for `method="reinforce"` it is the probability with which the policy changes the
+    column. Neither says how much of the way to the goal it goes.
+    """
 
     column: str
     value: Any

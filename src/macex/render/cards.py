@@ -41,7 +41,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Action:
-    """A single change, how far it goes in percent, and whether it is enough."""
+    """A single change, its weight in percent, and whether it is enough."""
 
     name: str
     value: str

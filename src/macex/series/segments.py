@@ -1,7 +1,8 @@
-"""Fine-tuning of series: the shortest stretch of each channel that is needed, and how much of it.
+"""Fine-tuning of series: a short stretch of each channel that is enough, and how much of it.
 
 A search takes whole channels from neighbours. Here each is shortened at both ends, in coarse steps
-first, and then blended with the case's own as far as the goal is still reached. What the channels
+first, as long as the goal is still reached, and then blended with the case's own. Only some
+stretches are tried, so a shorter one may exist. What the channels
 of an example could save alone is then put together, as much of it as holds. Each round asks the
 model once for all examples about single channels, and once about what goes together.
 """

@@ -34,7 +34,10 @@ class SeriesChange:
 
 
 class SeriesAction(NamedTuple):
-    """A whole channel (or group) of a case: how far it goes alone, and whether that suffices."""
+    """A whole channel (or group) of a case, and whether it suffices alone.
+
+    `weight` is as in `Action`: its share in what the best of all channels gain, each by itself.
+    """
 
     channel: str
     case: int

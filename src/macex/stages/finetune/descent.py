@@ -2,9 +2,9 @@
 
 Every round draws, for each of K = floor(log2(R / r)) radii 2^-k R, one point around the present
 one, with a normal draw for every changed number; columns are scaled to [0, 1] by their training
-range, and points are clipped to it and put on the grid before they are scored. The best point that
-reaches the goal becomes the present one. As printed the algorithm would move even when no point of
-a round reaches the goal; here it then stays.
+range, and points are clipped to it and put on the grid before they are scored. The nearest point
+that reaches the goal becomes the present one if it is nearer. As printed, the present point moves
+to the best of every round, nearer or not, and the best of all rounds is returned.
 """
 
 from __future__ import annotations
