@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ skops = pytest.importorskip("skops.io")
 
 from lending import lender, loans, outcomes  # noqa: E402
 from macex.server import Settings, create_app  # noqa: E402
+from macex.server.listening import config_for  # noqa: E402
 from macex.server.projects.description import described  # noqa: E402
 
 
@@ -62,17 +62,13 @@ class Served:
 def serving(settings: Settings) -> Iterator[Served]:
     """A real uvicorn on a free port, in a thread of this process."""
     app = create_app(settings)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = uvicorn.Server(
-        uvicorn.Config(app, host="127.0.0.1", port=port, log_config=None, access_log=False)
-    )
+    server = uvicorn.Server(config_for(app, settings.model_copy(update={"port": 0})))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     until = time.monotonic() + 60
     while not server.started and thread.is_alive() and time.monotonic() < until:
         time.sleep(0.02)
+    port = server.servers[0].sockets[0].getsockname()[1]
     try:
         yield Served(f"http://127.0.0.1:{port}", app)
     finally:

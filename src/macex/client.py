@@ -208,7 +208,9 @@ class Client:
         """Jobs one after the other, each as large as a body may be."""
         length = len(json.dumps(ask.body(cells, 0)))
         share = FULL * self.limits["body_bytes"] / length
-        size = min(max(1, int(share * len(cells))), len(cells), self.limits["job_rows"])
+        values = self.limits["body_values"] / (len(self.columns) + 8)  # and a goal, and constraints
+        most = min(int(share * len(cells)), int(FULL * values), self.limits["body_rows"])
+        size = min(max(1, most), len(cells), self.limits["job_rows"])
         for start in range(0, len(cells), size):
             part = cells[start : start + size]
             yield Job(self, self._post("jobs", ask.body(part, start))["id"], len(part))

@@ -99,6 +99,9 @@ class ServerError(MacexError, RuntimeError):
         self.status = status
 
 
+LONGEST = 200  # characters of a name that are compared, which may be a stranger's
+
+
 def closest(name: object, known: Iterable[object]) -> str:
     """A hint that ends an error message: the known name nearest to the one given.
 
@@ -107,8 +110,8 @@ def closest(name: object, known: Iterable[object]) -> str:
     >>> closest("zzz", ["age", "education"])
     "; known are 'age', 'education'"
     """
-    names = [str(k) for k in known]
-    near = get_close_matches(str(name), names, n=1)
+    names = [str(k)[:LONGEST] for k in known]
+    near = get_close_matches(str(name)[:LONGEST], names, n=1)
     if near:
         return f"; did you mean {near[0]!r}?"
     shown = ", ".join(repr(n) for n in names[:8])

@@ -53,18 +53,9 @@ def serve(
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # requests are what runs at the same time
     given = {"project": project, "host": host, "port": port, "state": state, "database": database}
     settings = settings_from({name: value for name, value in given.items() if value is not None})
-    uvicorn, app = _app(settings)
-    config = uvicorn.Config(
-        app,
-        host=settings.host,
-        port=settings.port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=30,
-    )
+    server = _server(settings)
     sys.setswitchinterval(SWITCH_S)
-    _Announced(uvicorn.Server(config), settings.host).run()
+    _Announced(server, settings.host).run()
 
 
 class _Announced:
@@ -103,17 +94,18 @@ def settings_from(given: dict[str, Any]) -> Any:
         raise OptionError(f"{name} (MACEX_{name.upper()}): {first['msg']}") from error
 
 
-def _app(settings: Any) -> tuple[Any, Any]:
+def _server(settings: Any) -> Any:
     try:
         import uvicorn
 
         from macex.server.app import create_app
+        from macex.server.listening import config_for
         from macex.server.logs import log_to_stderr
     except ImportError as error:
         raise _missing(error) from error
     app = create_app(settings)
     log_to_stderr(values=settings.log_values)
-    return uvicorn, app
+    return uvicorn.Server(config_for(app, settings))
 
 
 def _missing(error: ImportError) -> OptionError:

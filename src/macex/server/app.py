@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from starlette.middleware.gzip import GZipMiddleware
 
 from macex.server.api.routes import add_api
 from macex.server.logs import Logging
@@ -17,6 +18,7 @@ from macex.server.state import Server, server_for
 from macex.version import __version__
 
 ABOUT = "The least that would have to be different for a model to decide otherwise."
+COMPRESSED_FROM = 1000  # bytes of an answer
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -35,6 +37,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     add_problems(app)
     add_api(app)
     add_pages(app)
+    app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=5)
     app.add_middleware(Wrapping, settings=server.settings, gate=server.gate)
     app.add_middleware(Logging, metrics=server.metrics, values=server.settings.log_values)
     return app

@@ -16,6 +16,7 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from macex.server.metrics import Metrics
+from macex.server.problems import CALLED
 
 LOG = logging.getLogger("macex.server")
 STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
@@ -78,6 +79,7 @@ class Logging:
             await self.app(scope, receive, send)
             return
         began, identity, status = time.perf_counter(), secrets.token_hex(8), 500
+        CALLED.set(identity)
 
         async def watching(message: Message) -> None:
             nonlocal status

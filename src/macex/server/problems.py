@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -16,6 +18,9 @@ from macex.explanation.json import plain
 from macex.server.projects.catalogue import UnknownProjectError
 
 MEDIA = "application/problem+json"
+LONGEST = 2000  # characters of a detail, which may quote what was sent
+CALLED: ContextVar[str] = ContextVar("request", default="")
+"""The id of the request that is being answered."""
 KIND = "urn:macex:error:"  # then the name of the library's own error
 TITLES = {
     400: "The request cannot be read",
@@ -23,6 +28,7 @@ TITLES = {
     403: "This is not allowed",
     404: "There is no such thing",
     405: "This cannot be done here",
+    408: "That took too long",
     409: "Not yet, or no longer",
     413: "That is too much",
     415: "That is no form this server reads",
@@ -32,6 +38,23 @@ TITLES = {
     500: "The server failed",
     503: "The server is busy",
 }
+CODES = {
+    400: "bad_request",
+    401: "key_needed",
+    403: "not_allowed",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "too_slow",
+    409: "conflict",
+    413: "too_large",
+    415: "wrong_content_type",
+    421: "wrong_host",
+    422: "invalid",
+    429: "too_many_requests",
+    500: "server_error",
+    503: "unavailable",
+}
+"""What an error is called for programs, unless it has a name of its own. They do not change."""
 
 
 class Fault(BaseModel):
@@ -45,20 +68,28 @@ class ProblemDetail(BaseModel):
     """What went wrong."""
 
     type: str = Field(examples=["urn:macex:error:SchemaError"])
+    code: str = Field(examples=["schema"], description="Stable, for programs.")
     title: str = Field(examples=["The request is wrong"])
     status: int = Field(examples=[422])
     detail: str = Field(examples=["row 0 has no column 'age'"])
     errors: list[Fault] = Field(default_factory=list)
+    request_id: str = Field(examples=["4f1c1e0a9b7d2c33"], description="As the log has it.")
 
 
 class ProblemError(Exception):
     """An answer that is an error."""
 
     def __init__(
-        self, status: int, detail: str, *, headers: Mapping[str, str] | None = None
+        self,
+        status: int,
+        detail: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        code: str | None = None,
     ) -> None:
         super().__init__(detail)
         self.status, self.detail, self.headers = status, detail, dict(headers or {})
+        self.code = code
 
 
 def problem_response(
@@ -68,17 +99,34 @@ def problem_response(
     headers: Mapping[str, str] | None = None,
     errors: list[dict[str, str]] | None = None,
     kind: str = "about:blank",
+    code: str | None = None,
 ) -> Response:
     """An error as a response."""
     title = TITLES.get(status, "It did not work")
-    body: dict[str, Any] = {"type": kind, "title": title, "status": status}
-    body |= {"detail": detail, "errors": errors or []}
+    body: dict[str, Any] = {"type": kind, "code": code or CODES.get(status, "error")}
+    body |= {"title": title, "status": status, "detail": shortened(detail)}
+    body |= {"errors": errors or [], "request_id": CALLED.get()}
     return JSONResponse(body, status, headers=dict(headers or {}), media_type=MEDIA)
+
+
+def shortened(detail: str) -> str:
+    """A detail that does not send back all of what came."""
+    return detail if len(detail) <= LONGEST else f"{detail[:LONGEST]}…"
+
+
+def code_of(error: MacexError) -> str:
+    """The name of an error of the library for programs.
+
+    >>> code_of(UnknownProjectError("there is no project 'x'"))
+    'unknown_project'
+    """
+    words = re.findall(r"[A-Z][a-z]*", type(error).__name__.removesuffix("Error"))
+    return "_".join(words).lower() or "macex"
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """What OpenAPI says of the errors of a route, beside those that any route may have."""
-    common = (400, 401, 403, 404, 413, 421, 422, 429)
+    common = (400, 401, 403, 404, 408, 413, 415, 421, 422, 429, 503)
     body = {"content": {MEDIA: {"schema": {"$ref": "#/components/schemas/ProblemDetail"}}}}
     return {
         status: {"description": TITLES[status], **body} for status in sorted({*common, *statuses})
@@ -95,15 +143,16 @@ def add_problems(app: FastAPI) -> None:
 
     def problem(_request: Request, error: Exception) -> Response:
         known = error if isinstance(error, ProblemError) else ProblemError(500, str(error))
-        return problem_response(known.status, known.detail, headers=known.headers)
+        return problem_response(known.status, known.detail, headers=known.headers, code=known.code)
 
     def wrong(_request: Request, error: Exception) -> Response:
         status = status_of(error) if isinstance(error, MacexError) else 500
-        return problem_response(status, str(error), kind=f"{KIND}{type(error).__name__}")
+        code = code_of(error) if isinstance(error, MacexError) else None
+        return problem_response(status, str(error), kind=f"{KIND}{type(error).__name__}", code=code)
 
     def invalid(_request: Request, error: Exception) -> Response:
         found = error.errors() if isinstance(error, RequestValidationError) else []
-        faults = [{"at": _place(one), "said": str(one.get("msg"))} for one in found]
+        faults = [{"at": _place(one), "said": shortened(str(one.get("msg")))} for one in found]
         first = f"{faults[0]['at']}: {faults[0]['said']}" if faults else "it cannot be read"
         return problem_response(422, first, errors=faults)
 
@@ -118,4 +167,4 @@ def add_problems(app: FastAPI) -> None:
 
 
 def _place(fault: Any) -> str:
-    return ".".join(str(plain(part)) for part in fault.get("loc", ())) or "request"
+    return ".".join(str(plain(part))[:100] for part in fault.get("loc", ())) or "request"

@@ -50,7 +50,12 @@ class Settings(BaseSettings):
     )
     session_hours: Annotated[float, Field(gt=0)] = 12
 
-    body_bytes: AtLeastOne = 16 * MEBIBYTE
+    body_bytes: AtLeastOne = 8 * MEBIBYTE
+    body_values: AtLeastOne = Field(default=500_000, description="Values in a body of JSON.")
+    body_seconds: Annotated[float, Field(gt=0)] = Field(
+        default=20, description="How long a body may take, beside its length at a slow line's pace."
+    )
+    header_seconds: Annotated[float, Field(gt=0)] = 10
     upload_bytes: AtLeastOne = 256 * MEBIBYTE
     upload_memory_mb: AtLeastOne = 2048
     upload_seconds: Annotated[float, Field(gt=0)] = 120

@@ -40,9 +40,8 @@ def test_a_view_has_a_name_that_every_database_keeps(http):
     ],
 )
 def test_numbers_without_end_are_refused(http, constraints):
-    said = http.post(
-        "/projects/loans/constraints", content=json.dumps({"constraints": constraints})
-    )
+    body = json.dumps({"constraints": constraints})
+    said = http.post("/projects/loans/constraints", content=body, headers=JSON)
     assert said.status_code == 422
 
 

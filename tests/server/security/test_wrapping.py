@@ -17,7 +17,7 @@ FILE = b'--x\r\nContent-Disposition: form-data; name="data"; filename="d"\r\n\r\
 def raw(url, head, *pieces):
     """A request as bytes, sent as far as the server takes it; the first line of the answer."""
     place = urlsplit(url)
-    with socket.create_connection((place.hostname, place.port), timeout=30) as connection:
+    with socket.create_connection((place.hostname, place.port), timeout=120) as connection:
         connection.sendall(head.replace(b"HOST", place.netloc.encode()))
         try:
             for piece in pieces:
@@ -121,16 +121,18 @@ def test_a_body_that_lies_about_its_length_is_cut_there(narrow):
 
 
 def test_within_the_bounds_all_is_well(narrow):
-    said = httpx.post(f"{narrow.url}/api/v1/projects/loans/explain", json={"places": [0]})
+    said = httpx.post(
+        f"{narrow.url}/api/v1/projects/loans/explain", json={"places": [0]}, timeout=120
+    )
     assert said.status_code == 200
 
 
 def test_only_uploads_may_be_as_long_as_uploads(narrow):
     files = {"data": b"x" * 3000}
-    taken = httpx.post(f"{narrow.url}/api/v1/inspect", files=files)
+    taken = httpx.post(f"{narrow.url}/api/v1/inspect", files=files, timeout=120)
     assert taken.status_code == 422
     for path in ("api/v1/projects/loans/explain", "login", "projects/loans/cohort"):
-        assert httpx.post(f"{narrow.url}/{path}", files=files).status_code == 413
+        assert httpx.post(f"{narrow.url}/{path}", files=files, timeout=120).status_code == 413
 
 
 def test_a_form_of_fields_is_short(served):
@@ -142,7 +144,7 @@ def test_a_form_of_fields_is_short(served):
 
 def test_a_stranger_sends_no_more_than_a_key(tmp_path, start):
     settings = Settings(state=tmp_path, admin_key="right")
-    with start(settings) as served, httpx.Client(base_url=served.url) as client:
+    with start(settings) as served, httpx.Client(base_url=served.url, timeout=120) as client:
         files = {"data": ("t.csv", b"a,b\n" + b"1,2\n" * 10_000)}
         assert client.post("/api/v1/inspect", files=files).status_code == 413
         assert client.post("/api/v1/session", json={"key": "x" * 20_000}).status_code == 413

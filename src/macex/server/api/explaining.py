@@ -16,27 +16,30 @@ from macex.explainer.predicting import checked, predicted, tried
 from macex.explanation.json import BATCH_FORMAT, plain
 from macex.server.api.jobs import job_said, submitted
 from macex.server.api.needs import Asker, Chosen, Running
-from macex.server.api.shapes import (
+from macex.server.api.responses import (
     ChangeSaid,
     ConstraintParts,
-    ConstraintsRequest,
-    ExplainRequest,
-    JobRequest,
     JobSaid,
     Prediction,
     Predictions,
-    PredictRequest,
-    Question,
     Variant,
     WhatIf,
+)
+from macex.server.api.shapes import (
+    ConstraintsRequest,
+    ExplainRequest,
+    JobRequest,
+    PredictRequest,
+    Question,
     WhatIfRequest,
 )
 from macex.server.asking import Ask, frame_of, read_ask
+from macex.server.bodies import BodyRoute
 from macex.server.problems import ProblemError, documented
 from macex.server.projects.project import Project
 from macex.server.settings import Settings
 
-router = APIRouter(tags=["explain"], responses=documented())
+router = APIRouter(route_class=BodyRoute, tags=["explain"], responses=documented())
 ANSWER: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The answers, in the form `macex.explanations/1`.",
@@ -83,9 +86,7 @@ async def explain(
         where = {"Location": f"/api/v1/jobs/{job.id}"}
         return JSONResponse(job_said(server, job).model_dump(), 202, headers=where)
     check_question(asked, server.settings)
-    if not project.ready(asked.method, asked.prefer):
-        await to_thread.run_sync(project.explainer, asked.method, asked.prefer)
-    ask = _ask(asked, project, server.settings)
+    ask = await to_thread.run_sync(_ask, asked, project, server.settings)
     found = await server.sharing.explain(project, ask)
     return Response(found.to_json(), media_type="application/json")
 

@@ -11,8 +11,10 @@ from starlette.responses import Response, StreamingResponse
 from macex.explainer import Explainer
 from macex.explainer.predicting import checked, checked_goal
 from macex.server.api.needs import Asker, Chosen, Identity, Reader, Running
-from macex.server.api.shapes import JobList, JobRequest, JobSaid
+from macex.server.api.responses import JobList, JobSaid
+from macex.server.api.shapes import JobRequest
 from macex.server.asking import constraints_of, frame_of, goal_of, per_row
+from macex.server.bodies import BodyRoute
 from macex.server.jobs.results import FORMS, written
 from macex.server.problems import ProblemError, documented
 from macex.server.projects.project import Project
@@ -21,7 +23,7 @@ from macex.server.security.gate import Caller
 from macex.server.state import Server
 from macex.server.storage.jobs import Job
 
-router = APIRouter(tags=["jobs"], responses=documented(409))
+router = APIRouter(route_class=BodyRoute, tags=["jobs"], responses=documented(409))
 RESULT: dict[int | str, dict[str, Any]] = {
     200: {"content": {media: {"schema": {"type": "string"}} for media in FORMS.values()}}
 }

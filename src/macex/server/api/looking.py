@@ -13,7 +13,7 @@ from macex.explanation.json import plain
 from macex.render.names import called
 from macex.schema import Column
 from macex.server.api.needs import Chosen, Reader, Running
-from macex.server.api.shapes import (
+from macex.server.api.responses import (
     ColumnInfo,
     ProjectInfo,
     ProjectItem,
@@ -22,11 +22,12 @@ from macex.server.api.shapes import (
     RowPage,
     ValueList,
 )
+from macex.server.bodies import BodyRoute
 from macex.server.problems import ProblemError, documented
 from macex.server.projects.project import Project
 from macex.server.projects.table import Line, View
 
-router = APIRouter(tags=["projects"], responses=documented())
+router = APIRouter(route_class=BodyRoute, tags=["projects"], responses=documented())
 SHOWN = 100
 Start = Annotated[int, Query(ge=0, le=2**31)]
 Size = Annotated[int, Query(ge=1, le=1000)]

@@ -6,19 +6,21 @@ from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from macex.server.api.needs import Reader, Running
-from macex.server.api.shapes import Health, Limits, SessionRequest, SessionSaid
+from macex.server.api.responses import Health, Limits, SessionSaid
+from macex.server.api.shapes import SessionRequest
+from macex.server.bodies import BodyRoute
 from macex.server.problems import documented
 from macex.server.security.gate import Caller
 from macex.server.security.sessions import COOKIE
 from macex.version import __version__
 
-router = APIRouter(tags=["service"], responses=documented())
+router = APIRouter(route_class=BodyRoute, tags=["service"], responses=documented())
 
 
 @router.get("/health")
 def health(server: Running) -> Health:
     """Whether the server is there, and how much one request may ask for. Needs no key."""
-    limits = {name: getattr(server.settings, name) for name in Limits.model_fields}
+    limits = server.settings.model_dump(include=set(Limits.model_fields))
     return Health(version=__version__, limits=Limits(**limits))
 
 

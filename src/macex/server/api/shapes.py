@@ -1,4 +1,4 @@
-"""What requests and responses look like."""
+"""What requests look like, and how much one of them may hold."""
 
 from __future__ import annotations
 
@@ -9,18 +9,46 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PlainValidator,
     StrictBool,
     StrictFloat,
     StrictInt,
     StrictStr,
+    WithJsonSchema,
     field_validator,
+    model_validator,
 )
 
+from macex.errors import closest
 from macex.server.asking import Options
 
-Cell = StrictBool | StrictInt | StrictFloat | StrictStr | None
-Row = dict[str, Cell]
 STATE_BYTES = 50_000
+BODY_ROWS = 20_000  # rows in one body, and goals and constraints beside them
+BODY_PLACES = 100_000
+COLUMNS = 5_000
+CELL_LENGTH = 10_000
+CELL = {"anyOf": [{"type": kind} for kind in ("boolean", "integer", "number", "string", "null")]}
+CELLS = (bool, int, float, str, type(None))
+
+
+def _row(given: Any) -> dict[str, Any]:
+    """Cells by column; the first that is none is told, however many there are."""
+    if not isinstance(given, dict) or len(given) > COLUMNS:
+        raise ValueError(f"a row is an object of at most {COLUMNS:,} cells")
+    for column, cell in given.items():
+        if type(cell) not in CELLS:
+            raise ValueError(f"{column[:100]!r}: a cell is text, a number, true, false or null")
+        if isinstance(cell, str) and len(cell) > CELL_LENGTH:
+            raise ValueError(f"{column[:100]!r}: a cell has at most {CELL_LENGTH:,} characters")
+    return given
+
+
+Cell = StrictBool | StrictInt | StrictFloat | StrictStr | None
+Row = Annotated[
+    dict[str, Any],
+    PlainValidator(_row),
+    WithJsonSchema({"type": "object", "additionalProperties": CELL}),
+]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 ROW: dict[str, Any] = {
     "age": 39,
@@ -39,16 +67,22 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-
-class Said(BaseModel):
-    """The body of a response."""
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, given: Any) -> Any:
+        """The first part that is not known is told, however many there are."""
+        for part in given if isinstance(given, dict) else ():
+            if part not in cls.model_fields:
+                name = str(part)[:100]
+                raise ValueError(f"there is no part {name!r}{closest(name, cls.model_fields)}")
+        return given
 
 
 class ClassGoal(Asked):
     """The model decides for one of these labels; null for any but the present one."""
 
     kind: Literal["any_of"]
-    labels: list[Cell] | None = None
+    labels: Annotated[list[Cell], Field(max_length=1000, fail_fast=True)] | None = None
 
 
 class BandGoal(Asked):
@@ -80,19 +114,24 @@ class AboveGoal(Asked):
 
 Goal = Annotated[ClassGoal | BandGoal | RiseGoal | AboveGoal, Field(discriminator="kind")]
 Want = Cell | Goal
+Wants = Annotated[list[Want], Field(max_length=BODY_ROWS, fail_fast=True)]
+Wishes = Annotated[list[dict[str, Any] | None], Field(max_length=BODY_ROWS, fail_fast=True)]
+Rows = Annotated[list[Row], Field(min_length=1, max_length=BODY_ROWS, fail_fast=True)]
+Place = Annotated[int, Field(ge=0, le=2**31)]
+Places = Annotated[list[Place], Field(min_length=1, max_length=BODY_PLACES, fail_fast=True)]
 
 
 class Question(Asked):
     """What is asked about rows."""
 
     n: Annotated[int, Field(ge=1, le=1000, description="Counterfactuals for each row.")] = 1
-    want: Want | list[Want] = Field(
+    want: Want | Wants = Field(
         default=None,
         description="Null for any other decision; a label; a goal as text, such as "
         "`at_least(0.7)`, or by its parts; or a list with one for each row.",
         examples=[">50K"],
     )
-    constraints: dict[str, Any] | list[dict[str, Any] | None] | None = Field(
+    constraints: dict[str, Any] | Wishes | None = Field(
         default=None,
         description="What may change, as in `macex.Constraints`; or one for each row.",
         examples=[{"fixed": ["age", "race"], "max_changes": 2}],
@@ -131,14 +170,16 @@ class Question(Asked):
 class ExplainRequest(Question):
     """Rows by their cells, or by their places in the project's table."""
 
-    rows: list[Row] | None = Field(default=None, min_length=1, examples=[[ROW]])
-    places: list[Annotated[int, Field(ge=0)]] | None = Field(default=None, min_length=1)
+    rows: Rows | None = Field(default=None, examples=[[ROW]])
+    places: Places | None = None
 
 
 class Filter(Asked):
     """Rows of the project's table."""
 
-    decision: str | None = Field(default=None, description="The model's label, as text.")
+    decision: str | None = Field(
+        default=None, max_length=200, description="The model's label, as text."
+    )
     search: str = Field(default="", max_length=200, description="Text that a cell holds.")
     where: str = Field(default="", max_length=2000, examples=["age >= 40"])
 
@@ -152,15 +193,15 @@ class JobRequest(ExplainRequest):
 class PredictRequest(Asked):
     """Rows to be scored."""
 
-    rows: list[Row] = Field(min_length=1, examples=[[ROW]])
+    rows: Rows = Field(examples=[[ROW]])
 
 
 class WhatIfRequest(Asked):
     """A row, by its cells or its place, and other values for some of its columns."""
 
     row: Row | None = Field(default=None, examples=[ROW])
-    place: Annotated[int, Field(ge=0)] | None = None
-    variants: list[dict[str, Cell]] = Field(
+    place: Place | None = None
+    variants: Annotated[list[Row], Field(fail_fast=True)] = Field(
         min_length=1, max_length=50, examples=[[{"hours_per_week": 60}]]
     )
 
@@ -177,8 +218,7 @@ class ViewRequest(Asked):
     name: str = Field(
         min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]+$", examples=["Women above 40"]
     )
-    state: dict[str, Cell | list[Cell]] = Field(
-        max_length=5000,
+    state: dict[str, Any] = Field(
         description="Parameters of the page's address.",
         examples=[{"where": "age > 40"}],
     )
@@ -186,7 +226,11 @@ class ViewRequest(Asked):
     @field_validator("state")
     @classmethod
     def _finite(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """What can be kept, and sent again: no NaN, and not without end."""
+        """What can be kept, and sent again: cells or lists of them, no NaN, and not without end."""
+        for name, value in given.items():
+            cells = value if isinstance(value, list) else [value]
+            if any(type(cell) not in CELLS for cell in cells):
+                raise ValueError(f"{name[:100]!r}: a state holds cells, or lists of them")
         if len(json.dumps(given, allow_nan=False, ensure_ascii=False).encode()) > STATE_BYTES:
             raise ValueError(f"a state has at most {STATE_BYTES:,} bytes as JSON")
         return given
@@ -196,185 +240,6 @@ class SessionRequest(Asked):
     """A key that is shown once."""
 
     key: str = Field(min_length=1, max_length=200)
-
-
-class Limits(Said):
-    """How much one request may ask for."""
-
-    sync_rows: int
-    job_rows: int
-    body_bytes: int
-    upload_bytes: int
-    answers: int
-    explain_seconds: float
-
-
-class Health(Said):
-    """That the server is there, and what it allows."""
-
-    status: Literal["ok"] = "ok"
-    version: str
-    limits: Limits
-
-
-class ProjectItem(Said):
-    """A project in a list."""
-
-    name: str
-    title: str
-    opened: bool
-
-
-class ProjectList(Said):
-    """The projects of the server."""
-
-    projects: list[ProjectItem]
-
-
-class ColumnInfo(Said):
-    """A column: what it is and what it takes."""
-
-    name: str
-    called: str
-    kind: str
-    integer: bool = False
-    step: float | None = None
-    low: Cell = None
-    high: Cell = None
-    values: list[Cell] = Field(default_factory=list, description="At most the first 100.")
-    values_total: int = 0
-    missing: bool = False
-
-
-class ProjectInfo(ProjectItem):
-    """A project, opened."""
-
-    columns: list[ColumnInfo]
-    row_columns: list[str] = Field(description="The cells that a row has.")
-    classes: list[Cell] | None
-    rows: int
-    training_rows: int
-    decisions: dict[str, int]
-    constraints: dict[str, Any]
-    format: dict[str, Any] = Field(description="How clients read rows and answers.")
-
-
-class RowLine(Said):
-    """A row with what the model says of it."""
-
-    row: int
-    label: Cell
-    score: float
-    cells: Row
-
-
-class RowPage(Said):
-    """Some rows of a view."""
-
-    rows: list[RowLine]
-    start: int
-    matching: int
-    total: int
-
-
-class ValueList(Said):
-    """Values of a column."""
-
-    values: list[Cell]
-    matching: int
-
-
-class Prediction(Said):
-    """What the model says of a row."""
-
-    label: Cell
-    score: float
-    scores: dict[str, float]
-
-
-class Predictions(Said):
-    """What the model says of rows."""
-
-    predictions: list[Prediction]
-
-
-class ChangeSaid(Said):
-    """A cell before and after."""
-
-    column: str
-    before: Cell
-    after: Cell
-
-
-class Variant(Prediction):
-    """What the model says of a row with other values."""
-
-    changes: list[ChangeSaid]
-
-
-class WhatIf(Said):
-    """The row as it is, and each variant."""
-
-    own: Prediction
-    variants: list[Variant]
-
-
-class ConstraintParts(Said):
-    """Constraints that are right, part by part in words."""
-
-    constraints: dict[str, Any]
-    parts: list[str]
-
-
-class JobSaid(Said):
-    """A job and how far it is."""
-
-    id: str
-    project: str
-    status: Literal["queued", "running", "done", "failed", "cancelled"]
-    done: int
-    total: int
-    statuses: dict[str, int]
-    created: str
-    finished: str | None
-    error: str | None
-
-
-class JobList(Said):
-    """Jobs, newest first."""
-
-    jobs: list[JobSaid]
-
-
-class ViewSaid(Said):
-    """A saved view."""
-
-    id: str
-    name: str
-    owner: str
-    created: str
-    state: dict[str, Any]
-
-
-class ViewList(Said):
-    """Saved views, newest first."""
-
-    views: list[ViewSaid]
-
-
-class SessionSaid(Said):
-    """Who is signed in, and the token that changes must carry."""
-
-    name: str
-    scopes: list[str]
-    csrf: str
-
-
-class InspectedTable(Said):
-    """The columns of an uploaded table as macex reads them."""
-
-    rows: int
-    columns: dict[str, dict[str, Any]]
 
 
 def _plain(want: Any) -> Any:

@@ -10,11 +10,12 @@ from starlette.responses import Response
 
 from macex.server.api.looking import project_info
 from macex.server.api.needs import Admin, Name, Running
-from macex.server.api.shapes import InspectedTable, ProjectInfo
+from macex.server.api.responses import InspectedTable, ProjectInfo
+from macex.server.bodies import BodyRoute
 from macex.server.problems import ProblemError, documented
 from macex.server.projects.uploads import Upload, inspected, made
 
-router = APIRouter(tags=["projects"], responses=documented())
+router = APIRouter(route_class=BodyRoute, tags=["projects"], responses=documented())
 Json = Annotated[str, Form(max_length=1_000_000, description="An object as JSON.")]
 Listed = Annotated[list[str] | None, Form()]
 

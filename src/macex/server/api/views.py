@@ -10,12 +10,14 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
 from macex.server.api.needs import Admin, Asker, Identity, Name, Reader, Running
-from macex.server.api.shapes import ViewList, ViewRequest, ViewSaid
+from macex.server.api.responses import ViewList, ViewSaid
+from macex.server.api.shapes import ViewRequest
+from macex.server.bodies import BodyRoute
 from macex.server.problems import ProblemError, documented
 from macex.server.storage.audit import records
 from macex.server.storage.views import SavedView
 
-router = APIRouter(tags=["views"], responses=documented())
+router = APIRouter(route_class=BodyRoute, tags=["views"], responses=documented())
 LINES: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
 }

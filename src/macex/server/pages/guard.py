@@ -13,6 +13,7 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from macex.errors import MacexError
+from macex.server.bodies import require_form
 from macex.server.pages.address import Address
 from macex.server.pages.shell import page
 from macex.server.problems import TITLES, ProblemError, status_of
@@ -44,6 +45,7 @@ class PageRoute(APIRoute):
 
 async def _form(request: Request) -> Address:
     """What a form sent."""
+    require_form(request)
     sent = await request.form()
     return Address([(key, text) for key, text in sent.multi_items() if isinstance(text, str)])
 

@@ -1,12 +1,14 @@
 """What is done to every request and response before and after the application sees them.
 
-Strange hosts and foreign origins are refused, bodies are counted as they arrive, and responses tell
-browsers to load nothing from elsewhere.
+Strange hosts and foreign origins are refused, bodies are counted and timed as they arrive, HEAD is
+answered like GET without the body, and responses tell browsers to load nothing from elsewhere.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -37,8 +39,37 @@ FORM_BYTES = 2**20  # of fields, which take many times their bytes once they are
 STRANGER_BYTES = 2**14  # enough to show a key
 
 
-class TooMuchError(Exception):
-    """A body is longer than allowed."""
+SLOW_LINE = 50_000  # bytes a second that a body may come at, and no fewer for long
+
+
+class CutError(Exception):
+    """A body is longer than allowed, or takes too long."""
+
+
+class Arriving:
+    """A body on its way: how much of it came, and what is to be said if it is cut off."""
+
+    def __init__(self, receive: Receive, most: int, seconds: float) -> None:
+        self._receive, self._most, self._seconds = receive, most, seconds
+        self._began, self._taken, self._whole = time.monotonic(), 0, False
+        self.refusal: Response | None = None
+
+    async def __call__(self) -> Message:
+        """The next piece; waiting for somebody to leave, after the last, has no end."""
+        if self._whole:
+            return await self._receive()
+        left = self._began + self._seconds + self._taken / SLOW_LINE - time.monotonic()
+        try:
+            message = await asyncio.wait_for(self._receive(), max(0.001, left))
+        except TimeoutError:
+            self.refusal = _too_slow()
+            raise CutError from None
+        self._taken += len(message.get("body", b""))
+        self._whole = not message.get("more_body", False)
+        if self._taken > self._most:
+            self.refusal = _too_much(self._most)
+            raise CutError
+        return message
 
 
 class Wrapping:
@@ -56,6 +87,8 @@ class Wrapping:
             return
         headers = Headers(scope=scope)
         marked = _marking(send)
+        if scope["method"] == "HEAD":
+            scope, marked = {**scope, "method": "GET"}, _bare(marked)
         if refused := self._refused(scope, headers):
             await problem_response(*refused)(scope, receive, marked)
             return
@@ -68,38 +101,32 @@ class Wrapping:
         if _length(headers) > most:
             await _too_much(most)(scope, receive, marked)
             return
-        await self._counted(scope, receive, marked, most)
+        await self._answered(scope, receive, marked, most)
 
-    async def _counted(self, scope: Scope, receive: Receive, send: Send, most: int) -> None:
-        taken, started, exceeded = 0, False, False
-
-        async def counting() -> Message:
-            nonlocal taken, exceeded
-            message = await receive()
-            taken += len(message.get("body", b""))
-            if taken > most:
-                exceeded = True
-                raise TooMuchError
-            return message
+    async def _answered(self, scope: Scope, receive: Receive, send: Send, most: int) -> None:
+        arriving, started, failed = (
+            Arriving(receive, most, self.settings.body_seconds),
+            False,
+            False,
+        )
 
         async def sending(message: Message) -> None:
             nonlocal started
-            if exceeded and not started:
+            if arriving.refusal is not None and not started:
                 return  # what the application makes of the interruption is not sent
             started = started or message["type"] == "http.response.start"
             await send(message)
 
-        failed = False
         try:
-            await self.app(scope, counting, sending)
+            await self.app(scope, arriving, sending)
         except Exception:
-            failed = not exceeded
+            failed = arriving.refusal is None
             if failed:
                 LOG.exception("request failed", extra={"method": scope["method"]})
             if failed and started:
                 raise
-        if exceeded and not started:
-            await _too_much(most)(scope, receive, send)
+        if arriving.refusal is not None and not started:
+            await arriving.refusal(scope, receive, send)
         elif failed:
             said = "The fault is the server's; its log says more."
             await problem_response(500, said)(scope, receive, send)
@@ -139,6 +166,11 @@ def _too_much(most: int) -> Response:
     return problem_response(413, f"a body may have {most:,} bytes here")
 
 
+def _too_slow() -> Response:
+    said = "the body did not come in time"
+    return problem_response(408, said, headers={"Connection": "close"})
+
+
 def _length(headers: Headers) -> int:
     said = headers.get("content-length", "")
     return int(said[:20]) if said.isdecimal() else 0
@@ -156,6 +188,17 @@ def _place(origin: str) -> str:
         return urlsplit(origin).netloc
     except ValueError:
         return ""
+
+
+def _bare(send: Send) -> Send:
+    """The same answer without its body."""
+
+    async def bare(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            message = {**message, "body": b""}
+        await send(message)
+
+    return bare
 
 
 def _marking(send: Send) -> Send:

@@ -1,0 +1,194 @@
+"""What responses look like."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from macex.server.api.shapes import BODY_ROWS, Cell, Row
+
+
+class Said(BaseModel):
+    """The body of a response."""
+
+
+class Limits(Said):
+    """How much one request may ask for."""
+
+    sync_rows: int
+    job_rows: int
+    body_bytes: int
+    upload_bytes: int
+    body_values: int
+    body_rows: int = BODY_ROWS
+    answers: int
+    explain_seconds: float
+
+
+class Health(Said):
+    """That the server is there, and what it allows."""
+
+    status: Literal["ok"] = "ok"
+    version: str
+    limits: Limits
+
+
+class ProjectItem(Said):
+    """A project in a list."""
+
+    name: str
+    title: str
+    opened: bool
+
+
+class ProjectList(Said):
+    """The projects of the server."""
+
+    projects: list[ProjectItem]
+
+
+class ColumnInfo(Said):
+    """A column: what it is and what it takes."""
+
+    name: str
+    called: str
+    kind: str
+    integer: bool = False
+    step: float | None = None
+    low: Cell = None
+    high: Cell = None
+    values: list[Cell] = Field(default_factory=list, description="At most the first 100.")
+    values_total: int = 0
+    missing: bool = False
+
+
+class ProjectInfo(ProjectItem):
+    """A project, opened."""
+
+    columns: list[ColumnInfo]
+    row_columns: list[str] = Field(description="The cells that a row has.")
+    classes: list[Cell] | None
+    rows: int
+    training_rows: int
+    decisions: dict[str, int]
+    constraints: dict[str, Any]
+    format: dict[str, Any] = Field(description="How clients read rows and answers.")
+
+
+class RowLine(Said):
+    """A row with what the model says of it."""
+
+    row: int
+    label: Cell
+    score: float
+    cells: Row
+
+
+class RowPage(Said):
+    """Some rows of a view."""
+
+    rows: list[RowLine]
+    start: int
+    matching: int
+    total: int
+
+
+class ValueList(Said):
+    """Values of a column."""
+
+    values: list[Cell]
+    matching: int
+
+
+class Prediction(Said):
+    """What the model says of a row."""
+
+    label: Cell
+    score: float
+    scores: dict[str, float]
+
+
+class Predictions(Said):
+    """What the model says of rows."""
+
+    predictions: list[Prediction]
+
+
+class ChangeSaid(Said):
+    """A cell before and after."""
+
+    column: str
+    before: Cell
+    after: Cell
+
+
+class Variant(Prediction):
+    """What the model says of a row with other values."""
+
+    changes: list[ChangeSaid]
+
+
+class WhatIf(Said):
+    """The row as it is, and each variant."""
+
+    own: Prediction
+    variants: list[Variant]
+
+
+class ConstraintParts(Said):
+    """Constraints that are right, part by part in words."""
+
+    constraints: dict[str, Any]
+    parts: list[str]
+
+
+class JobSaid(Said):
+    """A job and how far it is."""
+
+    id: str
+    project: str
+    status: Literal["queued", "running", "done", "failed", "cancelled"]
+    done: int
+    total: int
+    statuses: dict[str, int]
+    created: str
+    finished: str | None
+    error: str | None
+
+
+class JobList(Said):
+    """Jobs, newest first."""
+
+    jobs: list[JobSaid]
+
+
+class ViewSaid(Said):
+    """A saved view."""
+
+    id: str
+    name: str
+    owner: str
+    created: str
+    state: dict[str, Any]
+
+
+class ViewList(Said):
+    """Saved views, newest first."""
+
+    views: list[ViewSaid]
+
+
+class SessionSaid(Said):
+    """Who is signed in, and the token that changes must carry."""
+
+    name: str
+    scopes: list[str]
+    csrf: str
+
+
+class InspectedTable(Said):
+    """The columns of an uploaded table as macex reads them."""
+
+    rows: int
+    columns: dict[str, dict[str, Any]]

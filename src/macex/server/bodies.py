@@ -1,0 +1,150 @@
+"""Bodies of requests, read so that one of them never holds up all the others.
+
+Text becomes values on a thread of its own. Reading JSON cannot be interrupted, so what a body may
+hold is counted before it is read: bytes, values, and how far it unpacks.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import Request, params
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+from starlette.responses import Response
+
+from macex.server.problems import ProblemError
+from macex.server.state import server_of
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+FAULTS = 20  # as many are told
+CONTAINER = 4  # a list or an object takes as long as so many plain values
+AT_ONCE = 2  # bodies that are read at the same time
+
+
+class Read(Request):
+    """A request whose body was read already."""
+
+    def __init__(self, request: Request, value: Any) -> None:
+        super().__init__(request.scope, request.receive)
+        self._value = value
+
+    async def body(self) -> bytes:
+        """Something, so that the value is asked for."""
+        return b"read"
+
+    async def json(self) -> Any:
+        """The value."""
+        return self._value
+
+
+class BodyRoute(APIRoute):
+    """A route that refuses bodies of another form, and reads its own off the event loop."""
+
+    def get_route_handler(self) -> Handler:
+        """The handler, with the body read before it."""
+        handle, field = super().get_route_handler(), self.body_field
+        if field is None:
+            return handle
+        if isinstance(field.field_info, params.Form):
+            return _formed(handle)
+        return _parsed(handle, field.field_info.annotation)
+
+
+def media_of(request: Request) -> str:
+    """The form of a body, in small letters and without parameters."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def require_form(request: Request) -> None:
+    """Raise for a body that is no form."""
+    if media_of(request) not in FORMS:
+        raise ProblemError(415, f"send a form, as {' or '.join(FORMS)}", code="wrong_content_type")
+
+
+def _formed(handle: Handler) -> Handler:
+    async def handled(request: Request) -> Response:
+        require_form(request)
+        return await handle(request)
+
+    return handled
+
+
+def _parsed(handle: Handler, shape: Any) -> Handler:
+    reading = CapacityLimiter(AT_ONCE)
+
+    async def handled(request: Request) -> Response:
+        media = media_of(request)
+        if media != "application/json" and not media.endswith("+json"):
+            said = f"send JSON, as application/json, not {media[:100] or 'without a type'!r}"
+            raise ProblemError(415, said, code="wrong_content_type")
+        settings = server_of(request).settings
+        body = await request.body()
+        packing = request.headers.get("content-encoding", "identity").lower()
+
+        def read() -> Any:
+            text = unpacked(body, packing, settings.body_bytes)
+            refuse_crowded(text, settings.body_values)
+            return valued(text, shape)
+
+        value = await to_thread.run_sync(read, limiter=reading)
+        return await handle(Read(request, value))
+
+    return handled
+
+
+def unpacked(body: bytes, packing: str, most: int) -> bytes:
+    """The text of a body; one that unpacks to more than may be sent is not unpacked.
+
+    >>> unpacked(b"{}", "identity", 10)
+    b'{}'
+    """
+    if packing == "identity":
+        return body
+    if packing != "gzip":
+        raise ProblemError(415, f"send it as gzip or as it is, not {packing[:100]!r}")
+    unpacking = zlib.decompressobj(wbits=31)
+    try:
+        text = unpacking.decompress(body, most + 1)
+    except zlib.error:
+        raise ProblemError(400, "the body is no gzip") from None
+    if len(text) > most:
+        raise ProblemError(413, f"the body unpacks to more than {most:,} bytes")
+    if not unpacking.eof or unpacking.unused_data:
+        raise ProblemError(400, "the body is no whole gzip")
+    return text
+
+
+def refuse_crowded(text: bytes, most: int) -> None:
+    """Raise for a body of very many values, by its signs alone."""
+    containers = text.count(b"[") + text.count(b"{")
+    if text.count(b",") + CONTAINER * containers > most:
+        said = f"a body may hold {most:,} values: send fewer rows, or upload a table"
+        raise ProblemError(413, said, code="too_many_values")
+
+
+def valued(text: bytes, shape: Any) -> Any:
+    """What a body says, in its shape."""
+    try:
+        document = from_json(text)
+    except ValueError as error:
+        raise _invalid([{"loc": ("body",), "msg": f"no JSON: {error}"}]) from None
+    try:
+        return shape.model_validate(document) if _is_shape(shape) else document
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        raise _invalid([{**one, "loc": ("body", *one["loc"])} for one in found[:FAULTS]]) from None
+
+
+def _is_shape(shape: Any) -> bool:
+    return isinstance(shape, type) and issubclass(shape, BaseModel)
+
+
+def _invalid(faults: list[Any]) -> RequestValidationError:
+    return RequestValidationError(faults)
