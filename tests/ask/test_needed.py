@@ -28,10 +28,10 @@ def test_one_of_two_classes_needs_more_than_half():
 
 
 def test_a_tuned_threshold_is_told_as_seen_from_the_wanted_class():
-    tuned = Outlook(("no", "yes"), "probabilities", 2, tuned=True, threshold=0.3)
+    tuned = Outlook(("no", "yes"), "probabilities", 2, by_predict=True, agrees=False, threshold=0.3)
     assert asked("yes", tuned) == Needed(low=0.3, label="yes", exact=False)
     assert asked("no", tuned) == Needed(low=0.7, label="no", exact=False)
-    unknown = Outlook(("no", "yes"), "probabilities", 2, tuned=True)
+    unknown = Outlook(("no", "yes"), "probabilities", 2, by_predict=True, agrees=False)
     assert not asked("yes", unknown).bounded
 
 

@@ -107,7 +107,7 @@ def asked(model, data):
 def test_a_threshold_that_training_does_not_show_is_found_on_blends():
     data = pd.DataFrame({"x": [10, 20, 30, 85, 90, 95], "y": [1, 2] * 3})
     oracle, answers = asked(Thrifty(), data)
-    assert oracle.outlook.tuned
+    assert not oracle.outlook.agrees
     assert 0.6 < oracle.outlook.threshold <= 0.7
     assert answers.decision.tolist() == [0, 0, 0, 1, 1, 1]
 
@@ -124,7 +124,7 @@ def test_a_model_whose_decisions_cannot_be_asked_decides_by_its_scores():
             raise NotImplementedError
 
     oracle, answers = asked(Mute(), pd.DataFrame({"x": [10, 55, 90], "y": [1, 2, 1]}))
-    assert not oracle.outlook.tuned
+    assert not oracle.outlook.by_predict
     assert answers.decision.tolist() == [0, 1, 1]
 
 

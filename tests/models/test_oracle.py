@@ -12,7 +12,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.svm import SVC
 
 from macex.errors import ModelError, OptionError
-from macex.models.oracle import NotAScoreError, Oracle, consult
+from macex.models.oracle import Oracle, consult
+from macex.models.outputs import NotAScoreError
 
 YES = np.array([0.1, 0.4, 0.6, 0.9])
 TWO = np.column_stack([1 - YES, YES])
@@ -258,30 +259,30 @@ def decided(threshold: float) -> Oracle:
         predict=np.where(threshold <= YES, "yes", "no"),
     )
     oracle, answers = consult(given, FRAME, 4, None)
-    positions = oracle.decisions(FRAME, 4)
-    return oracle.heeding(answers.scores, positions)
+    return oracle.compared(answers)
 
 
-def test_a_model_that_decides_by_its_scores_is_asked_once():
+def test_a_decision_that_agrees_with_the_scores_so_far_is_asked_for_all_the_same():
     oracle = decided(0.5)
-    assert not oracle.outlook.tuned
-    assert oracle.calls_per_ask == 1
+    assert oracle.outlook.agrees
+    assert oracle.outlook.by_predict
+    assert oracle.calls_per_ask == 2
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.8])
 def test_a_threshold_is_found_between_the_last_no_and_the_first_yes(threshold):
     oracle = decided(threshold)
-    assert oracle.outlook.tuned
+    assert not oracle.outlook.agrees
     assert oracle.outlook.threshold == pytest.approx({0.3: 0.25, 0.8: 0.75}[threshold])
     assert oracle.calls_per_ask == 2
     assert oracle(FRAME, 4).decision.tolist() == (threshold <= YES).astype(int).tolist()
 
 
-def test_decisions_that_follow_no_threshold_are_heeded_without_one():
+def test_decisions_that_follow_no_threshold_have_none():
     given = model(classes=["no", "yes"], predict_proba=TWO, predict=["yes", "no", "no", "yes"])
     oracle, answers = consult(given, FRAME, 4, None)
-    heeding = oracle.heeding(answers.scores, oracle.decisions(FRAME, 4))
-    assert (heeding.outlook.tuned, heeding.outlook.threshold) == (True, None)
+    outlook = oracle.compared(answers).outlook
+    assert (outlook.agrees, outlook.threshold) == (False, None)
 
 
 @pytest.mark.parametrize(("size", "unit"), [(1.0, 1e-6), (1000.0, 1e-3), (1e-4, 1e-10)])

@@ -42,7 +42,7 @@ def test_of_two_decisions_the_other_one_is_named():
 
 
 def test_a_threshold_that_was_watched_is_about():
-    assert said(tuned=True, threshold=0.37).endswith("needs about 0.37 or more")
+    assert said(by_predict=True, agrees=False, threshold=0.37).endswith("needs about 0.37 or more")
 
 
 def test_of_three_decisions_one_needs_the_lead():

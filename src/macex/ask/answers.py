@@ -37,8 +37,10 @@ class Answers(NamedTuple):
 class Outlook:
     """What a model's numbers mean.
 
-    `tuned` says that the model's own `predict` disagrees with the largest probability, and
-    `threshold` is then where, for two classes, its decision turns.
+    `by_predict` says that the model's own `predict` is asked for every decision, since it is not
+    known to be the class with the highest score. `agrees` says that the two agreed on every row
+    seen so far. Where they did not, `threshold` is the score at which, for two classes, the
+    decision turns, as far as it could be seen.
     """
 
     classes: tuple[object, ...] | None
@@ -46,7 +48,8 @@ class Outlook:
     width: int
     unit: float = 1e-6  # scores are rounded to it before they are compared, ranked or shown
     spread: float = 1.0  # how far scores of a score goal lie apart in training
-    tuned: bool = False
+    by_predict: bool = False
+    agrees: bool = True
     threshold: float | None = None
 
     @property
@@ -73,7 +76,7 @@ class Outlook:
             return np.round((inside - outside) / (2 * self.spread), 6)
         return np.round(np.log(np.maximum(inside, TINY)) - np.log(np.maximum(outside, TINY)), 4)
 
-    def tuned_lead(self, scores: Array, wanted: Array) -> tuple[Array, Array] | None:
+    def lead_over_threshold(self, scores: Array, wanted: Array) -> tuple[Array, Array] | None:
         """Score and threshold toward the wanted class, for two classes; None if not known."""
         if self.threshold is None or self.width != 2:
             return None

@@ -202,7 +202,7 @@ class Goals:
     def _one_of_two(self) -> bool:
         """Whether there are two classes and every query wants just one of them."""
         two = self.outlook.width == 2 and self.wanted.shape[1] == 2
-        return two and not self.outlook.tuned and bool((self.wanted.sum(axis=1) == 1).all())
+        return two and not self.outlook.by_predict and bool((self.wanted.sum(axis=1) == 1).all())
 
     def _judge_two(self, answers: Answers, at: Array) -> Verdict:
         """The same as `_judge_classes`, for the commonest case."""
@@ -221,12 +221,14 @@ class Goals:
         gap = np.subtract(*_sides(scores, wanted))
         sides = _sides(answers.scores, wanted)
         hit = wanted[np.arange(len(at)), np.maximum(answers.decision, 0)] & (answers.decision >= 0)
-        if not self.outlook.tuned:
-            hit &= self._leads(gap)
-        elif (lead := self.outlook.tuned_lead(answers.scores, wanted)) is not None:
+        if (lead := self.outlook.lead_over_threshold(answers.scores, wanted)) is not None:
             sides = lead
             if self.margin > SLIGHT:
                 hit &= 2 * (lead[0] - lead[1]) >= self.margin * (1 - 1e-9)
+        elif not self.outlook.by_predict or self.margin > SLIGHT:
+            hit &= self._leads(gap)
+        elif self.outlook.agrees and self.margin:
+            hit &= gap != 0  # an even score has no margin to spare
         return Verdict(hit, self._class_score(scores, wanted), self.outlook.as_progress(*sides))
 
     def _leads(self, gap: Array) -> Array:

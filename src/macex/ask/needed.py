@@ -56,15 +56,12 @@ def _decided(goals: Goals, query: int) -> Needed:
     label = outlook.classes[int(wanted[0])] if outlook.classes and len(wanted) == 1 else None
     if outlook.width != 2 or len(wanted) != 1:
         return Needed(label=label)
-    if not outlook.tuned:
-        half = 0.5 + goals.margin / 2
+    if outlook.agrees:
+        if outlook.scale != "probabilities":
+            return Needed(label=label)
         slight = 0 < goals.margin <= SLIGHT
-        even = outlook.scale == "probabilities"
-        return (
-            Needed(0.5 if slight else half, open_low=slight, label=label)
-            if even
-            else Needed(label=label)
-        )
+        low = 0.5 if slight else 0.5 + goals.margin / 2
+        return Needed(low, open_low=slight, label=label, exact=not outlook.by_predict)
     if outlook.threshold is None:
         return Needed(label=label)
     turned = 1 - outlook.threshold if outlook.probable else -outlook.threshold

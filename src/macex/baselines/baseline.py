@@ -89,8 +89,7 @@ class Baseline(Explainer, ABC):
         pool = pool.take(np.flatnonzero(rank_within(pool.at) < task.count))
         pool = pool.take(np.argsort(pool.at, kind="stable"))
         verdict, decision = judge.confirm(pool.codes, pool.at)
-        agreed = judge.second_opinion(pool.codes, pool.at)
-        kept = np.flatnonzero(verdict.reached if agreed is None else verdict.reached & agreed)
+        kept = np.flatnonzero(verdict.reached)
         pool = pool.take(kept)
         usual = rank(self._fitted, task, opened.goals, pool).plausibility
         unmeasured, robust = np.full(len(kept), np.nan), np.zeros(len(task.queries), bool)

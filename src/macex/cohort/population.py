@@ -141,10 +141,11 @@ def opened(asked: Crowd) -> Population:
     """Ask the model about the rows themselves."""
     fitted, rows, at = asked.fitted, asked.rows, np.arange(len(asked))
     _refuse_other_shapes(asked.distinct_constraints())
-    asker = Asker(fitted.oracle, fitted.ground.schema, rows, places=asked.places)
+    oracle = fitted.oracle if asked.margin else fitted.oracle.by_predict
+    asker = Asker(oracle, fitted.ground.schema, rows, places=asked.places)
     space = build_space(fitted.ground, rows, asked.constraints)
     own, _ = asker(rows.codes, at)
-    goals = compile_goals(asked.goals, own, fitted.outlook, asked.margin)
+    goals = compile_goals(asked.goals, own, oracle.outlook, asked.margin)
     judge = Judge(asker, goals, space, np.full(len(rows), UNLIMITED))
     verdict = goals.judge(own, at)
     there = verdict.reached & space.holds(space.own, at)

@@ -241,7 +241,7 @@ def refuse_options(fitted: Fitted) -> None:
             )
     if outlook.classes is None:
         raise OptionError("the model gives a bare score: on a device only classes can be asked for")
-    if outlook.tuned:
+    if not outlook.agrees:
         raise OptionError(
             "the model decides by a threshold of its own, which is not known on a device: ask "
             "explainer.explain"

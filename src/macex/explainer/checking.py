@@ -113,9 +113,6 @@ def check(
         verdict, decided = judge.confirm(codes, at, len(fresh), loose=len(around))
         score[fresh], decision[fresh] = verdict.score[: len(fresh)], decided[: len(fresh)]
         barred[fresh] = ~verdict.reached[: len(fresh)]
-        agreed = judge.second_opinion(pool.codes[fresh], pool.at[fresh])
-        if agreed is not None:
-            barred[fresh] |= ~agreed
         if sturdy:
             held = verdict.reached[len(codes) - len(around) :].reshape(len(fresh), sturdy.rows)
             robustness[fresh] = held.mean(axis=1) if sturdy.rows else np.nan

@@ -1,8 +1,8 @@
 """Asking the model about the training rows, once, and finding out how it decides.
 
-A classifier may decide by a threshold of its own instead of by its largest probability. Where that
-shows on the training rows, or on blends of rows from both sides of the decision, the model's
-`predict` is asked ever after.
+A classifier may decide by a threshold of its own instead of by its highest probability. Unless it
+is known that it does not, its `predict` is asked with every score. Training rows, and blends of
+rows from both sides of the decision, show where the decision turns.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import numpy as np
 from macex.ask.answers import Answers
 from macex.errors import MacexError, ModelError
 from macex.models.asking import CHUNK_ROWS
-from macex.models.oracle import NotAScoreError, Oracle, consult
+from macex.models.oracle import Oracle, consult
+from macex.models.outputs import NotAScoreError
 from macex.models.steady import SAMPLE, warn_if_fickle
 from macex.schema import Array, Rows, Schema, special
 
@@ -30,17 +31,20 @@ def consulted(
     oracle, answers = _asked(model, rows, schema, classes)
     some = np.arange(min(SAMPLE, len(rows)))
     warn_if_fickle(oracle, schema.frame(rows.codes[some], rows, some), answers.take(some))
-    if oracle.decide is None or not len(rows):
+    if not oracle.outlook.by_predict:
         return oracle, answers
+    return oracle.compared(_joined([answers, _between(oracle, rows, schema, answers)])), answers
+
+
+def _between(oracle: Oracle, rows: Rows, schema: Schema, answers: Answers) -> Answers:
+    """The answers for blends; none where the model fails on rows that nobody has seen."""
     blends = blended(schema, rows.codes, answers)
+    if not len(blends):
+        return answers.take(np.zeros(0, int))
     try:
-        decided = _decided(oracle, rows, schema)
-        between = schema.frame(blends)
-        scores = np.concatenate([answers.scores, oracle(between, len(blends)).scores])
-        both = np.concatenate([decided, _positions(oracle, between, len(blends))])
-    except Exception:  # noqa: BLE001 - a model whose predict cannot be asked decides by its scores
-        return oracle, answers
-    return oracle.heeding(scores, both), Answers(answers.scores, decided)
+        return oracle(schema.frame(blends), len(blends))
+    except Exception:  # noqa: BLE001 - only the estimate of a threshold rests on these rows
+        return answers.take(np.zeros(0, int))
 
 
 def _asked(
@@ -70,24 +74,11 @@ def _asked(
         parts.append(answers)
     if oracle is None:
         raise TypeError("there is at least one training row")
-    scores = np.concatenate([part.scores for part in parts])
-    return oracle, Answers(scores, np.concatenate([part.decision for part in parts]))
+    return oracle, _joined(parts)
 
 
-def _decided(oracle: Oracle, rows: Rows, schema: Schema) -> Array:
-    """The model's own decisions for the training rows."""
-    parts = []
-    for start in range(0, len(rows), CHUNK_ROWS):
-        at = np.arange(start, min(start + CHUNK_ROWS, len(rows)))
-        parts.append(_positions(oracle, schema.frame(rows.codes[at], rows, at), len(at)))
-    return np.concatenate(parts)
-
-
-def _positions(oracle: Oracle, frame: Any, count: int) -> Array:
-    decided = oracle.decisions(frame, count)
-    if decided is None:
-        raise TypeError("only a model that decides is asked")
-    return decided
+def _joined(parts: Sequence[Answers]) -> Answers:
+    return Answers(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def blended(schema: Schema, codes: Array, answers: Answers) -> Array:

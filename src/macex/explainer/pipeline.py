@@ -117,7 +117,7 @@ def answer(fitted: Fitted, asked: Asked) -> Outcome:
 def open_batch(fitted: Fitted, asked: Asked) -> Opened:
     """Score the queries themselves and lay out what may change in each."""
     asker = Asker(
-        fitted.oracle,
+        fitted.oracle if asked.margin else fitted.oracle.by_predict,  # an even score is decided too
         fitted.ground.schema,
         asked.rows,
         deadline=asked.deadline,
@@ -126,7 +126,7 @@ def open_batch(fitted: Fitted, asked: Asked) -> Opened:
         remembered=asked.remembered if len(asked.rows) >= REMEMBERED_FROM else None,
     )
     space = build_space(fitted.ground, asked.rows, asked.constraints)
-    own, verdict, goals = _own(fitted, asked, asker)
+    own, verdict, goals = _own(asked, asker)
     judge = Judge(asker, goals, space, _limits(asked, fitted), asked.max_rows is not None)
     judge.count(np.arange(len(space)))
     there = verdict.reached & space.holds(space.own, np.arange(len(space)))
@@ -134,11 +134,11 @@ def open_batch(fitted: Fitted, asked: Asked) -> Opened:
     return Opened(task, judge, goals, own, verdict, there)
 
 
-def _own(fitted: Fitted, asked: Asked, asker: Asker) -> tuple[Answers, Verdict, Goals]:
+def _own(asked: Asked, asker: Asker) -> tuple[Answers, Verdict, Goals]:
     """The model's answers for the queries themselves, and what they mean for the goals."""
     at = np.arange(len(asked.rows))
     own, done = asker.trusted(asked.rows.codes, at)
-    goals = compile_goals(asked.goals, own, fitted.outlook, asked.margin)
+    goals = compile_goals(asked.goals, own, asker.oracle.outlook, asked.margin)
     verdict = goals.judge(own, at)
     progress = np.where(done, verdict.progress, -np.inf)
     return own, Verdict(verdict.reached & done, verdict.score, progress), goals

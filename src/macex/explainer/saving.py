@@ -43,7 +43,7 @@ from macex.stages.thresholds import Thresholds
 if TYPE_CHECKING:
     from macex.explainer.explainer import Explainer
 
-FORMAT = "macex.explainer/1"
+FORMAT = "macex.explainer/2"
 STAGES: dict[str, Callable[..., Any]] = {
     kind.__name__: kind
     for kind in (
@@ -145,7 +145,7 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
     answers = Answers(arrays["scores"], arrays["decision"])
     now = _asked_again(model, schema.frame(ground.codes[sample]), len(sample), outlook, path)
     _agree(now[1], answers.take(sample), path)
-    oracle = replace(now[0], outlook=outlook)
+    oracle = replace(now[0], outlook=replace(outlook, by_predict=now[0].outlook.by_predict))
     grid = grid_of(model, oracle, ground, answers, options)
     kept = {part.removeprefix(NEIGHBORS): a for part, a in arrays.items() if part not in ARRAYS}
     try:

@@ -61,8 +61,7 @@ class Sturdiness:
         full = judge.space.columns(every, whose)
         for other in self.others:
             reached = _reached(other, judge, full, whose)
-            decided = _decided(other, judge, full[: len(at)], at)
-            agreed &= reached[: len(at)] if decided is None else decided
+            agreed &= reached[: len(at)]
             if self.rows:
                 held = reached[len(at) :].reshape(len(at), self.rows)
                 agreed &= held.mean(axis=1) >= (self.least or 0.0)
@@ -70,21 +69,14 @@ class Sturdiness:
 
 
 def _reached(other: Oracle, judge: Judge, full: Array, at: Array) -> Array:
-    """Whether rows reach their goals by another model's scores, (n,) bool."""
+    """Whether rows reach their goals with another model: it decides so, or scores so, (n,) bool."""
     frame = judge.asker.schema.frame(full, judge.asker.rows, at)
     try:
-        return judge.goals.judge(other(frame, len(at)), at).reached
+        answers = other(frame, len(at))
     except Exception as fault:
         raise ModelError(f"a model of also= raised {fault!r}") from fault
-
-
-def _decided(other: Oracle, judge: Judge, full: Array, at: Array) -> Array | None:
-    """The same by its own decision; None where that is not asked for."""
-    if other.decide is None or not judge.goals.by_class.all():
-        return None
-    frame = judge.asker.schema.frame(full, judge.asker.rows, at)
-    decided = other.decisions(frame, len(at))
-    return None if decided is None else judge.goals.wanted[at, decided]
+    decided = judge.goals.wanted[at, np.maximum(answers.decision, 0)]
+    return np.where(judge.goals.by_class[at], decided, judge.goals.judge(answers, at).reached)
 
 
 def sturdiness(fitted: Fitted, robust: Any, also: Any) -> Sturdiness:

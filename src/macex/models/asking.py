@@ -15,7 +15,8 @@ import numpy as np
 
 from macex.ask.answers import Answers
 from macex.errors import ModelError
-from macex.models.oracle import NotAScoreError, Oracle
+from macex.models.oracle import Oracle
+from macex.models.outputs import NotAScoreError
 from macex.models.pace import Pace
 from macex.models.remembered import Remembered
 from macex.models.threads import few_threads
@@ -117,16 +118,6 @@ class Asker:
     def row(self, query: int, codes: Array) -> Any:
         """One row of codes as the caller would write it."""
         return self.rows.row(query, codes)
-
-    def decisions(self, full: Array, at: Array) -> Array | None:
-        """The model's own decisions for rows of codes; None where it cannot be asked for them."""
-        self.cost.calls += 1
-        try:
-            if self._by_code(at):
-                return self.oracle.decisions_of_codes(full)
-            return self.oracle.decisions(self.frame(full, at), len(full))
-        except Exception:  # noqa: BLE001 - then its scores decide
-            return None
 
     def _keys(self, full: Array, at: Array) -> Array:
         """Keys of rows, equal for rows that are one to the model."""

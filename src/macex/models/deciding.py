@@ -1,6 +1,6 @@
-"""Models that are known to decide for the class with the highest probability.
+"""Models whose `predict` is known to be the class with their highest score.
 
-Any other model with a `predict` of its own is asked for its decision on whatever is returned.
+Any other model with a `predict` of its own is asked for its decision on every row that it scores.
 """
 
 from __future__ import annotations
@@ -11,30 +11,38 @@ from typing import Any
 from macex.models.first_steps import kind_of, last_step
 
 _HISTOGRAMS = "sklearn.ensemble._hist_gradient_boosting.gradient_boosting"
-BY_PROBABILITY = {
+BY_HIGHEST_SCORE = {
+    ("catboost.core", "CatBoostClassifier"),
     ("lightgbm.sklearn", "LGBMClassifier"),
+    ("sklearn.calibration", "CalibratedClassifierCV"),
+    ("sklearn.ensemble._bagging", "BaggingClassifier"),
     ("sklearn.ensemble._forest", "ExtraTreesClassifier"),
     ("sklearn.ensemble._forest", "RandomForestClassifier"),
     ("sklearn.ensemble._gb", "GradientBoostingClassifier"),
     (_HISTOGRAMS, "HistGradientBoostingClassifier"),
     ("sklearn.linear_model._logistic", "LogisticRegression"),
+    ("sklearn.linear_model._ridge", "RidgeClassifier"),
     ("sklearn.neural_network._multilayer_perceptron", "MLPClassifier"),
+    ("sklearn.svm._classes", "LinearSVC"),
     ("sklearn.tree._classes", "DecisionTreeClassifier"),
     ("xgboost.sklearn", "XGBClassifier"),
 }
 ASKED = ("predict", "predict_proba", "decision_function")
 
 
-def by_probability(model: Any) -> bool:
+def by_highest_score(model: Any) -> bool:
     """Whether a model, or the last step of a pipeline, is of such a kind and left as it is.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.svm import SVC
-    >>> by_probability(LogisticRegression()), by_probability(SVC(probability=True))
+    >>> by_highest_score(LogisticRegression()), by_highest_score(SVC(probability=True))
     (True, False)
     """
     last = last_step(model)
-    if kind_of(last) not in BY_PROBABILITY:
+    if kind_of(last) not in BY_HIGHEST_SCORE:
+        return False
+    cut = getattr(last, "get_probability_threshold", None)  # CatBoost's own
+    if cut is not None and cut() not in (None, 0.5):
         return False
     return all(map(_as_made, (model, getattr(model, "best_estimator_", last), last)))
 

@@ -109,22 +109,6 @@ class Judge:
         both = [np.concatenate(pair) for pair in zip(sure, rest, strict=True)]
         return Answers(*both), np.concatenate([sure_done, rest_done])
 
-    def second_opinion(self, codes: Array, at: Array) -> Array | None:
-        """Whether the model's own decision is what each query wants; None if there is no other.
-
-        Of most models it is known only from the training rows that they decide by their scores.
-        """
-        oracle = self.asker.oracle
-        if oracle.decide is None or oracle.outlook.tuned or self.late or not len(at):
-            return None
-        if self.goals.margin > 0 and not oracle.has_two_minds:
-            return None
-        decided = self.asker.decisions(self.space.columns(codes, at), at)
-        self.rounds += np.bincount(at, minlength=len(self.rounds)) > 0
-        return (
-            None if decided is None else self.goals.wanted[at, decided] | ~self.goals.by_class[at]
-        )
-
     @property
     def late(self) -> bool:
         """Whether the time of the call is over."""

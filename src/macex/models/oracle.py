@@ -8,17 +8,29 @@ after and refuses answers that no model may give.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from macex.ask.answers import Answers, Outlook, Scale
 from macex.errors import ModelError, OptionError
-from macex.models.deciding import by_probability
+from macex.models.deciding import by_highest_score
 from macex.models.files.loading import ModelFile
 from macex.models.kinds import adapted
-from macex.models.labels import are_tables, count_labels, each_label, many_labels
+from macex.models.labels import count_labels, each_label, many_labels
+from macex.models.outputs import (
+    are_probable,
+    on_host,
+    one_hot,
+    plain_label,
+    plainly_probable,
+    positions_of,
+    refuse_improbable,
+    refuse_unbounded,
+    table_of,
+    two_sided,
+)
 from macex.models.prepared import Prepared, prepared
 from macex.models.quick import Quick
 from macex.schema import Array
@@ -32,27 +44,21 @@ EACH_LABEL = "each label"
 EXTREME = 1e100  # what an infinite score counts as
 
 
-class NotAScoreError(Exception):
-    """Rows whose answers are no scores; `rows` are their positions in the frame that was asked."""
-
-    def __init__(self, message: str, bad: Array) -> None:
-        super().__init__(message)
-        self.rows = np.flatnonzero(bad)
-
-
 @dataclass(frozen=True)
 class Oracle:
     """A model that can be asked about frames.
 
-    `ask` gives the numbers, `decide` the model's own decision where that is not simply the class
-    with the highest number, `quick` the same numbers faster, as far as was checked, `prepared` the
-    same numbers from codes. An oracle whose model came from a `file` is sent to another process as
-    that file.
+    `ask` gives the numbers and `decide` the model's own decision, one of `labels` (the classes,
+    unless the caller has renamed them). Where `outlook.by_predict` is set, every answer carries
+    that decision; otherwise it is known to be the class with the highest number. `quick` gives the
+    same numbers faster, as far as was checked, `prepared` the same numbers from codes. An oracle
+    whose model came from a `file` is sent to another process as that file.
     """
 
     ask: Callable[[Any], Any]
     outlook: Outlook
     decide: Callable[[Any], Any] | None = None
+    labels: tuple[object, ...] | None = None
     quick: Quick | None = None
     file: ModelFile | None = None
     prepared: Prepared | None = None
@@ -61,7 +67,7 @@ class Oracle:
         if self.file is None:
             return super().__reduce__()
         way = "" if self.ask is self.file.scores else _name_of(self.ask)
-        return _from_file, (self.file, way, self.outlook, self.quick)
+        return _from_file, (self.file, way, self.outlook, self.labels, self.quick)
 
     @property
     def own(self) -> Oracle:
@@ -70,9 +76,16 @@ class Oracle:
             return self
         return replace(self, quick=None, prepared=None)
 
+    @property
+    def by_predict(self) -> Oracle:
+        """The oracle that asks for the model's own decision, wherever it has one, every time."""
+        if self.decide is None or self.outlook.by_predict:
+            return self
+        return replace(self, outlook=replace(self.outlook, by_predict=True))
+
     def prepare(self, schema: Schema, codes: Array) -> Oracle:
         """This oracle, asked about codes instead of frames where its model allows it."""
-        if self.quick is not None or self.outlook.tuned:
+        if self.quick is not None:
             return self
         model = getattr(self.ask, "__self__", None)
         return replace(self, prepared=prepared(model, schema, codes))
@@ -84,7 +97,10 @@ class Oracle:
 
     def of_codes(self, full: Array) -> Answers:
         """The answers for codes of an oracle that takes them."""
-        return self.read(self._of_codes(full, self.ask), len(full))
+        answers = self.read(self._of_codes(full, self.ask), len(full))
+        if self.decide is None or not self.outlook.by_predict:
+            return answers
+        return Answers(answers.scores, self.positions(self._of_codes(full, self.decide), len(full)))
 
     def _of_codes(self, full: Array, method: Callable[[Any], Any]) -> Any:
         if self.prepared is None:
@@ -95,8 +111,9 @@ class Oracle:
         """The answers for a frame of `count` rows."""
         given = None if self.quick is None else self.quick(frame, count)
         answers = self.read(self.ask(frame) if given is None else given, count)
-        decided = self.decisions(frame, count) if self.outlook.tuned else None
-        return answers if decided is None else Answers(answers.scores, decided)
+        if self.decide is None or not self.outlook.by_predict:
+            return answers
+        return Answers(answers.scores, self.positions(self.decide(frame), count))
 
     def read(self, given: Any, count: int) -> Answers:
         """What the model returned, as answers."""
@@ -110,58 +127,46 @@ class Oracle:
     @property
     def calls_per_ask(self) -> int:
         """How often the model is called for one frame."""
-        return 2 if self.decide is not None and self.outlook.tuned else 1
+        return 2 if self.decide is not None and self.outlook.by_predict else 1
 
-    @cached_property
-    def has_two_minds(self) -> bool:
-        """Whether the model's own decision may differ from its highest number."""
-        model = getattr(self.decide, "__self__", None)
-        same = model is not None and model is getattr(self.ask, "__self__", None)
-        return self.decide is not None and not (same and by_probability(model))
+    def positions(self, decided: Any, count: int) -> Array:
+        """The labels a model has decided for, as positions of its classes."""
+        return positions_of(decided, self.labels or self.outlook.classes or (), count)
 
-    def decisions(self, frame: Any, count: int) -> Array | None:
-        """What the model itself decides, as positions of classes; None if it cannot be asked."""
-        if self.decide is None or self.outlook.classes is None:
-            return None
-        return _positions(self.decide(frame), self.outlook.classes, count)
+    def compared(self, answers: Answers) -> Oracle:
+        """This oracle, knowing whether its decisions are those of the highest score.
 
-    def decisions_of_codes(self, full: Array) -> Array | None:
-        """What the model itself decides for codes; None if it cannot be asked."""
-        if self.decide is None or self.outlook.classes is None:
-            return None
-        return _positions(self._of_codes(full, self.decide), self.outlook.classes, len(full))
-
-    def heeding(self, scores: Array, decided: Array) -> Oracle:
-        """This oracle, asked for its own decision from now on if that is not the best score.
-
-        For two classes the threshold where the decision turns is estimated.
+        `answers` carry its decisions for some rows. Where they are not, the threshold at which the
+        decision turns is estimated for two classes; nothing but the order of a search and what is
+        said of the score rests on it.
         """
-        if np.array_equal(scores.argmax(axis=1), decided):
+        scores, decided = answers
+        if not self.outlook.by_predict or np.array_equal(scores.argmax(axis=1), decided):
             return self
         threshold = None
         if self.outlook.width == 2:
             yes, no = scores[decided == 1, 1], scores[decided == 0, 1]
             if len(yes) and len(no) and yes.min() >= no.max():
                 threshold = float((yes.min() + no.max()) / 2)
-        return replace(self, outlook=replace(self.outlook, tuned=True, threshold=threshold))
+        return replace(self, outlook=replace(self.outlook, agrees=False, threshold=threshold))
 
     def _scores(self, given: Any, count: int) -> Array:
         if self.outlook.scale == "labels":
-            return _one_hot(
-                _positions(given, self.outlook.classes or (), count), self.outlook.width
+            return one_hot(
+                positions_of(given, self.outlook.classes or (), count), self.outlook.width
             )
-        table = _table(given, count)
+        table = table_of(given, count)
         if self.outlook.width == 2 and table.shape[1] == 1:
-            table = _two_sided(table, self.outlook.scale)
+            table = two_sided(table, self.outlook.scale)
         if table.shape[1] != self.outlook.width:
             raise ModelError(
                 f"the model returned {table.shape[1]} columns, {self.outlook.width} were expected"
             )
         if self.outlook.scale != "probabilities":
             return _within_reach(table)
-        if not _plainly_probable(table):
-            _refuse_unbounded(table)
-            _refuse_improbable(table)
+        if not plainly_probable(table):
+            refuse_unbounded(table)
+            refuse_improbable(table)
         return table
 
 
@@ -181,13 +186,21 @@ def consult(
     elif scale == "labels":
         outlook = _label_outlook(given, known)
     else:
-        table = _table(given, count)
-        _refuse_unbounded(table, infinite=scale == "probabilities")
+        table = table_of(given, count)
+        refuse_unbounded(table, infinite=scale == "probabilities")
         outlook = _outlook(table, scale, known)
         if known is None and _regresses(model):
             outlook = replace(outlook, classes=None, scale="raw")
-    oracle = Oracle(ask, outlook, _decider(model, outlook), quick, file)
-    return oracle, oracle.read(given, count)
+    oracle = Oracle(ask, outlook, _decider(model, outlook), quick=quick, file=file)
+    answers = oracle.read(given, count)
+    if oracle.decide is None or by_highest_score(model):
+        return oracle, answers
+    try:
+        decided = on_host(oracle.decide(frame))
+    except NotImplementedError:  # the model says that it has no decision of its own
+        return replace(oracle, decide=None), answers
+    oracle = replace(oracle.by_predict, labels=_labels(model, outlook, decided))
+    return oracle, Answers(answers.scores, oracle.positions(decided, count))
 
 
 def _name_of(ask: Any) -> str:
@@ -195,11 +208,17 @@ def _name_of(ask: Any) -> str:
     return EACH_LABEL if isinstance(ask, partial) else str(ask.__name__)
 
 
-def _from_file(file: ModelFile, way: str, outlook: Outlook, quick: Quick | None) -> Oracle:
+def _from_file(
+    file: ModelFile,
+    way: str,
+    outlook: Outlook,
+    labels: tuple[object, ...] | None,
+    quick: Quick | None,
+) -> Oracle:
     """The oracle of a model that has just been opened from its file."""
     model = file.scores
     ask = partial(each_label, model) if way == EACH_LABEL else getattr(model, way, model)
-    return Oracle(ask, outlook, _decider(model, outlook), quick, file)
+    return Oracle(ask, outlook, _decider(model, outlook), labels, quick, file)
 
 
 def _decider(model: Any, outlook: Outlook) -> Callable[[Any], Any] | None:
@@ -210,6 +229,26 @@ def _decider(model: Any, outlook: Outlook) -> Callable[[Any], Any] | None:
     return getattr(model, "predict" if scored else "decide", None)
 
 
+def _labels(model: Any, outlook: Outlook, decided: Any) -> tuple[object, ...]:
+    """What a model's own decisions are called: its classes, or what the caller renamed."""
+    classes = outlook.classes or ()
+    own = getattr(model, "classes_", None)
+    seen = {plain_label(label) for label in np.unique(np.asarray(decided).reshape(-1))}
+    for names in (own, classes, range(len(classes))):
+        if (
+            names is not None
+            and len(names) == len(classes)
+            and seen <= set(map(plain_label, names))
+        ):
+            return tuple(map(plain_label, names))
+    strange = sorted(map(repr, seen - set(classes)))
+    raise ModelError(
+        f"the model's predict returned {', '.join(strange[:3])}, none of its classes "
+        f"{list(classes)}: give classes= in the order of its scores, or pass the function that "
+        "scores, such as model.predict_proba, to decide by the highest score"
+    )
+
+
 def _way_of_asking(
     model: Any, frame: Any, classes: Sequence[object] | None
 ) -> tuple[Any, Scale, Any]:
@@ -218,7 +257,7 @@ def _way_of_asking(
     if known is not None and not len(known):
         known = None  # what CatBoost says of a model without classes
     if known is not None and not any(np.ndim(label) for label in known):
-        known = tuple(_item(c) for c in known)
+        known = tuple(plain_label(c) for c in known)
     if hasattr(model, "predict_proba"):
         return model.predict_proba, "probabilities", known
     if hasattr(model, "decision_function"):
@@ -248,7 +287,7 @@ def _scale_of_predict(model: Any, frame: Any, known: Any) -> Scale:
         return "labels"
     if _regresses(model):
         return "raw"
-    given = np.asarray(_plain(model.predict(frame)))
+    given = np.asarray(on_host(model.predict(frame)))
     return "raw" if given.dtype.kind == "f" else "labels"
 
 
@@ -262,7 +301,9 @@ def _regresses(model: Any) -> bool:
 
 def _label_outlook(given: Any, known: Any) -> Outlook:
     if known is None:
-        known = tuple(_item(value) for value in np.unique(np.asarray(_plain(given)).reshape(-1)))
+        known = tuple(
+            plain_label(value) for value in np.unique(np.asarray(on_host(given)).reshape(-1))
+        )
     return Outlook(known, "labels", len(known))
 
 
@@ -271,9 +312,9 @@ def _outlook(table: Array, scale: Scale, known: Any) -> Outlook:
     width = table.shape[1]
     if scale == "raw" and (width > 1 or known is not None):
         known = tuple(range(width)) if known is None else known
-        scale = "probabilities" if _are_probable(table) else "margins"
+        scale = "probabilities" if are_probable(table) else "margins"
     elif scale == "probabilities" and width > 1:
-        _refuse_improbable(table)
+        refuse_improbable(table)
     if known is None and scale == "probabilities" and width == 1:
         known = (0, 1)
     if known is not None and width == 1 and len(known) == 2:
@@ -292,106 +333,9 @@ def _outlook(table: Array, scale: Scale, known: Any) -> Outlook:
     return Outlook(known, scale, width, unit=unit, spread=spread)
 
 
-def _table(given: Any, count: int) -> Array:
-    """Any answer as a float table (n, K)."""
-    if hasattr(given, "detach"):
-        given = given.detach().cpu()
-    if are_tables(given):
-        given = np.stack([np.asarray(one)[:, -1] for one in given], axis=1)
-    try:
-        table = np.asarray(given)
-        table = table.astype(float, casting="same_kind" if table.dtype.kind == "c" else "unsafe")
-    except (TypeError, ValueError) as error:
-        raise ModelError(
-            f"the model returned {type(given).__name__}, not numbers: {error}"
-        ) from error
-    if table.ndim == 1:
-        table = table[:, None]
-    if table.ndim != 2 or len(table) != count or not table.shape[1]:
-        raise ModelError(
-            f"the model returned an array of shape {np.shape(given)} for {count} rows: "
-            f"({count},) or ({count}, classes) was expected"
-        )
-    return table
-
-
-def _two_sided(table: Array, scale: Scale) -> Array:
-    """The two columns that one number for 'yes' stands for."""
-    yes = table[:, 0]
-    return np.stack([1 - yes if scale == "probabilities" else -yes, yes], axis=1)
-
-
-def _are_probable(table: Array) -> bool:
-    inside = bool(((table >= -1e-6) & (table <= 1 + 1e-6)).all())
-    return inside and (table.shape[1] == 1 or bool(np.allclose(table.sum(axis=1), 1, atol=1e-3)))
-
-
-def _plainly_probable(table: Array) -> bool:
-    """Whether all numbers are probabilities, looked at in one go; NaN is none."""
-    if not table.size:
-        return True
-    if not (table.min() >= -1e-6 and table.max() <= 1 + 1e-6):
-        return False
-    total = table[:, 0] + table[:, 1] if table.shape[1] == 2 else np.einsum("nk->n", table)
-    return bool(np.abs(total - 1).max() <= 1e-3)
-
-
 def _within_reach(table: Array) -> Array:
     """Scores that can be compared and subtracted: an infinite one counts as an extreme one."""
     if (np.abs(table) <= EXTREME).all():
         return table
-    _refuse_unbounded(table, infinite=False)
+    refuse_unbounded(table, infinite=False)
     return np.clip(table, -EXTREME, EXTREME)
-
-
-def _refuse_unbounded(table: Array, *, infinite: bool = True) -> None:
-    """Raise for NaN and, if `infinite` numbers are none either, for those."""
-    refused = ~np.isfinite(table) if infinite else np.isnan(table)
-    if refused.any():
-        bad = np.asarray(refused.any(axis=1))
-        row = int(bad.argmax())
-        number = table[row][refused[row]][0]
-        what = "NaN" if np.isnan(number) else f"an infinite score ({number})"
-        raise NotAScoreError(f"the model returned {what}", bad)
-
-
-def _refuse_improbable(table: Array) -> None:
-    outside = (table < -1e-6) | (table > 1 + 1e-6)
-    uneven = np.abs(np.einsum("nk->n", table) - 1) > 1e-3
-    if outside.any() or uneven.any():
-        bad = outside.any(axis=1) | uneven
-        row = int(bad.argmax())
-        raise NotAScoreError(
-            f"the model returned {table[row].tolist()}, which are no probabilities", bad
-        )
-
-
-def _positions(given: Any, classes: Sequence[object], count: int) -> Array:
-    """Labels as positions among the classes."""
-    labels = np.asarray(_plain(given)).reshape(-1)
-    if len(labels) != count:
-        raise ModelError(f"the model returned {len(labels)} labels for {count} rows")
-    known = {label: place for place, label in enumerate(classes)}
-    distinct, inverse = np.unique(labels, return_inverse=True)
-    places = np.array([known.get(_item(label), -1) for label in distinct], dtype=int)
-    found: Array = places[inverse.reshape(-1)] if len(places) else np.zeros(0, int)
-    if (found < 0).any():
-        row = int((found < 0).argmax())
-        raise NotAScoreError(
-            f"the model returned the label {labels[row]!r}, which is none of its classes", found < 0
-        )
-    return found
-
-
-def _plain(given: Any) -> Any:
-    return given.detach().cpu() if hasattr(given, "detach") else given
-
-
-def _item(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _one_hot(positions: Array, width: int) -> Array:
-    table = np.zeros((len(positions), width))
-    table[np.arange(len(positions)), positions] = 1.0
-    return table

@@ -13,7 +13,8 @@ from macex.ask.answers import Answers, Outlook
 from macex.ask.goals import Goals
 from macex.ask.ground import Ground
 from macex.errors import MacexError, ModelError
-from macex.models.oracle import NotAScoreError, Oracle, consult
+from macex.models.oracle import Oracle, consult
+from macex.models.outputs import NotAScoreError
 from macex.schema import Array, Rows, Schema
 from macex.series.asking import rows_at_once
 from macex.series.cases import Cases
@@ -105,13 +106,7 @@ def fit(
 ) -> Fitted:
     """Ask the model about the training cases, in parts, and learn what every call needs."""
     oracle, answers = _asked(model, train, classes)
-    try:
-        decided = _decided(oracle, train)
-    except Exception:  # noqa: BLE001 - a model whose predict cannot be asked decides by its scores
-        decided = None
-    if decided is not None:
-        oracle, answers = oracle.heeding(answers.scores, decided), Answers(answers.scores, decided)
-    return Fitted(oracle, train, names, answers, options)
+    return Fitted(oracle.compared(answers), train, names, answers, options)
 
 
 def _asked(model: Any, train: Cases, classes: Any) -> tuple[Oracle, Answers]:
@@ -140,13 +135,6 @@ def _asked(model: Any, train: Cases, classes: Any) -> tuple[Oracle, Answers]:
         raise TypeError("there is at least one training case")
     scores = np.concatenate([part.scores for part in answers])
     return oracle, Answers(scores, np.concatenate([part.decision for part in answers]))
-
-
-def _decided(oracle: Oracle, train: Cases) -> Array | None:
-    if oracle.decide is None:
-        return None
-    parts = [oracle.decisions(part, len(part)) for _, part in _parts(train)]
-    return np.concatenate([part for part in parts if part is not None])
 
 
 def _form(train: Cases) -> str:

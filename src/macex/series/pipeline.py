@@ -78,7 +78,7 @@ def answer(fitted: Fitted, wish: Wish) -> Answered:
     donors = np.zeros((len(rows), fitted.neighbors), int)
     mixture = Mixture(wish.cases, fitted.train, donors, frozen)
     asker = SeriesAsker(
-        fitted.oracle,
+        fitted.oracle if wish.margin else fitted.oracle.by_predict,
         fitted.ground.schema,
         rows,
         deadline=wish.deadline,
@@ -89,7 +89,7 @@ def answer(fitted: Fitted, wish: Wish) -> Answered:
     asked = Asked(
         rows, wish.goals, columns, wish.count, wish.margin, wish.max_rows, wish.deadline, wish.keep
     )
-    own, verdict, goals = _own(fitted, wish, asker, rows.codes)
+    own, verdict, goals = _own(wish, asker, rows.codes)
     judge = Judge(asker, goals, space, _limits(fitted, wish), wish.max_rows is not None)
     judge.count(np.arange(len(space)))
     open_ = ~verdict.reached & np.isfinite(verdict.progress)
@@ -107,13 +107,11 @@ def answer(fitted: Fitted, wish: Wish) -> Answered:
     return Answered(wish, mixture, outcome, draft, score, decision)
 
 
-def _own(
-    fitted: Fitted, wish: Wish, asker: SeriesAsker, codes: Array
-) -> tuple[Answers, Verdict, Goals]:
+def _own(wish: Wish, asker: SeriesAsker, codes: Array) -> tuple[Answers, Verdict, Goals]:
     """The model's answers for the cases themselves, and what they mean for the goals."""
     at = np.arange(len(codes))
     own, done = asker(codes, at)
-    goals = compile_goals(wish.goals, own, fitted.outlook, wish.margin)
+    goals = compile_goals(wish.goals, own, asker.oracle.outlook, wish.margin)
     verdict = goals.judge(own, at)
     progress = np.where(done, verdict.progress, -np.inf)
     return own, Verdict(verdict.reached & done, verdict.score, progress), goals

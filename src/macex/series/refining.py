@@ -40,10 +40,6 @@ def tuned(fitted: Fitted, outcome: Outcome, draft: Draft) -> tuple[Draft, Array,
     judge.count(made.at)
     verdict = outcome.goals.judge(answers, made.at)
     holds = verdict.reached & done
-    if judge.asker.oracle.decide is not None and not fitted.outlook.tuned:
-        decided = judge.asker.decisions(full, made.at)
-        if decided is not None:
-            holds &= outcome.goals.wanted[made.at, decided] | ~outcome.goals.by_class[made.at]
     score[holds], decision[holds] = verdict.score[holds], answers.decision[holds]
     kept = [
         np.where(holds.reshape(-1, *[1] * (new.ndim - 1)), new, old)

@@ -283,7 +283,9 @@ def test_a_vectorizer_that_reads_the_files_that_cells_name_is_refused():
     skops = pytest.importorskip("skops.io")
     from sklearn.feature_extraction.text import CountVectorizer
 
-    model = make_pipeline(CountVectorizer(), LogisticRegression()).fit(["one two", "two three"], [0, 1])
+    model = make_pipeline(CountVectorizer(), LogisticRegression()).fit(
+        ["one two", "two three"], [0, 1]
+    )
     model.steps[0][1].input = "filename"
     with pytest.raises(mx.ModelFileError, match="CountVectorizer reads the files that cells name"):
         opened(skops.dumps(model), "skops")

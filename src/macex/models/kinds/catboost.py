@@ -42,7 +42,18 @@ class Boosted:
         return frame[names]
 
 
+@dataclass(frozen=True)
+class ThresholdBoosted(Boosted):
+    """A CatBoost model that decides by a probability threshold of its own."""
+
+    def decide(self, frame: Any) -> Array:
+        """The labels of a frame."""
+        return np.asarray(self.model.predict(self._ordered(frame), prediction_type="Class"))
+
+
 def of_catboost(model: Any) -> Boosted:
     """A model of CatBoost's common class."""
-    classes = tuple(np.asarray(model.classes_).tolist())
-    return Boosted(model, classes or None)
+    classes = tuple(np.asarray(model.classes_).tolist()) or None
+    cut = dict(model.get_metadata()).get("binclass_probability_threshold", "0.5")
+    kind = Boosted if float(cut) == 0.5 else ThresholdBoosted
+    return kind(model, classes)
