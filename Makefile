@@ -3,6 +3,9 @@ PYTHON ?= python3
 JOBS ?= 2
 SEEDS ?= 5
 TORCH ?= torch==2.13.0
+# OCEAN needs Python 3.12 or later: the first one found.
+NEWER := $(PYTHON) python3.14 python3.13 python3.12 $(wildcard $(HOME)/.pyenv/versions/3.1[2-9]*/bin/python)
+OCEAN_PYTHON ?= $(shell for one in $(NEWER); do $$one -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$one && break; done)
 
 VENV := .venv
 PEERS := .venv-peers
@@ -50,7 +53,7 @@ bench-scale: $(VENV)/.installed-bench  ## rows by the million, on a quiet machin
 bench-server: $(VENV)/.installed-bench $(VENV)/.installed-server  ## fifty clients ask a server for a minute, with shared calls and one by one
 	$(BIN)/python -m macex.bench.serving --clients 50 --seconds 60
 
-peers: $(PEERS)/.installed  ## make .venv-peers with dice-ml and aeon, which need versions of their own
+peers: $(PEERS)/.installed  ## make .venv-peers: other people's programs, which need versions of their own
 
 docs: $(VENV)/.installed-docs  ## build the documentation into build/site, refusing broken links
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
@@ -76,7 +79,17 @@ $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[$*]"
 	@touch $@
 
+# NICEx pins versions older than dice-ml's and runs with newer ones; OmniXAI and OCEAN have rooms of their own.
 $(PEERS)/.installed:
 	$(PYTHON) -m venv $(PEERS)
-	$(PEERS)/bin/python -m pip install --quiet dice-ml==0.12 aeon==1.6.0 $(TORCH)
+	$(PEERS)/bin/python -m pip install --quiet dice-ml==0.12 treecf==0.3.2 aeon==1.6.0 $(TORCH)
+	$(PEERS)/bin/python -m pip install --quiet --no-deps NICEx==0.2.3
+	$(PYTHON) -m venv $(PEERS)/omnixai
+	$(PEERS)/omnixai/bin/python -m pip install --quiet omnixai==1.3.1 "setuptools<81" $(TORCH)
+ifneq ($(OCEAN_PYTHON),)
+	$(OCEAN_PYTHON) -m venv $(PEERS)/ocean
+	$(PEERS)/ocean/bin/python -m pip install --quiet oceanpy==2.0.7
+else
+	@echo "OCEAN was left out: it needs Python 3.12 or later (OCEAN_PYTHON=...)"
+endif
 	@touch $@

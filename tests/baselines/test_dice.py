@@ -12,7 +12,6 @@ import macex as mx
 from baselines.test_dice_network import pipeline
 from baselines.worlds import CLASSES, DATA, POOR, chance, pay
 from macex.baselines import Dice
-from macex.baselines.dice_process import peers_python
 from macex.errors import ModelError, OptionError
 
 pytestmark = pytest.mark.slow
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module", autouse=True)
 def peers():
     try:
-        peers_python(None)
+        Dice.program.python()
     except OptionError as error:
         pytest.skip(str(error))
 

@@ -1,8 +1,9 @@
 """Other people's methods, asked and answering like `Explainer`, to compare with.
 
-Each has a file of its own: `Greedy`, `ShapBased`, `Certifai` and `Dice`. They share the explainer's
-door (schema, goals, constraints, counting) and its final check, so that a comparison is about the
-search alone.
+Each has a file of its own: `Greedy`, `ShapBased` and `Certifai` are written here; `Dice`, `Nice`
+and `OmniXai` are their authors' programs, each in a process and an environment of its own. They
+share the explainer's door (schema, goals, constraints, counting) and its final check, so that a
+comparison is about the search alone.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from macex.baselines.baseline import Baseline
 from macex.baselines.certifai import Certifai
 from macex.baselines.dice import Dice
 from macex.baselines.greedy import Greedy
+from macex.baselines.nice import Nice
+from macex.baselines.omnixai import OmniXai
 from macex.baselines.shap_based import ShapBased
 
-__all__ = ["Baseline", "Certifai", "Dice", "Greedy", "ShapBased"]
+__all__ = ["Baseline", "Certifai", "Dice", "Greedy", "Nice", "OmniXai", "ShapBased"]

@@ -1,4 +1,4 @@
-"""The parent's side of `dice_worker`: starting it, asking it, ending it when it takes too long."""
+"""The parent's side of `worker`: starting it, asking it, ending it when it takes too long."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from macex.baselines import dice_worker
-from macex.baselines.dice_worker import Head, receive, send
+from macex.baselines.peers import worker
+from macex.baselines.peers.worker import Head, receive, send
 from macex.errors import OptionError
 from macex.schema import Array
 
 PEERS_VARIABLE = "MACEX_PEERS"
 PEERS = Path(".venv-peers")
+INSIDE = Path("Scripts") / "python.exe" if os.name == "nt" else Path("bin") / "python"
 Message = tuple[Head, list[Array]] | None
 
 
@@ -33,31 +35,48 @@ class Refused(Exception):  # noqa: N818 - the same
     """The worker answered with an error, or died."""
 
 
-def peers_python(given: str | None) -> str:
-    """The interpreter that has dice-ml: the one given, of the environment, or of `.venv-peers`."""
-    wanted = given or os.environ.get(PEERS_VARIABLE)
-    inside = Path("Scripts") / "python.exe" if os.name == "nt" else Path("bin") / "python"
-    path = Path(wanted) if wanted else PEERS / inside
-    if path.is_dir():
-        path /= inside
-    if not path.exists():
-        raise OptionError(
-            f"there is no environment with dice-ml at {str(path)!r}: `make peers` makes one, or "
-            f"name its Python with python= or {PEERS_VARIABLE}"
-        )
-    return str(path.absolute())
+@dataclass(frozen=True)
+class Program:
+    """A program to run: the file of the worker's, what people call it, and its environment.
+
+    `room` is the environment of its own that it has within `.venv-peers`, where its versions clash
+    with those of the others.
+    """
+
+    file: str
+    title: str
+    room: str = ""
+
+    def python(self, given: str | None = None) -> str:
+        """Its interpreter: the one given, that of the environment variable, or of `make peers`."""
+        wanted = Path(given or os.environ.get(PEERS_VARIABLE) or PEERS)
+        if wanted.is_file() and (given or not self.room):
+            path = wanted
+        else:
+            path = (wanted.parent.parent if wanted.is_file() else wanted) / self.room / INSIDE
+        if not path.exists():
+            raise OptionError(
+                f"there is no environment with {self.title} at {str(path)!r}: `make peers` makes "
+                f"one, or name its Python with python= or {PEERS_VARIABLE}"
+            )
+        return str(path.absolute())
 
 
 class Process:
-    """A worker that is started when first needed, and again after it had to be ended."""
+    """A worker that is started when first needed, and again after it had to be ended.
 
-    def __init__(self, python: str) -> None:
-        self.python = python
+    `seconds` and `cpu` add up what explaining took inside the worker, by the clock and of the CPU,
+    without what went through the pipe.
+    """
+
+    def __init__(self, python: str, program: Program, options: Mapping[str, Any]) -> None:
+        self.python, self.program, self.options = python, program, dict(options)
         self._child: subprocess.Popen[bytes] | None = None
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed on exit
         self._inbox: queue.Queue[Message] = queue.Queue()
         self.table: tuple[str, ...] | None = None  # the columns it has been told of
         self.goals: set[str] = set()
+        self.seconds, self.cpu = 0.0, 0.0
 
     def request(
         self,
@@ -70,7 +89,10 @@ class Process:
 
         Where `answer` raises, the worker, which still waits for it, is ended.
         """
-        until = None if seconds is None else time.monotonic() + seconds
+        if self._child is None and head["do"] != "warm":
+            self.request(self._warm, answer=np.asarray, seconds=None)
+        began = time.monotonic()
+        until = None if seconds is None else began + seconds
         try:
             self._send(head, *arrays)
             reply, found = self._next(until)
@@ -79,20 +101,35 @@ class Process:
                 reply, found = self._next(until)
         except BrokenPipeError as error:
             raise self._death() from error
+        except TookTooLong:
+            took = time.monotonic() - began
+            self._spent(head, took, took)
+            raise
         except BaseException:
             self.end()
             raise
+        self._spent(head, reply["seconds"], reply["cpu"])
         if reply["is"] == "error":
             raise Refused(reply["said"])
         return found
 
-    def warm(self, method: str) -> None:
-        """Start the worker and have it import what `method` needs; an error if it cannot."""
+    def _spent(self, head: Head, seconds: float, cpu: float) -> None:
+        if head["do"] == "explain":
+            self.seconds += seconds
+            self.cpu += cpu
+
+    @property
+    def _warm(self) -> Head:
+        return {"do": "warm", "program": self.program.file, "options": self.options}
+
+    def warm(self) -> None:
+        """Start the worker and have it import what it needs; an error if it cannot."""
         try:
-            self.request({"do": "warm", "method": method}, answer=np.asarray, seconds=None)
+            self.request(self._warm, answer=np.asarray, seconds=None)
         except Refused as error:
             self.close()
-            raise OptionError(f"{self.python!r} cannot run dice-ml: {error}") from error
+            message = f"{self.python!r} cannot run {self.program.title}: {error}"
+            raise OptionError(message) from error
 
     def end(self) -> None:
         """End the worker, if there is one."""
@@ -128,7 +165,7 @@ class Process:
             send(self._child.stdin, head, *arrays)  # type: ignore[arg-type]
 
     def _start(self) -> None:
-        script = str(Path(dice_worker.__file__))
+        script = str(Path(worker.__file__))
         self._said.seek(0)
         self._said.truncate()
         self._child = subprocess.Popen(  # noqa: S603 - the interpreter that the caller named
@@ -136,6 +173,7 @@ class Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
+            env={"OMP_NUM_THREADS": "1", **os.environ},
         )
         self._inbox = queue.Queue()
         reader = threading.Thread(target=_read, args=(self._child.stdout, self._inbox), daemon=True)

@@ -1,13 +1,14 @@
-"""What is said between an explainer and dice-ml's process, in codes by unit.
+"""What is said between an explainer and a program in another process, in codes by unit.
 
-dice-ml knows no missing numbers, keeps numbers in single precision and rounds them. So a missing
-number is put to it as the column's median, and a value that comes back as it went is the query's
-own again.
+The programs know no missing numbers; some keep numbers in single precision and round them. So a
+missing number is put to them as the column's median, and a value that comes back as it went is the
+query's own again.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,8 @@ import numpy as np
 from scipy.special import expit
 
 from macex.ask.ground import Unit, unit_codes
-from macex.baselines.dice_network import Network
-from macex.baselines.dice_process import Process, Refused, TookTooLong
+from macex.baselines.baseline import lawful
+from macex.baselines.peers.process import Process, Refused, TookTooLong
 from macex.schema import Array, special
 from macex.stages.shapes import Pool
 
@@ -25,27 +26,30 @@ if TYPE_CHECKING:
     from macex.explainer.pipeline import Opened
 
 DECIMALS = 6  # of numbers without a grid
+Details = Callable[["Opened", int, Array], list[Array]]
 
 
 @dataclass
 class Talk:
-    """The conversation about queries that share the goal of the query `first`."""
+    """The conversation about queries that share the goal of the query `first`.
+
+    `details` gives what else a program needs to know of a goal.
+    """
 
     fitted: Fitted
     opened: Opened
     process: Process
-    method: str
-    network: Network | None
     first: int
+    details: Details
 
     @property
     def units(self) -> tuple[Unit, ...]:
-        """The columns of dice-ml's table."""
+        """The columns of the program's table."""
         return self.opened.task.space.units
 
     def explained(self, query: int, seconds: float) -> Pool:
         """The rows offered for a query; a failure becomes the reason why there are none."""
-        task = self.opened.task
+        task, title = self.opened.task, self.process.program.title
         try:
             head = {"goal": self._prepared(), "n": task.count, "seed": self._seed(query)}
             (rows,) = self.process.request(
@@ -57,11 +61,11 @@ class Talk:
         except TookTooLong:
             if self.opened.judge.late:
                 return Pool.empty(len(self.units))
-            return self._failed(query, f"dice-ml took longer than {seconds:g} s")
+            return self._failed(query, f"{title} took longer than {seconds:g} s")
         except Refused as error:
-            return self._failed(query, f"dice-ml gave up: {error}")
-        codes = self._codes(rows, query)
-        return Pool(np.full(len(codes), query), codes, np.zeros(len(codes)))
+            return self._failed(query, f"{title} gave up: {error}")
+        at = np.full(len(rows), query)
+        return Pool(at, lawful(task, self._codes(rows, query), at), np.zeros(len(rows)))
 
     def _left(self, seconds: float) -> float:
         """The time a query has, within that of the call."""
@@ -71,24 +75,20 @@ class Talk:
     def _prepared(self) -> str:
         """Tell the process of the training rows and of the goal, unless it knows them.
 
-        What dice-ml asks of the model on the way is at nobody's expense.
+        What a program asks of the model on the way is at nobody's expense.
         """
         goal = self.opened.goals.signature(self.first).hex()
         names = tuple(unit.name for unit in self.units)
         training = _filled(self.units, unit_codes(self.units, self.fitted.ground.codes))
         if self.process.table != names:
-            head = {"do": "open", "method": self.method, "columns": names}
+            head = {"do": "open", "columns": names}
             self._setup({**head, "precision": self._precision()}, training)
             self.process.table = names
         if goal not in self.process.goals:
             meets = np.zeros(len(training), int)
             meets[self.fitted.meeting(self.opened.goals, self.first)] = 1
-            toward_last = bool(self.opened.goals.wanted[self.first, -1])
-            space, layers = self.opened.task.space, self.network
-            weights = [] if layers is None else layers.on(space, training, last=toward_last)
-            self._setup(
-                {"do": "goal", "goal": goal, "seed": self._seed(self.first)}, meets, *weights
-            )
+            more = self.details(self.opened, self.first, training)
+            self._setup({"do": "goal", "goal": goal, "seed": self._seed(self.first)}, meets, *more)
             self.process.goals.add(goal)
         return goal
 
@@ -105,7 +105,7 @@ class Talk:
         }
 
     def _wish(self, query: int) -> dict[str, Any]:
-        """What may vary, and within what, as far as dice-ml can be told."""
+        """What may vary, and within what, as far as a program can be told."""
         space = self.opened.task.space
         changeable = space.changeable[query]
         vary = [unit.name for unit, may in zip(self.units, changeable, strict=True) if may]
@@ -143,7 +143,7 @@ class Talk:
         return chance
 
     def _codes(self, rows: Array, query: int) -> Array:
-        """dice-ml's rows as codes: numbers on their grid, what it did not touch the query's own."""
+        """A program's rows as codes: numbers on their grid, what it did not touch as it was."""
         space = self.opened.task.space
         own = space.queries[query]
         codes = np.array(rows, dtype=float)
