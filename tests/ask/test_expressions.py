@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from macex.ask.expressions import compile_formula, compile_rule, parse, topological
 from macex.errors import ConstraintError, ExpressionError, SchemaError, closest
 from macex.schema import MISSING, UNKNOWN, Schema
+from macex.schema.moments import Clock
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,11 @@ class Known:
     kind: str = "continuous"
     table: tuple[object, ...] = ()
     origin: str = "2024-01-01"
+
+    @property
+    def clock(self) -> Clock:
+        origin = int(np.datetime64(self.origin, "us").astype(np.int64))
+        return Clock(np.dtype("M8[us]"), origin, np.zeros(0), np.zeros(0, np.int64))
 
     def code(self, value: object) -> float:
         if isinstance(value, datetime):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import macex as mx
@@ -105,3 +106,34 @@ def test_groups_cannot_be_saved_privately(tmp_path):
     with pytest.raises(mx.OptionError, match="private=True stores no rows"):
         grouped.save(tmp_path / "private.macex", private=True)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("gone", "may"), [(0, False), (4, False), (5, True), (9, True)])
+def test_missing_is_set_only_where_enough_rows_miss_it(gone, may):
+    income = np.tile([1.0, 2.0, 3.0, 4.0], 20)
+    income[:gone] = np.nan
+    data = pd.DataFrame({"income": income, "age": np.repeat([30, 40], 40)})
+    asked = mx.Explainer(lambda rows: rows["income"].isna().to_numpy(float), data)
+    wish = mx.Constraints(min_support=5, may_blank=["income"])
+    (found,) = asked.explain(data.tail(1), want=mx.at_least(1), constraints=wish)
+    assert (found.status == "found") == may
+
+
+def test_a_value_that_was_missing_is_set_to_one_that_enough_rows_have():
+    rng = np.random.default_rng(0)
+    when = pd.to_datetime(rng.choice(10**18 + rng.integers(0, 10**17, 9), 60))  # nanoseconds
+    town = pd.Series(rng.choice(["Bern", "Oslo", "Rome"], 60), dtype=object)
+    data = pd.DataFrame({"when": when, "town": town, "size": rng.integers(0, 9, 60).astype(float)})
+    data = data.mask(rng.random(data.shape) < 0.2)
+    known = {name: cells.value_counts() for name, cells in data.items()}
+
+    def score(rows: pd.DataFrame) -> np.ndarray:
+        return rows.notna().sum(axis=1).to_numpy(float) + rows["size"].fillna(0) / 9
+
+    rows = data[data.isna().any(axis=1)]
+    found = mx.Explainer(score, data).explain(
+        rows, n=3, want=mx.rise_by(1), constraints={"min_support": 6}
+    )
+    changes = [one for item in found for cf in item.counterfactuals for one in cf.changes]
+    assert any(change.before is None for change in changes)
+    assert all(known[change.column].get(change.after, 0) >= 6 for change in changes)

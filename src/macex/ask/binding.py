@@ -8,6 +8,7 @@ part that cannot have it is an error that points to it.
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard
@@ -27,6 +28,7 @@ from macex.ask.evaluation import (
     Not,
     Ranked,
     Read,
+    Restated,
     Rounded,
     Some,
     Value,
@@ -52,9 +54,12 @@ from macex.errors import ExpressionError, SchemaError, closest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from macex.schema.moments import Clock
+
 DAY = 86_400.0  # datetime codes are seconds
 MOST_DECIMALS = 15
-REFERENCE = datetime.fromisoformat("2000-01-01")  # any moment: only differences of codes count
+DIGITS = {"us": 6, "ns": 9}  # of a second, by what a tick is
+FINER = re.compile(r"\.\d{7}")  # a text with more of them than Python's datetime holds
 
 
 class Described(Protocol):
@@ -67,6 +72,10 @@ class Described(Protocol):
     @property
     def kind(self) -> str:
         """One of "categorical", "ordered", "continuous", "datetime"."""
+
+    @property
+    def clock(self) -> Clock:
+        """The way between codes and ticks, if it is a datetime."""
 
     def code(self, value: object) -> float:
         """The code of a value; `SchemaError` if the column does not know it."""
@@ -236,7 +245,7 @@ class Binder:
         except ValueError as error:
             message = f"{value!r} is not a datetime such as '2024-01-31' or '2024-01-31 18:30'"
             raise self._error(tree, message) from error
-        return self._code(kind, moment, tree)
+        return self._code(kind, value if FINER.search(value) else moment, tree)
 
     def _read(self, tree: Name, kind: Kind) -> Value:
         place, column = self._column(tree)
@@ -248,8 +257,7 @@ class Binder:
         if column.name == kind.name:
             return read
         if _is_datetime(column) and _is_datetime(kind):
-            shift = self._code(kind, REFERENCE, tree) - self._code(column, REFERENCE, tree)
-            return Fold(read, (("+", Constant(shift)),))
+            return Restated(read, column.clock, kind.clock)
         message = f"{tree.name!r} cannot stand beside {kind.kind} column {kind.name!r}"
         own = f"only its own values and old({written(kind.name)}) can"
         raise self._error(tree, f"{message}; {own}")
@@ -260,14 +268,16 @@ class Binder:
         start = self._kind(first)
         if kind is NUMBER and _is_datetime(start) and self._kind(tree) is NUMBER:
             span = self.value(first, start), self.value(others[0], start)
-            return Fold(span[0], (("-", span[1]), ("/", Constant(DAY))))
+            apart = Rounded(Fold(span[0], (("-", span[1]),)), DIGITS[start.clock.unit])
+            return Fold(apart, (("/", Constant(DAY)),))
         numbers: list[Value] = [self.value(other, NUMBER) for other in others]
         if kind is not NUMBER:
             if set(tree.operators) - {"+", "-"}:
                 raise self._error(tree, "a datetime takes only + and - with a number of days")
             numbers = [Fold(number, (("*", Constant(DAY)),)) for number in numbers]
         rest = tuple(zip(tree.operators, numbers, strict=True))
-        return Fold(self.value(first, kind), rest)
+        result = Fold(self.value(first, kind), rest)
+        return Rounded(result, DIGITS[kind.clock.unit]) if _is_datetime(kind) else result
 
     def _is_moment(self, tree: Tree) -> bool:
         text = isinstance(tree, Literal) and isinstance(tree.value, str)

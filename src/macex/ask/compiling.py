@@ -26,7 +26,7 @@ def build_space(ground: Ground, rows: Rows, wished: Sequence[Constraints]) -> Sp
     groups = tuple(tuple(schema.position(n) for n in group) for group in wished[0].groups)
     units = ground.units(groups)
     derived = _derived(schema, wished[0].derived)
-    bounds = _bounds(schema, own, wished, {column for column, _ in derived})
+    bounds = _bounds(ground, own, wished, {column for column, _ in derived})
     joint = {
         place: _combinations(unit, own, bounds)
         for place, unit in enumerate(units)
@@ -75,7 +75,7 @@ def check(constraints: Constraints, ground: Ground) -> None:
     _check_derived(constraints)
     _check_blanks(schema, constraints.may_blank)
     empty = np.empty((0, len(schema.columns)))
-    _bounds(schema, empty, [constraints], set())
+    _bounds(ground, empty, [constraints], set())
     _derived(schema, constraints.derived)
     for rule in constraints.rules:
         if isinstance(rule, str):
@@ -116,7 +116,7 @@ def _named(constraints: Constraints) -> list[tuple[str, Sequence[str]]]:
     return found + [("groups", group) for group in constraints.groups]
 
 
-def _bounds(schema: Schema, own: Array, wished: Sequence[Constraints], derived: set[int]) -> Bounds:
+def _bounds(ground: Ground, own: Array, wished: Sequence[Constraints], derived: set[int]) -> Bounds:
     shape = own.shape
     bounds = Bounds(
         changeable=np.ones(shape, bool),
@@ -124,14 +124,14 @@ def _bounds(schema: Schema, own: Array, wished: Sequence[Constraints], derived: 
         floor=np.full(shape, -np.inf),
         ceiling=np.full(shape, np.inf),
         blank=np.zeros(shape, bool),
-        menus=_menus(schema, own, wished),
+        menus=_menus(ground, own, wished),
         weights=np.ones(shape),
         max_changes=np.full(len(own), shape[1]),
         strict=np.zeros(len(own), bool),
         support=np.zeros(len(own), int),
     )
     for constraints, at in _distinct(wished, len(own)):
-        _write_bounds(bounds, schema, own, constraints, at)
+        _write_bounds(bounds, ground.schema, own, constraints, at)
     bounds.changeable[:, sorted(derived)] = False
     bounds.reason[:, sorted(derived)] = False
     return bounds
@@ -206,8 +206,8 @@ def _code(column: Column, value: object) -> float:
         raise ConstraintError(f"in the constraints: {error}") from error
 
 
-def _menus(schema: Schema, own: Array, wished: Sequence[Constraints]) -> dict[int, Menu]:
-    menus: dict[int, Menu] = {}
+def _menus(ground: Ground, own: Array, wished: Sequence[Constraints]) -> dict[int, Menu]:
+    schema, menus = ground.schema, dict[int, Menu]()
     names = {name for constraints in wished for name in constraints.allowed}
     if any(constraints.min_support for constraints in wished):
         names |= set(schema.names)
@@ -215,7 +215,10 @@ def _menus(schema: Schema, own: Array, wished: Sequence[Constraints]) -> dict[in
         place = schema.position(name)
         column = schema.columns[place]
         entries = [
-            (_supported(column, wish, _transitions(column, wish.allowed.get(name, _ANY))), at)
+            (
+                _supported(ground, place, wish, _transitions(column, wish.allowed.get(name, _ANY))),
+                at,
+            )
             for wish, at in _distinct(wished, len(own))
             if name in wish.allowed or wish.min_support
         ]
@@ -234,15 +237,19 @@ def _menus(schema: Schema, own: Array, wished: Sequence[Constraints]) -> dict[in
 
 
 def _supported(
-    column: Column, wish: Constraints, transitions: list[tuple[float | None, Array]]
+    ground: Ground, place: int, wish: Constraints, transitions: list[tuple[float | None, Array]]
 ) -> list[tuple[float | None, Array]]:
-    """The transitions to values that enough training rows have; of very many the most frequent."""
+    """The transitions to values that enough training rows have; of very many the most frequent.
+
+    Missing is a value like any other: enough rows must miss it, too.
+    """
     if not wish.min_support:
         return transitions
+    column = ground.schema.columns[place]
     held = np.flatnonzero(column.counts >= wish.min_support)
     held = held[np.lexsort((held, -column.counts[held]))][:MOST_SUPPORTED]
     values = column.seen[held]
-    if column.name in wish.may_blank:
+    if np.count_nonzero(ground.codes[:, place] == MISSING) >= wish.min_support:
         values = np.append(values, MISSING)
     return [(when, to[np.isin(to, values)]) for when, to in transitions]
 

@@ -25,6 +25,8 @@ from macex.schema import MISSING, UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from macex.schema.moments import Clock
+
 Numbers: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -114,6 +116,20 @@ class Read:
         codes = (old if self.old else new)[:, self.column].copy()  # one strided pass
         codes[codes == MISSING] = np.nan
         return codes
+
+
+@dataclass(frozen=True, slots=True)
+class Restated:
+    """Moments of one column as codes of another: by whole ticks, so that equal ones stay equal."""
+
+    value: Value
+    own: Clock
+    other: Clock
+
+    def __call__(self, new: Numbers, old: Numbers, /) -> Numbers:
+        codes = self.value(new, old)
+        missing = np.isnan(codes)
+        return np.where(missing, np.nan, self.own.restated(np.where(missing, 0, codes), self.other))
 
 
 @dataclass(frozen=True, slots=True)

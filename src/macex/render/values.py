@@ -24,6 +24,7 @@ def shown(value: object) -> str:
         return _number(float(value))
     if isinstance(value, datetime):
         midnight = value.time() == datetime.min.time() and value.tzinfo is None
+        midnight &= not getattr(value, "nanosecond", 0)
         return value.date().isoformat() if midnight else value.isoformat(sep=" ")
     text = str(value)
     return text if text.strip() else repr(text)

@@ -23,8 +23,8 @@ DTYPES: dict[Kind, str] = {
     "number": "float64",
     "truth": "boolean",
     "text": "str",
-    "time": "datetime64[us]",
-    "span": "timedelta64[us]",
+    "time": "datetime64",
+    "span": "timedelta64",
 }
 FAMILIES: dict[str, Kind] = {
     "i": "whole",
@@ -47,18 +47,22 @@ REMARKED: dict[str | None, Kind] = {
 class Field(NamedTuple):
     """A column of the output.
 
-    `zone` is the time zone of points in time that have one; `days` says that they are whole days.
+    `zone` is the time zone of points in time that have one; `days` says that they are whole days;
+    `unit` is the finest part of a second that times are told to, "us" or "ns".
     """
 
     name: str
     kind: Kind
     zone: str = ""
     days: bool = False
+    unit: str = "us"
 
     @property
     def dtype(self) -> str:
         """The pandas dtype, one that can hold a missing value."""
-        return f"datetime64[us, {self.zone}]" if self.zone else DTYPES[self.kind]
+        if self.kind not in ("time", "span"):
+            return DTYPES[self.kind]
+        return f"{DTYPES[self.kind]}[{self.unit}{self.zone and ', '}{self.zone}]"
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,8 @@ def field_of(column: Column) -> Field:
     family = column.storage.numbers.kind
     if family in FAMILIES:
         days = family == "M" and not column.storage.zone and column.step % SECONDS_A_DAY == 0
-        return Field(column.name, FAMILIES[family], column.storage.zone, days)
+        unit = "ns" if column.kind == "datetime" and column.step < 1e-6 else "us"
+        return Field(column.name, FAMILIES[family], column.storage.zone, days, unit)
     return Field(column.name, kind_of(column.types))
 
 

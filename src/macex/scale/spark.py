@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -12,7 +12,7 @@ import pandas as pd
 from macex.ask.constraints import Constraints
 from macex.explainer import Explainer
 from macex.models.optional import needed
-from macex.scale.layout import Field
+from macex.scale.layout import Field, Layout
 from macex.scale.partition import Partition, refuse_other
 from macex.scale.question import Question
 from macex.scale.threads import restrain
@@ -78,6 +78,8 @@ class _Task:
         kind = needed("pyspark.sql.types", "spark").TimestampType
         instants = {field.name for field in df.schema.fields if isinstance(field.dataType, kind)}
         zone = df.sparkSession.conf.get("spark.sql.session.timeZone")
+        fields = (field._replace(unit="us") for field in partition.layout.fields)  # as Spark's own
+        partition = replace(partition, layout=Layout(tuple(fields)))
         return _Task(partition, tuple(df.columns), frozenset(instants), zone)
 
     @property

@@ -189,8 +189,8 @@ def _type(arrow: Any, field: Field) -> Any:
         "number": arrow.float64(),
         "truth": arrow.bool_(),
         "text": arrow.string(),
-        "time": arrow.timestamp("us", field.zone or None),
-        "span": arrow.duration("us"),
+        "time": arrow.timestamp(field.unit, field.zone or None),
+        "span": arrow.duration(field.unit),
     }
     return kinds[field.kind]
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from macex.errors import SchemaError
+from macex.schema.moments import plain_duration, plain_moment
 
 Array: TypeAlias = npt.NDArray[Any]
 Family: TypeAlias = Literal["number", "bool", "time", "object"]
@@ -204,9 +205,9 @@ def plain(cell: Any) -> object:
     if isinstance(cell, np.datetime64 | np.timedelta64):
         cell = pd.Timestamp(cell) if isinstance(cell, np.datetime64) else pd.Timedelta(cell)
     if isinstance(cell, pd.Timestamp):
-        return cell.to_pydatetime(warn=False)
+        return plain_moment(cell)
     if isinstance(cell, pd.Timedelta):
-        return cell.to_pytimedelta()
+        return plain_duration(cell)
     if isinstance(cell, np.floating):
         return float(str(cell))
     if isinstance(cell, np.generic):

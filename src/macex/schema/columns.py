@@ -8,7 +8,7 @@ Two codes are reserved in every column: `MISSING`, and `UNKNOWN` for categories 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite, log10
 from typing import Any, cast
@@ -20,6 +20,14 @@ import pandas as pd
 from macex.errors import SchemaError, closest
 from macex.schema.cells import is_number, plain
 from macex.schema.kinds import KindName
+from macex.schema.moments import (
+    Clock,
+    Ticks,
+    plain_duration,
+    plain_moment,
+    resolution_of,
+    ticks_in,
+)
 
 MISSING: float = -(2.0**100)
 UNKNOWN: float = -(2.0**101)
@@ -35,9 +43,9 @@ def any_special(codes: Floats) -> bool:
     return bool(codes.min(initial=0.0) <= MISSING)
 
 
-MICROSECONDS = 1_000_000
 EXACT = 2.0**53
 Floats = npt.NDArray[np.float64]
+SAFE = 2.0**51  # up to here a product is right to the whole number
 
 
 @dataclass(frozen=True)
@@ -77,6 +85,7 @@ class Column:
     step: float
     missing: bool
     storage: Storage
+    ticks: Ticks = field(default_factory=lambda: np.zeros(0, np.int64))  # of `seen`, if datetimes
 
     @property
     def discrete(self) -> bool:
@@ -108,6 +117,8 @@ class Column:
         numbers = self.storage.numbers
         if numbers.kind == "f":
             return values.astype(numbers).astype(np.float64)
+        if self.kind == "datetime":
+            return on_grid(values, resolution_of(numbers))
         return np.rint(values) if self.integer else values
 
     def value(self, code: float) -> object:
@@ -138,14 +149,19 @@ class Column:
         """The decimals that numbers on the grid need."""
         return max(0, -int(np.floor(log10(self.step) + 1e-9))) if self.step else 15
 
+    @cached_property
+    def clock(self) -> Clock:
+        """The way between the codes of a datetime and ticks since 1970."""
+        return Clock(self.storage.numbers, self.storage.origin, self.seen, self.ticks)
+
     def _moment(self, code: float) -> object:
-        ticks = int(micros(np.array([code]), self.storage.origin)[0])
+        tick, unit = int(self.clock.ticks_of(np.array([code]))[0]), self.clock.unit
         if self.storage.numbers.kind == "m":
-            return pd.Timedelta(ticks, unit="us").to_pytimedelta()
-        stamp = pd.Timestamp(ticks, unit="us")
+            return plain_duration(pd.Timedelta(np.timedelta64(tick, unit)))
+        stamp = pd.Timestamp(np.datetime64(tick, unit))
         if self.storage.zone:
             stamp = stamp.tz_localize("UTC").tz_convert(self.storage.zone)
-        moment = stamp.to_pydatetime()
+        moment = plain_moment(stamp)
         return moment.date() if self.storage.numbers == np.dtype("M8[D]") else moment
 
     def code(self, value: object) -> float:
@@ -205,12 +221,12 @@ class Column:
             what = "a duration" if duration else "a date or time"
             hint = f" ({error})" if isinstance(error, SchemaError) else ""
             raise SchemaError(f"column {self.name!r} needs {what}, not {value!r}{hint}") from error
-        return (int(moment.astype(np.int64)) - self.storage.origin) / MICROSECONDS
+        return float(self.clock.codes_of(ticks_in(np.array([moment]), self.clock.unit))[0])
 
     def _duration(self, value: object) -> np.timedelta64:
         if is_number(type(value)):
             raise SchemaError("a bare number has no unit")
-        return pd.Timedelta(cast("str", value)).as_unit("us").to_timedelta64()
+        return pd.Timedelta(cast("str", value)).to_timedelta64()
 
     def _stamp(self, value: object) -> np.datetime64:
         if is_number(type(value)):
@@ -222,7 +238,7 @@ class Column:
             raise SchemaError("the column has no time zone")
         if stamp.tzinfo is not None:
             stamp = stamp.tz_convert("UTC").tz_localize(None)
-        return stamp.as_unit("us").to_datetime64()
+        return stamp.to_datetime64()
 
 
 def on_grid(values: Floats, step: float) -> Floats:
@@ -237,9 +253,5 @@ def on_grid(values: Floats, step: float) -> Floats:
     decimal = step < 1 and abs(parts * step - 1) < 1e-9
     with np.errstate(over="ignore", invalid="ignore"):
         snapped = np.rint(values * parts) / parts if decimal else np.rint(values / step) * step
-    return np.where(np.abs(values) < EXACT, snapped, values)
-
-
-def micros(codes: Floats, origin: int) -> npt.NDArray[np.int64]:
-    """Seconds since the origin as microseconds since 1970."""
-    return origin + np.rint(codes * MICROSECONDS).astype(np.int64)
+        fits = np.abs(values) * (parts if decimal else 1.0) < (SAFE if decimal else EXACT)
+    return np.where(fits, snapped, values)

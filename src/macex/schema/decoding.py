@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from macex.schema.cells import BLANKS, Array
-from macex.schema.columns import MISSING, Column, Floats, micros
+from macex.schema.columns import MISSING, Column, Floats
 from macex.schema.frames import Patch, integers, positions
 
 
@@ -39,6 +39,7 @@ class Decoders:
         """One column decoded; a patch (mask, values) goes over it."""
         array = self.decoders[at](codes)
         if patch is not None:
+            array = array.copy()  # pandas may lend an array to be read only
             array[patch[0]] = patch[1]
         return array
 
@@ -173,8 +174,7 @@ def _nullable(codes: Floats, column: Column) -> Any:
 def _moments(codes: Floats, column: Column) -> Any:
     missing = codes == MISSING
     storage = column.storage
-    ticks = micros(np.where(missing, 0.0, codes), storage.origin)
-    stamps = ticks.view(f"{storage.numbers.kind}8[us]").astype(storage.numbers)
+    stamps = column.clock.stamps(np.where(missing, 0.0, codes))
     stamps[missing] = np.array("NaT", dtype=storage.numbers)
     if not storage.zone:
         return stamps

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from macex.errors import SchemaError
 from macex.schema.cells import Array, Cells, distinct, is_number, numbers, plain
-from macex.schema.columns import EXACT, MICROSECONDS, MISSING, UNKNOWN, Column, Floats, micros
+from macex.schema.columns import EXACT, MISSING, UNKNOWN, Column, Floats
+from macex.schema.moments import ticks_in
 
 Encoded: TypeAlias = tuple[Floats, npt.NDArray[np.bool_]]
 
@@ -155,17 +156,12 @@ def _times(cells: Cells, column: Column) -> Encoded:
             f"column {column.name!r} has dtype {cells.dtype}, but was trained as {column.dtype}; "
             "convert the column"
         )
-    ticks, codes = seconds(cells, column.storage.origin)
-    exact = micros(np.where(cells.missing, 0.0, codes), column.storage.origin) == ticks
-    exact &= ticks.view(f"{kind.kind}8[us]") == cells.values
+    clock = column.clock
+    ticks = np.where(cells.missing, 0, ticks_in(cells.values, clock.unit))
+    codes = clock.codes_of(ticks)
+    exact = clock.ticks_of(codes) == ticks
+    exact &= ticks.view(f"{kind.kind}8[{clock.unit}]") == cells.values
     return codes, ~exact
-
-
-def seconds(cells: Cells, origin: int) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Times as whole microseconds since 1970, and as seconds since the origin."""
-    unit = f"{cells.values.dtype.kind}8[us]"
-    ticks = cells.values.astype(unit).view(np.int64)
-    return ticks, (np.where(cells.missing, origin, ticks) - origin) / MICROSECONDS
 
 
 def _times_of_objects(cells: Cells, column: Column) -> Encoded:

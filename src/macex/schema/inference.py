@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from macex.errors import SchemaError, closest
 from macex.schema.cells import Cells, all_numbers, distinct, numbers, plain, types_of
 from macex.schema.columns import Column, Floats, Storage, on_grid
-from macex.schema.encoding import encode, seconds
+from macex.schema.encoding import encode
 from macex.schema.finding import find_blocks
 from macex.schema.kinds import (
     Categorical,
@@ -24,12 +24,12 @@ from macex.schema.kinds import (
     Ordered,
     kind_of,
 )
+from macex.schema.moments import NANOSECONDS, Ticks, apart, seconds, step_of, tick_unit, ticks_in
 from macex.schema.onehot import Folding, check_blocks, dummy_kind, folding
 
 Inferred: TypeAlias = tuple[tuple[Column, ...], Folding | None]
 
 MOST_DECIMALS = 6
-DAY = 86_400.0
 TABLE_TYPES = (str, bool, int, float)
 
 
@@ -44,6 +44,7 @@ class Found:
     step: float
     table: tuple[object, ...] = ()
     origin: int = 0
+    ticks: Ticks = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,7 @@ def infer_column(name: str, label: Hashable, cells: Cells, kind: Kind | None) ->
         step=found.step,
         missing=bool(cells.missing.any()),
         storage=_storage(cells, found),
+        ticks=found.ticks,
     )
 
 
@@ -278,11 +280,14 @@ def _datetime(name: str, cells: Cells, kind: Kind) -> Found:
         )
     if cells.missing.all():
         raise SchemaError(f"column {name!r} is missing in every row and cannot be a datetime")
-    origin = int(seconds(cells, 0)[0][~cells.missing].min())
-    codes = seconds(cells, origin)[1][~cells.missing]
-    step = next((step for step in (DAY, 1.0) if not np.any(np.remainder(codes, step))), 1e-6)
-    span = (0.0, float(codes.max()))
-    return Found("datetime", codes, cells.values.dtype, span, step, origin=origin)
+    kept = cells.values.dtype
+    unit = tick_unit(kept)
+    ticks, whose = np.unique(ticks_in(cells.values[~cells.missing], unit), return_inverse=True)
+    origin = int(ticks[0]) // (NANOSECONDS if unit == "ns" else 1)
+    codes = apart(seconds(ticks, origin, unit))
+    span = (float(codes[0]), float(codes[-1]))
+    step = step_of(ticks, kept)
+    return Found("datetime", codes[whose], kept, span, step, origin=origin, ticks=ticks)
 
 
 def _blank(cells: Cells) -> str:

@@ -7,9 +7,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from macex.schema.cells import BLANKS, Array, Cells, unsupported
-from macex.schema.columns import MISSING, Column, Floats, micros
+from macex.schema.columns import MISSING, Column, Floats
 from macex.schema.frames import Patch, Write, integers, positions
 
 try:
@@ -53,6 +54,10 @@ class Polars:
 
     def cell(self, data: pl.DataFrame, row: int, position: int) -> object:
         """One cell as it stands."""
+        dtype = data.dtypes[position]
+        if getattr(dtype, "time_unit", None) == "ns":  # Python's own moments have none
+            stamps = _stamps(data.to_series(position).slice(row, 1))
+            return pd.Series(_zoned(stamps, dtype)).iloc[0]
         cell: object = data.item(row, position)
         return cell
 
@@ -125,6 +130,31 @@ def _stamps(series: pl.Series) -> Array:
     return stamps
 
 
+def _zoned(stamps: Array, dtype: Any) -> Any:
+    zone = getattr(dtype, "time_zone", None)
+    return pd.DatetimeIndex(stamps).tz_localize("UTC").tz_convert(zone) if zone else stamps
+
+
+def _timed(values: list[object], dtype: Any) -> pl.Series:
+    """Moments or durations in a dtype, to the last digit; what it cannot hold is an error."""
+    kind = "m" if dtype == pl.Duration else "M"
+    unit = "D" if dtype == pl.Date else dtype.time_unit
+    ticks = [None if value is None else _tick(value, kind, unit) for value in values]
+    physical = pl.Series(ticks, dtype=pl.Int64)
+    return (physical.cast(pl.Int32) if dtype == pl.Date else physical).cast(dtype)
+
+
+def _tick(value: Any, kind: str, unit: str) -> int:
+    stamp: Any = pd.Timedelta(value) if kind == "m" else pd.Timestamp(value)
+    if getattr(stamp, "tzinfo", None) is not None:
+        stamp = stamp.tz_convert("UTC").tz_localize(None)
+    exact = stamp.asm8
+    held = exact.astype(f"{kind}8[{unit}]")
+    if held != exact:
+        raise ValueError(f"{value} is finer than {unit}")
+    return int(held.astype(np.int64))
+
+
 def _overwritten(series: pl.Series, write: Write) -> Any:
     """A caller's column with the chosen cells written, in a wider dtype only where needed."""
     trained, chosen = write.trained, pl.Series(write.chosen)
@@ -149,8 +179,10 @@ def _overwritten(series: pl.Series, write: Write) -> Any:
 def _fitting(values: list[object], dtype: pl.DataType) -> pl.Series | None:
     """The values in a dtype, or None where it cannot hold them."""
     try:
+        if dtype.is_temporal():
+            return _timed(values, dtype)
         series = pl.Series(values, dtype=dtype)
-    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         return None
     return series if series.to_list() == values else None
 
@@ -174,6 +206,8 @@ class PolarsBuilder:
         dtype: Any = self.columns[at].dtype
         if isinstance(dtype, pl.Enum):
             return None
+        if dtype.is_temporal():
+            return _timed(values, dtype)
         return pl.Series(values, dtype=dtype, strict=not dtype.is_float())
 
     def frame(self, codes: Floats, patches: Mapping[int, Patch]) -> pl.DataFrame:
@@ -209,9 +243,7 @@ def _numbers(codes: Floats, column: Column) -> pl.Series:
 
 def _moments(codes: Floats, column: Column) -> pl.Series:
     missing = codes == MISSING
-    ticks = micros(np.where(missing, 0.0, codes), column.storage.origin)
-    kind = column.storage.numbers
-    stamps = ticks.view(f"{kind.kind}8[us]").astype(kind).view(np.int64)
+    stamps = column.clock.stamps(np.where(missing, 0.0, codes)).view(np.int64)
     physical = pl.Series(stamps).scatter(np.flatnonzero(missing), None)
     dtype: Any = column.dtype
     return (physical.cast(pl.Int32) if dtype == pl.Date else physical).cast(dtype)

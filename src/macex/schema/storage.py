@@ -85,6 +85,7 @@ def _column_to_dict(column: Column, door: Library) -> dict[str, Any]:
         "table": list(column.table),
         "seen": column.seen.tolist(),
         "counts": column.counts.tolist(),
+        "ticks": column.ticks.tolist(),
         "low": column.low,
         "high": column.high,
         "step": column.step,
@@ -102,6 +103,7 @@ def _column_from_dict(stored: dict[str, Any], door: Library) -> Column:
             "table": tuple(stored["table"]),
             "seen": np.array(stored["seen"], dtype=np.float64),
             "counts": np.array(stored["counts"], dtype=np.int64),
+            "ticks": np.array(stored.get("ticks", ()), dtype=np.int64),
             "storage": Storage(**{**stored["storage"], "numbers": numbers}),
         }
     )

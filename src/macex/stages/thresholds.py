@@ -15,6 +15,7 @@ import numpy as np
 
 from macex.errors import require_counts
 from macex.schema import MISSING, Array, Column, special
+from macex.schema.moments import resolution_of
 from macex.stages.shapes import Candidates
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ def _next(column: Column, values: Array, way: int) -> Array:
 def _beside(column: Column, values: Array, way: int) -> Array:
     """The next values that the column's dtype can hold."""
     kind = column.storage.numbers
+    if column.kind == "datetime":
+        return values + way * resolution_of(kind)
     if kind.kind != "f":
         return values + way
     return np.nextafter(values.astype(kind), kind.type(way * np.inf)).astype(np.float64)

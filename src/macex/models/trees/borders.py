@@ -123,7 +123,8 @@ class Ladder:
     """The values that a column can be set to, in order: its grid, or all that its dtype holds."""
 
     def __init__(self, column: Column) -> None:
-        self.column, self.kind = column, column.storage.numbers
+        times = column.kind == "datetime"
+        self.column, self.kind = column, np.dtype(float) if times else column.storage.numbers
         held = bool(column.step) and np.array_equal(column.held(column.seen), column.seen)
         self.step = column.step if held else float(self.kind.kind != "f")
 

@@ -16,7 +16,6 @@ from macex.render.plots.canvas import EDGE, INK, QUIET, axes, mark_goal, score_n
 from macex.render.plots.scoring import chosen, scored
 from macex.render.speech import Speech
 from macex.schema import Array, special
-from macex.schema.columns import micros
 
 MOST = 40  # categories of a column that are drawn
 
@@ -184,7 +183,8 @@ def _measured(column: Any, codes: Array) -> Array:
     if column.storage.numbers.kind == "m":
         days: Array = codes / 86_400
         return days
-    return micros(codes, column.storage.origin).astype("datetime64[us]")
+    stamps: Array = column.clock.stamps(codes).astype("datetime64[us]")
+    return stamps
 
 
 def _label_x(ax: Any, axis: Axis) -> None:
