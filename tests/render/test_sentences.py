@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
+
 from explanation.made import counterfactual, explanation
+from macex import Constraints, Explainer
 from macex.ask.goals import at_least
 from macex.explanation import Action
 from macex.render.names import Name
@@ -23,6 +26,17 @@ def test_changes_are_joined_and_columns_called_by_their_names():
         "If the degree were PhD instead of HS, age were 30 instead of 25 "
         "and rate were 0.75 instead of 0.5, "
     )
+
+
+def test_a_score_is_told_from_what_is_needed():
+    model = Explainer(
+        lambda rows: rows["x"] / 1000,
+        pd.DataFrame({"x": range(0, 1000, 100)}),
+        classes=("no", "yes"),
+    )
+    found = model.explain({"x": 300}, constraints=Constraints(ranges={"x": (None, 501)}))[0]
+    assert found.counterfactuals[0].score > 0.5
+    assert "0.50)" not in found.sentences()[0]
 
 
 def test_a_missing_value_is_called_missing():

@@ -73,8 +73,10 @@ def cards(items: Sequence[Any], speech: Speech, *, numbered: bool) -> list[Card]
     return [card(item, speech, row if numbered else None) for row, item in enumerate(items)]
 
 
-def card(explanation: Any, speech: Speech, row: int | None = None) -> Card:
-    """The card of one explanation."""
+def card(
+    explanation: Any, speech: Speech, row: int | None = None, *, on_page: bool = False
+) -> Card:
+    """The card of one explanation; on a page nobody is told of arguments of Python."""
     found = explanation.counterfactuals
     shown = found or [miss for miss in [explanation.miss] if miss is not None]
     differing = {name for answer in shown for name in answer.source.written()}
@@ -86,7 +88,7 @@ def card(explanation: Any, speech: Speech, row: int | None = None) -> Card:
         goal=goal_text(explanation, speech),
         found=bool(found),
         why="" if found else no_answer(explanation, speech),
-        helps=_helps(explanation, speech),
+        helps=_helps(explanation, speech, on_page=on_page),
         lead=sentence(explanation, found[0], speech) if found else "",
         bounded=explanation.needed.bounded,
         answers=_answers(explanation, shown, speech),
@@ -192,11 +194,13 @@ def _remarks(explanation: Any, speech: Speech) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _helps(explanation: Any, speech: Speech) -> str:
+def _helps(explanation: Any, speech: Speech, *, on_page: bool) -> str:
     if explanation.counterfactuals or explanation.diagnosis:
         return ""
     known = isfinite(explanation.score) or explanation.status != "not_found"
-    return speech.say(f"no_answer.{explanation.status if known else 'failed'}")
+    if not known:
+        return speech.say("no_answer.failed")
+    return speech.say(f"no_answer.{'page_' if on_page else ''}{explanation.status}")
 
 
 def _there(explanation: Any) -> bool:

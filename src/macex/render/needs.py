@@ -44,6 +44,17 @@ def score_text(explanation: Any, found: Any, speech: Speech) -> str:
     return speech.score_apart(found.score, others)
 
 
+def scores_told(explanation: Any, found: Any, speech: Speech) -> tuple[str, str]:
+    """The scores of the row and of an answer, told from each other and from what is needed."""
+    needed = explanation.needed
+    known = (explanation.score, found.score, needed.low, needed.high)
+
+    def told(score: float) -> str:
+        return speech.score_apart(score, [other for other in known if other != score])
+
+    return told(explanation.score), told(found.score)
+
+
 def needs_text(explanation: Any, speech: Speech) -> str:
     """How much the score needs; empty where that is not known."""
     needed = explanation.needed

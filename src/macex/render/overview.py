@@ -96,7 +96,7 @@ def _figures(summary: Any, speech: Speech) -> tuple[Figure, ...]:
 
 
 def _cost(summary: Any, speech: Speech) -> str:
-    if not summary.rows:
+    if not summary.rows or not summary.cost.calls:  # answers read again were not counted
         return ""
     time = f"{speech.number(1000 * summary.cost.seconds)} ms"
     rows, calls = speech.number(summary.cost.rows), speech.number(summary.cost.calls)

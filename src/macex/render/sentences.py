@@ -7,6 +7,7 @@ from typing import Any
 
 from macex.ask.goals import AnyOf
 from macex.render.catalogue import ENGLISH
+from macex.render.needs import scores_told
 from macex.render.reason_codes import CodeTable, reason_codes
 from macex.render.speech import Speech
 
@@ -45,7 +46,7 @@ def sentence(explanation: Any, found: Any, speech: Speech) -> str:
     if not found.changes:
         return _already(explanation, speech, decided=decided)
     changes = [_clause(change, speech) for change in found.changes]
-    before, after = speech.scores(explanation.score, found.score)
+    before, after = scores_told(explanation, found, speech)
     values = {
         "condition": speech.say("sentence.condition", {"changes": speech.listed(changes)}),
         "label": speech.plain(found.label),

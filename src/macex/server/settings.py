@@ -41,6 +41,7 @@ class Settings(BaseSettings):
     )
     state: Path = Field(default_factory=state_folder, description="Uploads and the database.")
     project: Path | None = Field(default=None, description="One project, from anywhere.")
+    demo: bool = Field(default=True, description="List the demo, unless `project` is given.")
     database: str = Field(default="", description="An SQLAlchemy URL; SQLite in `state` if empty.")
     admin_key: SecretStr | None = Field(
         default=None, min_length=1, description="A key with every scope."

@@ -63,6 +63,7 @@ def server_for(settings: Settings) -> Server:
         settings.projects,
         settings.project,
         lambda name: partial(stored_audit, engine, name) if settings.audit else None,
+        demo=settings.demo,
     )
     return Server(
         settings=settings,

@@ -75,7 +75,9 @@ def test_a_table_has_a_line_for_every_counterfactual(http, finished):
 
 
 def test_a_page_is_whole(http, finished):
-    assert result(http, finished, "html").text.rstrip().endswith("</html>")
+    report = result(http, finished, "html").text
+    assert report.rstrip().endswith("</html>")
+    assert " 0 rows in 0 model calls" not in report  # what was not counted is not said
 
 
 def test_given_rows_are_explained_in_their_order(http, row):

@@ -154,7 +154,7 @@ def test_parts_of_a_page_are_those_of_the_whole(client):
     whole = client.get("/projects/fixed/rows/3?a.rate=0.5").text
     parts = client.get("/projects/fixed/rows/3?a.rate=0.5", headers={"X-Macex-Parts": "verdicts"})
     assert parts.text.strip() in whole
-    assert parts.headers["vary"].lower() == "x-macex-parts"
+    assert "x-macex-parts" in parts.headers["vary"].lower()
 
 
 def test_files_of_the_present_edition_are_kept_for_ever(client):

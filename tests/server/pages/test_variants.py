@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from macex import Explainer, at_least
+from macex import Explainer, any_of, at_least
 from macex.ask.goals import Band
 from macex.render.speech import Speech
 from macex.schema.typed import text_of
@@ -91,3 +91,28 @@ def test_whatever_is_typed_is_judged_or_named(explainer, texts):
     one, said = said_of(explainer, row, texts)
     assert len(said) == 2
     assert set(one.faults) <= set(texts)
+
+
+@pytest.fixture
+def three():
+    """A model of three classes that is sure of the first."""
+    shares = np.array([0.91, 0.06, 0.03])
+    return Explainer(
+        lambda rows: np.tile(shares, (len(rows), 1)), DATA, classes=("priority", "usual", "none")
+    )
+
+
+@pytest.mark.parametrize(
+    ("want", "of", "score"),
+    [
+        (None, "any other decision", "0.09"),
+        ("priority", "priority", "0.91"),
+        ("usual", "usual", "0.06"),
+        (any_of("usual", "none"), "usual or none", "0.09"),
+        (at_least(0.5, label="none"), "none", "0.03"),
+    ],
+)
+def test_a_score_says_whose_it_is(three, want, of, score):
+    row = three.schema.read(DATA.iloc[[40]])
+    _, (own, _) = said_of(three, row, {}, want)
+    assert (own.label, own.of, own.score) == ("priority", of, score)

@@ -61,6 +61,19 @@ def test_without_a_project_there_is_the_demo(tmp_path):
     assert [project.name for project in catalogue(tmp_path)] == ["adult"]
 
 
+def test_the_first_upload_does_not_hide_the_demo(loan_files, tmp_path):
+    known = catalogue(tmp_path)
+
+    def fill(folder):
+        for name in ("model.skops", "train.csv"):
+            (folder / name).write_bytes((loan_files / name).read_bytes())
+        described({"model": "model.skops", "data": "train.csv"}).write(folder)
+
+    known.add("Mine", fill)
+    assert {project.name for project in known} == {"adult", "mine"}
+    assert {project.name for project in catalogue(tmp_path)} == {"adult", "mine"}
+
+
 def test_names_are_looked_up_and_never_paths(loan_project, tmp_path):
     known = catalogue(tmp_path / "projects", loan_project)
     assert known["loans"].title == "Loans"
@@ -80,7 +93,7 @@ def test_a_broken_project_keeps_no_other_from_being_served(loan_project, tmp_pat
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / FILE).write_text("title = ", encoding="utf-8")
     shutil.copytree(loan_project, tmp_path / "whole")
-    assert [project.name for project in catalogue(tmp_path)] == ["whole"]
+    assert [project.name for project in catalogue(tmp_path)] == ["whole", "adult"]
 
 
 def test_a_folder_left_by_a_crash_is_in_nobody_s_way(loan_project, tmp_path):

@@ -17,7 +17,7 @@ from macex.server.pages.address import ASKING, PERMITTING, Address
 from macex.server.pages.fields import blank_fields
 from macex.server.pages.guard import Form, PageRoute
 from macex.server.pages.listing import view_of
-from macex.server.pages.permits import WAYS, constraints, permits
+from macex.server.pages.permits import WAYS, constraints, gist, permits
 from macex.server.pages.questions import asked_of, question
 from macex.server.pages.shell import address_of, page
 from macex.server.problems import ProblemError
@@ -88,6 +88,7 @@ def _shown(server: Server, project: Project, address: Address, refused: str) -> 
         "jobs": server.jobs.all(project.name, 20),
         "most": server.settings.job_rows,
         "fields": blank_fields(explainer.schema, speech),
+        "gist": gist(address, explainer.schema),
         "permits": permits(address, explainer.schema, always),
         "permitting": address.parts(*PERMITTING),
         "ways": WAYS,

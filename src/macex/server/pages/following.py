@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -75,9 +74,7 @@ def _outcome(request: Request, server: Server, project: Project, job: Job) -> di
     answers = known.get((job.id, job.done), lambda: explanations(server.jobs, project, job))
     speech = Speech(project.parts.names)
     return {
-        "overview": replace(
-            overview(answers.summary(), speech), cost=""
-        ),  # which a job does not keep
+        "overview": overview(answers.summary(), speech),
         "charts": charts(answers),
         "lines": [(item.source.id, item.status, sentences(item)[0]) for item in answers[:LINES]],
         "summed": SUMMED,

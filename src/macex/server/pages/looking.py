@@ -22,7 +22,7 @@ from macex.server.pages.fields import fields, found_values
 from macex.server.pages.guard import PageRoute
 from macex.server.pages.listing import view_of
 from macex.server.pages.paths import steps
-from macex.server.pages.permits import WAYS, constraints, permits
+from macex.server.pages.permits import WAYS, constraints, gist, permits
 from macex.server.pages.questions import asked_of, question, wanted
 from macex.server.pages.shell import address_of, attached, page, parts_asked, pieces
 from macex.server.pages.variants import judged, variant
@@ -32,7 +32,7 @@ from macex.server.state import server_of
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 MEDIA = {"csv": "text/csv", "json": "application/json", "html": "text/html"}
-PARTS = ("question", "answers", "whatif", "verdicts", "permits")
+PARTS = ("question", "answers", "whatif", "verdicts", "permits", "gist")
 
 
 @router.get("/projects/{name}/rows/{at}")
@@ -102,6 +102,7 @@ class Look:
             made |= self._around()
         if "whatif" in parts or "permits" in parts:
             made |= self._editing()
+        made |= {"gist": gist(self.address, self.rows.schema)}
         if "whatif" in parts or "verdicts" in parts:
             made |= self._verdicts()
         if "answers" in parts:
@@ -174,7 +175,7 @@ class Look:
         ]
         return {
             "refused": "",
-            "card": card(explanation, self.speech),
+            "card": card(explanation, self.speech, on_page=True),
             "applied": applied,
             "paths": [steps(self.explainer, explanation, one, self.speech) for one in shown],
             "asking": self.address.only(*ASKING, *PERMITTING),

@@ -30,11 +30,12 @@ def steps(explainer: Explainer, explanation: Any, found: Any, speech: Speech) ->
     except MacexError:
         return ()
     scale = Scale.over(scores, explanation.needed)
-    made = []
+    made, bounds = [], (explanation.needed.low, explanation.needed.high)
     for turn, at in enumerate(order, 1):
         change, score = found.changes[at], scores[turn]
         text = f"{speech.name(change.column)} → {speech.change(change)[1]}"
-        said = speech.say("score.now", {"score": speech.score(score)})
+        told = speech.score_apart(score, [end for end in bounds if end != score])
+        said = speech.say("score.now", {"score": told})
         drawn = bar(scale, explanation.needed, scores[turn - 1], score, said)
-        made.append(Step(text, speech.score(score), drawn))
+        made.append(Step(text, told, drawn))
     return tuple(made)

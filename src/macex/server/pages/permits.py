@@ -47,6 +47,18 @@ def permits(address: Address, schema: Schema, always: Constraints) -> dict[str, 
     }
 
 
+def gist(address: Address, schema: Schema) -> str:
+    """What is restricted, in a few words."""
+    columns = sum(one.says for one in permits(address, schema, Constraints()).values())
+    rules, most = len(_lines([address.one("rules")])), address.one("max")
+    said = [
+        *([f"{columns} column{'s' if columns != 1 else ''} restricted"] if columns else []),
+        *([f"{rules} rule{'s' if rules != 1 else ''}"] if rules else []),
+        *([f"at most {most[:8]} change{'s' if most != '1' else ''}"] if most else []),
+    ]
+    return ", ".join(said) or "everything that the project allows"
+
+
 def constraints(address: Address, schema: Schema) -> Constraints:
     """The constraints that are filled in; what cannot be read is an error that names it."""
     filled = permits(address, schema, Constraints())

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from macex.ask.goals import compile_goals
+from macex.ask.goals import AnyOf, compile_goals
 from macex.ask.needed import Needed, needed
 from macex.errors import SchemaError
 from macex.explainer import Explainer
@@ -48,10 +48,14 @@ class Share:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the model says of a row: its decision, its score toward the goal, all its scores."""
+    """What the model says of a row: its decision, its score toward the goal, all its scores.
+
+    `of` says whose score it is: a class, several, or any but the row's own.
+    """
 
     label: str
     score: str
+    of: str
     reached: bool
     bar: Bar
     shares: tuple[Share, ...]
@@ -94,6 +98,7 @@ def judged(
         Judgement(
             label=_label(explainer, int(decision), speech),
             score=speech.score_apart(float(score), _others(verdict.score, enough, float(score))),
+            of=_of(wanted[0], enough, speech),
             reached=bool(reached),
             bar=_bar(scale, enough, verdict.score, place, speech),
             shares=_shares(explainer, shown[place], int(decision), speech),
@@ -109,6 +114,15 @@ def _others(scores: Array, enough: Needed, score: float) -> list[float]:
     return [other for other in known if other != score]
 
 
+def _of(goal: Any, enough: Needed, speech: Speech) -> str:
+    if enough.label is not None:
+        return speech.plain(enough.label)
+    if not isinstance(goal, AnyOf):
+        return ""
+    labels = [speech.plain(label) for label in goal.labels or ()]
+    return speech.listed(labels, "or") if labels else speech.say("goal.other")
+
+
 def _label(explainer: Explainer, decision: int, speech: Speech) -> str:
     classes = explainer.classes
     return "" if classes is None else speech.plain(classes[decision])
@@ -116,7 +130,8 @@ def _label(explainer: Explainer, decision: int, speech: Speech) -> str:
 
 def _bar(scale: Scale, enough: Needed, scores: Array, place: int, speech: Speech) -> Bar:
     own, score = float(scores[0]), float(scores[place])
-    text = speech.say("score.now", {"score": speech.score(score)})
+    told = speech.score_apart(score, _others(scores, enough, score))
+    text = speech.say("score.now", {"score": told})
     return bar(scale, enough, own, score if place else None, text)
 
 

@@ -29,10 +29,12 @@ class UnknownProjectError(DataError):
 
 
 class Catalogue:
-    """All projects of a folder, one from elsewhere, or the demo where there is none."""
+    """All projects of a folder, and one from elsewhere or the demo."""
 
-    def __init__(self, folder: Path, single: Path | None, audit: AuditFor) -> None:
-        """Folders are listed, and described, but not opened."""
+    def __init__(
+        self, folder: Path, single: Path | None, audit: AuditFor, *, demo: bool = True
+    ) -> None:
+        """Folders are listed, and described, but not opened; the demo comes last."""
         self.folder = folder
         self._audit = audit
         self._lock = RLock()
@@ -45,11 +47,13 @@ class Catalogue:
                 LOG.warning("project left out", extra={"project": place.name, "why": str(error)})
         if single is not None:
             self._list(slug(read_description(single).title, set(self._projects)), single)
-        self._demo = Project(NAME, TITLE, demo_parts, audit(NAME))
+        if demo and single is None:
+            name = slug(NAME, set(self._projects))
+            self._projects[name] = Project(name, TITLE, demo_parts, audit(name))
 
     def __iter__(self) -> Iterator[Project]:
         with self._lock:
-            return iter(list(self._projects.values()) or [self._demo])
+            return iter(list(self._projects.values()))
 
     def __getitem__(self, name: str) -> Project:
         known = {project.name: project for project in self}

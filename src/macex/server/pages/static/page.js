@@ -2,11 +2,13 @@
 // fetches the same addresses in parts and puts the parts in their places.
 
 import { refresh, say, show } from "./parts.js";
-import { stateOf, untouched, withVariant } from "./state.js";
+import { cellsOf, stateOf, untouched, withCells, withVariant } from "./state.js";
 import { inspect } from "./columns.js";
 import { follow } from "./jobs.js";
-import { remember, takeUp } from "./visit.js";
+import { carry, remember } from "./visit.js";
 
+const ASKED = ["answers", "verdicts", "gist"];
+const ROOM = 8; // px between the scores and a field
 const TYPING = 160; // ms without a key before the model is asked
 let waiting = 0;
 
@@ -14,19 +16,40 @@ const form = () => document.getElementById("state");
 const here = () => location.pathname + location.search;
 let shown = here();
 
-// A new address: the state of the form, or one that was clicked. `kept` tells Back from Undo.
+// A new address: the state of the form, or one that was clicked. The history of an address keeps
+// the cells there were before each edit, for Undo; what may change is no edit.
 function goTo(url, parts, { replace = false, edit = false } = {}) {
-  const edits = (history.state?.edits ?? 0) + (edit && !replace ? 1 : 0);
+  const before = history.state?.before ?? [];
+  const kept = edit && !replace ? [...before, cellsOf(location.href)] : before;
   if (url !== location.href) {
-    history[replace ? "replaceState" : "pushState"]({ edits: edit ? edits : 0 }, "", url);
+    history[replace ? "replaceState" : "pushState"]({ before: kept }, "", url);
   }
   remember(form());
   return refresh(parts).then(ready);
 }
 
+function undo() {
+  const before = [...(history.state?.before ?? [])];
+  const url = withCells(location.href, before.pop() ?? "");
+  history.pushState({ before }, "", url);
+  return refresh(["whatif"]).then(ready);
+}
+
 function later(act) {
   clearTimeout(waiting);
   waiting = setTimeout(act, TYPING);
+}
+
+// While a slider moves the score follows: the next question waits for the answer to the last.
+let moving = null;
+let moved = null;
+function followSlider(act) {
+  moved = act;
+  if (moving) return;
+  moving = act().finally(() => {
+    moving = null;
+    if (moved !== act) followSlider(moved);
+  });
 }
 
 document.addEventListener("input", (event) => {
@@ -40,7 +63,9 @@ document.addEventListener("input", (event) => {
   if ("live" in cell.dataset) {
     mark(cell);
     if (!field.dataset.for) slide(cell);
-    later(() => goTo(stateOf(form()), ["verdicts"], { replace: typingOn(cell), edit: true }));
+    const ask = () => goTo(stateOf(form()), ["verdicts"], { replace: typingOn(cell), edit: true });
+    if (field.dataset.for) followSlider(ask);
+    else later(ask);
   } else if (field.form?.dataset.part) {
     later(() => goTo(stateOf(field.form), [field.form.dataset.part], { replace: true }));
   }
@@ -50,7 +75,7 @@ document.addEventListener("change", (event) => {
   const field = event.target;
   if ("ask" in field.dataset && field.form === form()) {
     clearTimeout(waiting);
-    goTo(stateOf(form()), ["answers", "verdicts"]);
+    goTo(stateOf(form()), ASKED);
   } else if ("inspect" in field.dataset) {
     inspect(field.form);
   }
@@ -62,7 +87,7 @@ document.addEventListener("submit", (event) => {
     return;
   }
   if (event.target.enctype === "multipart/form-data") say("Sending the files…");
-  const part = event.target.dataset.part ?? (event.target.id === "state" ? "answers verdicts" : "");
+  const part = event.target.dataset.part ?? (event.target.id === "state" ? ASKED.join(" ") : "");
   if (part) {
     event.preventDefault();
     goTo(stateOf(event.target), part.split(" "));
@@ -72,7 +97,7 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a, button");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  const { part, apply, variant, undo, lock } = link.dataset;
+  const { part, apply, variant, lock } = link.dataset;
   if (part) {
     event.preventDefault();
     goTo(link.href, [part]).then(() => document.querySelector(".mx-scroll")?.scrollTo(0, 0));
@@ -81,14 +106,16 @@ document.addEventListener("click", (event) => {
     goTo(withVariant(form(), link.href, apply || variant), ["whatif"], { edit: true }).then(() => {
       document.getElementById("whatif").scrollIntoView({ block: "nearest" });
     });
-  } else if (undo !== undefined) {
-    history.back();
+  } else if ("undo" in link.dataset) {
+    undo();
   } else if (lock !== undefined) {
     const may = form().elements[`may.${lock}`];
     may.value = may.value === "keep" ? "" : "keep";
     may.dispatchEvent(new Event("change", { bubbles: true }));
   }
 });
+
+window.addEventListener("macex:shown", ready);
 
 // Back and forward; a step within the page, to an anchor, shows nothing new.
 window.addEventListener("popstate", () => {
@@ -104,8 +131,17 @@ function typingOn(cell) {
 }
 document.addEventListener("focusin", ({ target }) => {
   typedIn = null;
+  uncover(target);
   if (target.dataset.search) offer(target);
 });
+
+// The scores stay in sight above the cells, and must not hide the one that is filled in.
+function uncover(field) {
+  const bar = document.getElementById("verdicts");
+  if (!bar || !field.closest(".mx-cells")) return;
+  const hidden = bar.getBoundingClientRect().bottom - field.getBoundingClientRect().top + ROOM;
+  if (hidden > 0) window.scrollBy(0, -hidden);
+}
 
 function mark(cell) {
   cell.closest("td").classList.toggle("mx-edited", cell.value !== cell.dataset.own);
@@ -123,8 +159,8 @@ async function offer(field) {
   const turn = (offered += 1);
   const base = location.pathname.replace(/\/rows\/.*/, "");
   const query = new URLSearchParams({ column: field.dataset.search, q: field.value });
-  const answer = await fetch(`${base}/values?${query}`);
-  if (!answer.ok) return;
+  const answer = await fetch(`${base}/values?${query}`).catch(() => null);
+  if (!answer?.ok) return;
   const options = (await answer.json()).map((text) => new Option(text, text));
   if (turn !== offered) return;
   field.list.replaceChildren(...options);
@@ -133,11 +169,12 @@ async function offer(field) {
 // What only a page with this module can do is shown by it.
 function ready() {
   shown = here();
+  carry();
   for (const slider of document.querySelectorAll(".mx-slider[hidden]")) slider.hidden = false;
-  const undo = document.querySelector("[data-undo]");
-  if (undo) {
-    undo.hidden = false;
-    undo.disabled = !(history.state?.edits > 0);
+  const button = document.querySelector("[data-undo]");
+  if (button) {
+    button.hidden = false;
+    button.disabled = !history.state?.before?.length;
   }
   for (const lock of document.querySelectorAll("[data-lock]")) {
     lock.hidden = false;
@@ -156,15 +193,9 @@ function ready() {
 function catchUp() {
   if (document.activeElement.dataset.search) offer(document.activeElement);
   if (!form() || untouched(form())) return;
-  goTo(stateOf(form()), ["verdicts", "answers"], { replace: true, edit: true });
+  goTo(stateOf(form()), ASKED, { replace: true });
 }
 
-const taken = takeUp(form());
-if (taken) {
-  history.replaceState(null, "", taken);
-  show(taken).then(ready);
-} else {
-  remember(form());
-  ready();
-  catchUp();
-}
+remember(form());
+ready();
+catchUp();

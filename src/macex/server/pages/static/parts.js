@@ -16,13 +16,30 @@ export async function refresh(parts) {
     if (mine !== latest) return;
     put(new DOMParser().parseFromString(text, "text/html"), answer.ok);
   } catch (error) {
-    if (error.name !== "AbortError") say("The server does not answer.");
+    if (error.name !== "AbortError") lost(mine);
   }
 }
 
+// No answer came: what was asked for anew is not shown as if it still held, and is asked for again.
+const AGAIN = 3000; // ms
+const SILENCE = "The server does not answer. This is asked again.";
+function lost(mine) {
+  for (const part of wanted) {
+    const place = document.getElementById(part);
+    place?.removeAttribute("aria-busy");
+    if (!place || place.classList.contains("mx-stale")) continue;
+    place.classList.add("mx-stale");
+    place.prepend(Object.assign(document.createElement("p"), { className: "mx-fault mx-silence", textContent: SILENCE }));
+  }
+  const retry = () => mine === latest && refresh([]).then(() => dispatchEvent(new Event("macex:shown")));
+  setTimeout(retry, AGAIN);
+}
+window.addEventListener("online", () => wanted.size && refresh([]));
+
 // The page of an address as a whole, in the place of this one.
 export async function show(href) {
-  const answer = await fetch(href);
+  const answer = await fetch(href).catch(() => null);
+  if (!answer) return say("The server does not answer.");
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   document.title = page.title;
   keepingFocus(() => document.querySelector("main").replaceWith(page.querySelector("main")));
@@ -46,6 +63,7 @@ function put(page, fine) {
 
 // A live region is kept and its content replaced, or it would not be read aloud.
 function fill(place, made) {
+  place.classList.remove("mx-stale");
   if (place.getAttribute("aria-live")) place.replaceChildren(...made.childNodes);
   else place.replaceWith(made);
 }

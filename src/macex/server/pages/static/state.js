@@ -22,6 +22,19 @@ export function withVariant(form, href, letter) {
   return address(query);
 }
 
+// The cells of both variants that an address holds, and the address with others in their place.
+const cell = (key) => /^[ab]\./.test(key) || key === "two";
+
+export function cellsOf(href) {
+  const kept = [...new URL(href).searchParams].filter(([key]) => cell(key));
+  return new URLSearchParams(kept).toString();
+}
+
+export function withCells(href, cells) {
+  const kept = [...new URL(href).searchParams].filter(([key]) => !cell(key));
+  return address(new URLSearchParams([...kept, ...new URLSearchParams(cells)]));
+}
+
 // Whether a form is as the server sent it.
 export function untouched(form) {
   return [...form.elements].every((field) => {

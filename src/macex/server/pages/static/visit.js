@@ -1,5 +1,5 @@
-// What was asked and what may change is remembered for the visit, project by project: a row that
-// is opened without saying anything of it takes up what was said last.
+// What was asked and what may change is remembered for the visit, project by project; first.js takes
+// it up where a row is opened without saying anything of it.
 
 const SAID = /^(want|least|most|n|method|prefer|max|rules|may\.|low\.|high\.|allow\.)/;
 
@@ -9,13 +9,13 @@ export function remember(form) {
   sessionStorage.setItem(key(form), new URLSearchParams(said).toString());
 }
 
-export function takeUp(form) {
-  if (!form?.dataset.project) return null;
-  const query = new URLSearchParams(location.search);
-  const held = sessionStorage.getItem(key(form));
-  if (!held || [...query.keys()].some((name) => SAID.test(name))) return null;
-  for (const [name, value] of new URLSearchParams(held)) query.append(name, value);
-  return `${location.pathname}?${query}`;
+// Links to other rows, and back to the list, take along what is said now.
+export function carry() {
+  const said = [...new URLSearchParams(location.search)].filter(([key]) => SAID.test(key));
+  for (const link of document.querySelectorAll(".mx-around a")) {
+    const kept = [...new URL(link.href).searchParams].filter(([key]) => !SAID.test(key));
+    link.search = new URLSearchParams([...kept, ...said]).toString();
+  }
 }
 
 const key = (form) => `macex:${form.dataset.project}`;
