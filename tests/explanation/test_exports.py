@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import sys
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 from explanation.made import TRAIN, batch, counterfactual, explanation
 from macex.explanation import Explanations
+from macex.explanation.exports import csv_text
 from macex.schema import Schema
 
 pytest.importorskip("pyarrow")
@@ -44,11 +47,11 @@ def hostile(text):
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1"])
-def test_text_that_a_spreadsheet_would_run_can_be_kept_from_it(text):
-    safe = pd.read_csv(io.StringIO(hostile(text).to_csv(formula_safe=True)))
+def test_text_that_a_spreadsheet_would_run_is_kept_from_it(text):
+    safe = pd.read_csv(io.StringIO(hostile(text).to_csv()))
     assert safe["word"].tolist() == [f"'{text}"]
     assert safe["'=n"].tolist() == [-1.5]
-    plain = pd.read_csv(io.StringIO(hostile(text).to_csv()), dtype={"word": str})
+    plain = pd.read_csv(io.StringIO(hostile(text).to_csv(formula_safe=False)), dtype={"word": str})
     assert plain["word"].tolist() == [text]
 
 
@@ -112,3 +115,24 @@ def test_parquet_without_pyarrow_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"pip install macex\[files\]"):
         batch().to_parquet(tmp_path / "answers.parquet")
+
+
+def frame_of(library, cells):
+    return {"pandas": pd.DataFrame, "polars": pl.DataFrame}[library](cells)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("text", ["a\rb", "a\nb", "a\r\nb", 'a"b', "a,b", " a"])
+def test_a_cell_with_an_end_of_a_line_stays_one_cell(library, text):
+    written = csv_text(frame_of(library, {"word": [text, "c"]}))
+    assert list(csv.reader(io.StringIO(written, newline=""))) == [["word"], [text], ["c"]]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_narrow_float_is_written_with_its_own_digits(library):
+    cells = np.array([0.1, 1e-05, np.nan], np.float32)
+    assert csv_text(frame_of(library, {"x": cells})).splitlines()[:3] == ["x", "0.1", "1e-05"]
+
+
+def test_a_later_part_has_no_head():
+    assert csv_text(pd.DataFrame({"x": [1]}), head=False) == "1\n"

@@ -380,3 +380,12 @@ def test_a_row_that_the_model_fails_on_has_a_reason_and_is_no_fault(tmp_path):
         mx.explain_file(
             bank(failing), tmp_path / "rows.csv", tmp_path / "raised.csv", on_error="raise"
         )
+
+
+@pytest.mark.parametrize("safe", [True, False])
+def test_text_that_a_spreadsheet_would_run_is_kept_from_it_unless_told_otherwise(tmp_path, safe):
+    rows = ROWS.head(2).assign(name=["=1+1", "b"])
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    out = tmp_path / "out.csv"
+    mx.explain_file(bank(), tmp_path / "rows.csv", out, index="name", formula_safe=safe)
+    assert pd.read_csv(out)["name"].tolist() == ["'=1+1" if safe else "=1+1", "b"]

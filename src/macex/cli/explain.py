@@ -65,6 +65,9 @@ def explain(
         typer.Option(metavar="FILE", help="Another model that must agree; repeatable."),
     ] = None,
     changes: Annotated[bool, typer.Option("--changes", help="Write one line per change.")] = False,
+    formula_safe: Annotated[
+        bool, typer.Option(help="Keep spreadsheets from running the text of a CSV file.")
+    ] = True,
     form: Annotated[
         str | None, typer.Option("--format", help="csv, json or jsonl, for --out -.")
     ] = None,
@@ -145,6 +148,7 @@ def explain(
         index=id_,
         form=form,
         changes=changes,
+        formula_safe=formula_safe,
         chunk=chunk,
         jobs=jobs,
         resume=resume,

@@ -17,6 +17,7 @@ from macex.cli.inputs import classes_named, label_hint, model_for, training
 from macex.cli.toml import read_constraints
 from macex.errors import OptionError
 from macex.explainer import Explainer
+from macex.explanation.exports import csv_text
 from macex.render.files import write_whole
 from macex.scale.files import frames_of, refuse_existing
 from macex.scale.partition import CHUNK
@@ -71,7 +72,7 @@ class Showing:
         """Print a finding, and write it where that was asked for."""
         if self.out is not None:
             html = self.out.suffix == ".html"
-            text = found.to_page() if html else found.to_frame().to_csv(index=False)
+            text = found.to_page() if html else csv_text(found.to_frame())
             write_whole(self.out, text.encode())
         if self.as_json:
             print(json.dumps(document, ensure_ascii=False, default=str))

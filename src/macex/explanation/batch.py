@@ -91,12 +91,12 @@ class Explanations(Sequence[Explanation]):
         return text
 
     def to_csv(
-        self, path: str | Path | None = None, *, changes: bool = False, formula_safe: bool = False
+        self, path: str | Path | None = None, *, changes: bool = False, formula_safe: bool = True
     ) -> str:
         """The lines of `to_frame()`, or of `to_changes()`, as CSV; also written to `path`.
 
-        A spreadsheet runs text that begins with `=`, `+`, `-` or `@`. `formula_safe` puts an
-        apostrophe before such text, so that it is shown instead.
+        A spreadsheet runs text that begins with `=`, `+`, `-` or `@`. An apostrophe stands before
+        such text, so that it is shown instead, unless `formula_safe=False`.
         """
         frame = self.to_changes() if changes else self.to_frame()
         text = csv_text(frame, formula_safe=formula_safe)

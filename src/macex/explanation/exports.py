@@ -6,22 +6,44 @@ import csv
 import io
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from macex.errors import RenderError
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
+BOTH = "\r\n"
 
 
-def csv_text(frame: Any, *, formula_safe: bool) -> str:
-    """A frame of pandas or polars as CSV: a line of names, then the rows, missing left empty."""
-    columns = [(str(name), _listed(frame[name])) for name in frame.columns]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([_safe(name) if formula_safe else name for name, _ in columns])
-    for cells in zip(*(values for _, values in columns), strict=True):
-        writer.writerow([_safe(cell) for cell in cells] if formula_safe else cells)
+def csv_text(frame: Any, *, formula_safe: bool = True, head: bool = True) -> str:
+    r"""A frame of pandas or polars as CSV: a line of names, then the rows, missing left empty.
+
+    A spreadsheet runs text that begins with `=`, `+`, `-` or `@`. Unless `formula_safe=False`, an
+    apostrophe stands before such text, so that it is shown instead.
+
+    >>> csv_text(pd.DataFrame({"word": ["=1+1", "a"], "n": [-1, 2]}))
+    "word,n\n'=1+1,-1\na,2\n"
+    """
+    columns = [(str(name), _written(frame[name])) for name in frame.columns]
+    if formula_safe:
+        columns = [(_safe(name), list(map(_safe, cells))) for name, cells in columns]
+    text = _Lines()
+    writer = csv.writer(text, lineterminator=BOTH)
+    if head:
+        writer.writerow([name for name, _ in columns])
+    writer.writerows(zip(*(cells for _, cells in columns), strict=True))
     return text.getvalue()
+
+
+class _Lines(io.StringIO):
+    """Lines that end in a line feed, with every cell in quotes that holds any end of a line.
+
+    The writer of CSV quotes the characters of its own line end alone; it writes line by line.
+    """
+
+    def write(self, line: str) -> int:
+        """One line, as it is written with both characters at its end."""
+        return super().write(line.removesuffix(BOTH) + "\n")
 
 
 def parquet_bytes(frame: Any) -> bytes:
@@ -60,7 +82,15 @@ def _listed(series: Any) -> list[object]:
     return values
 
 
-def _safe(cell: object) -> object:
+def _written(series: Any) -> list[Any]:
+    """The cells of a column as CSV has them: the shortest text that is a number of its width."""
+    cells = _listed(series)
+    if str(series.dtype).lower() in ("float16", "float32"):
+        return [None if cell is None else str(np.float32(cell)) for cell in cells]  # type: ignore[arg-type]
+    return cells
+
+
+def _safe(cell: Any) -> Any:
     """Text that a spreadsheet would run, as text that it shows.
 
     >>> _safe("=1+1"), _safe(-1), _safe("a")

@@ -161,6 +161,7 @@ def explain_file(
     index: str | None = None,
     form: str | None = None,
     changes: bool = False,
+    formula_safe: bool = True,
     chunk: int = CHUNK,
     jobs: int = 1,
     resume: bool = False,
@@ -183,6 +184,7 @@ def explain_file(
     index : a column that names the rows: written with the answers, not shown to the model.
     form : `"csv"`, `"json"`, `"jsonl"` or `"parquet"` where the ending of `out` does not say it.
     changes : write one line per change instead of one per counterfactual.
+    formula_safe : put an apostrophe before text that a spreadsheet would run, in a CSV file.
     chunk : how many rows are explained together and become one part.
     jobs : how many workers, -1 for all cores. The output is the same.
     resume : go on with a run that was interrupted; its options must be the same.
@@ -195,7 +197,7 @@ def explain_file(
         explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
     )
     path = Path(out) if isinstance(out, str | Path) else None
-    written = _form(explainer, path, form, changes=changes, index=index)
+    written = _form(explainer, path, form, changes=changes, index=index, formula_safe=formula_safe)
     refuse_index(index, explainer, written)
     if path is not None:
         refuse_existing(path, resume=resume, force=force)
@@ -223,7 +225,13 @@ def explain_file(
 
 
 def _form(
-    explainer: Explainer, path: Path | None, form: str | None, *, changes: bool, index: str | None
+    explainer: Explainer,
+    path: Path | None,
+    form: str | None,
+    *,
+    changes: bool,
+    index: str | None,
+    formula_safe: bool,
 ) -> Form | None:
     """How the answers are written; None for a page."""
     ending = "" if path is None else path.suffix.removeprefix(".") or "parquet"
@@ -231,7 +239,7 @@ def _form(
     if name == "html":
         return None
     layout = changes_layout() if changes else answers_layout(explainer)
-    return form_named(name)(changes, index, layout)
+    return form_named(name)(changes, index, layout, formula_safe=formula_safe)
 
 
 def refuse_existing(path: Path, *, resume: bool, force: bool) -> None:
@@ -330,7 +338,7 @@ def _job(run: _Run, chunk: int, *, changes: bool) -> dict[str, Any]:
         "goal": goal_stated(question.goal),
         "constraints": plain(constraints),
         "chunk": chunk,
-        "layout": plain((task.drop, task.index, changes)),
+        "layout": plain((task.drop, task.index, changes, task.form and task.form.formula_safe)),
         "also": others_marked(task.explainer, question.also),
         **{name: getattr(question, name) for name in SAME},
     }

@@ -20,10 +20,10 @@ import pandas as pd
 
 from macex.errors import OptionError, closest
 from macex.explanation import Explanations
+from macex.explanation.exports import csv_text
 from macex.explanation.json import BATCH_FORMAT, explanations_document, plain
 from macex.scale.layout import Field, Layout
 
-BOTH = "\r\n"
 LABEL = "cf.label"  # whole numbers stay whole beside a row without a label
 
 
@@ -33,13 +33,14 @@ class Form(ABC):
 
     `index` is what the column is called that names the rows, None where they have no names;
     `layout` is needed by forms with typed columns, and `names` is the Arrow type of that column,
-    where it is known.
+    where it is known. `formula_safe` keeps spreadsheets from running the text of a CSV file.
     """
 
     changes: bool = False
     index: str | None = None
     layout: Layout | None = None
     names: Any = None
+    formula_safe: bool = True
     tail: ClassVar[bytes] = b""
     streams: ClassVar[bool] = True
 
@@ -77,20 +78,8 @@ class Csv(Form):
         for field in self.layout.fields if self.layout else ():
             if field.kind in ("time", "span"):
                 table[field.name] = _times(table[field.name], days=field.days)
-        lines = _Lines()
-        table.to_csv(lines, index=False, header=head, lineterminator=BOTH)
-        return lines.getvalue().encode(errors="backslashreplace")
-
-
-class _Lines(io.StringIO):
-    """Lines that end in a line feed, with every cell in quotes that holds any end of a line.
-
-    The writer of CSV quotes the characters of its own line end alone; it writes line by line.
-    """
-
-    def write(self, line: str) -> int:
-        """One line, as it is written with both characters at its end."""
-        return super().write(line.removesuffix(BOTH) + "\n")
+        text = csv_text(table, formula_safe=self.formula_safe, head=head)
+        return text.encode(errors="backslashreplace")
 
 
 def _times(cells: pd.Series[Any], *, days: bool) -> list[str | None]:

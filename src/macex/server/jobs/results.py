@@ -72,9 +72,7 @@ def _batches(jobs: Jobs, project: Project, job: Job) -> Iterator[Explanations]:
 def _csv(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
     form, start = Csv(index="id"), 0
     for batch in _batches(jobs, project, job):
-        table = form.table(batch, start)
-        head = csv_text(table.head(0), formula_safe=True) if start else ""
-        yield csv_text(table, formula_safe=True).removeprefix(head).encode()
+        yield csv_text(form.table(batch, start), head=not start).encode(errors="backslashreplace")
         start += len(batch)
 
 

@@ -70,7 +70,7 @@ def row_file(request: Request, name: str, at: int, kind: str, _caller: Asker) ->
 def written(found: Explanations, kind: str, title: str) -> str:
     """Answers as the text of a file."""
     if kind == "csv":
-        return found.to_csv(formula_safe=True)
+        return found.to_csv()
     return found.to_json() if kind == "json" else found.to_html(title=title)
 
 
