@@ -21,6 +21,7 @@ explanation whose status says why.
 from __future__ import annotations
 
 from difflib import get_close_matches
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -118,13 +119,23 @@ def closest(name: object, known: Iterable[object]) -> str:
     return f"; known are {shown}{', …' if len(names) > 8 else ''}" if names else ""
 
 
-def require_count(option: str, value: object) -> None:
-    """Raise unless the value of an option is a whole number of 1 or more."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise OptionError(f"{option} must be a whole number of 1 or more, not {value!r}")
+def require_count(option: str, value: object, least: int = 1) -> int:
+    """The value of an option that counts something, as an `int`; raises if it is no such number.
+
+    NumPy's integers are whole numbers. Truth values and floats are not, even 1.0.
+
+    >>> require_count("n", 1.0)
+    Traceback (most recent call last):
+    ...
+    macex.errors.OptionError: n must be a whole number of 1 or more, not 1.0
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise OptionError(f"{option} must be a whole number of {least} or more, not {value!r}")
+    return int(value)
 
 
 def require_counts(stage: object, *names: str) -> None:
-    """Raise unless these options of a stage are whole numbers of 1 or more."""
+    """Make these options of a stage `int`s; raises for one that is no whole number of 1 or more."""
     for name in names:
-        require_count(f"{type(stage).__name__}({name}=)", getattr(stage, name))
+        count = require_count(f"{type(stage).__name__}({name}=)", getattr(stage, name))
+        object.__setattr__(stage, name, count)

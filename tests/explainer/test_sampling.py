@@ -79,5 +79,5 @@ def test_a_sample_as_large_as_the_data_changes_nothing():
 @pytest.mark.parametrize("wrong", [0, -5, 2.5, True, "all"])
 def test_a_sample_is_a_number_of_rows(wrong):
     data, _ = world(4, 50)
-    with pytest.raises(mx.OptionError, match="sample must be a whole number of rows"):
+    with pytest.raises(mx.OptionError, match="sample must be a whole number of 1 or more"):
         mx.Explainer(model, data, classes=("no", "yes"), sample=wrong)

@@ -21,8 +21,8 @@ from macex.cohort.estimates import Estimate, mean_of, share_of
 from macex.cohort.explaining import explained as explanations_of
 from macex.cohort.flipping import Flips, flips_of
 from macex.cohort.groups import column_groups
-from macex.cohort.population import Crowd, advising, check_count, crowd
-from macex.errors import GoalError, OptionError, closest
+from macex.cohort.population import Crowd, advising, crowd
+from macex.errors import GoalError, OptionError, closest, require_count
 from macex.render.names import Names
 from macex.render.sheets import Finding, Sheet
 from macex.schema import Array, special
@@ -122,7 +122,7 @@ def bias(
 ) -> Bias:
     """What protected columns do to decisions; see `Explainer.bias`."""
     columns = _columns(explainer, protected)
-    check_count("explained", explained)
+    require_count("explained", explained)
     if explainer.classes is None:
         raise GoalError(
             "bias looks at decisions, and this model gives a score: name its classes with "

@@ -16,8 +16,9 @@ import pandas as pd
 from macex.cohort.explaining import explained as explanations_of
 from macex.cohort.plan_sheet import action_text
 from macex.cohort.plans import PlannedAction, planned
-from macex.cohort.population import Crowd, advising, check_count, crowd
+from macex.cohort.population import Crowd, advising, crowd
 from macex.cohort.tree import Condition, divided
+from macex.errors import require_count
 from macex.explanation.summary import Summary, summarise
 from macex.render.names import Names
 from macex.render.overview import typical_texts
@@ -151,9 +152,9 @@ def picture(
     shap: Any = None,
 ) -> Picture:
     """What the answers of many rows have in common; see `Explainer.picture`."""
-    check_count("parts", parts)
-    check_count("max_changes", max_changes)
-    check_count("explained", explained)
+    require_count("parts", parts)
+    require_count("max_changes", max_changes)
+    require_count("explained", explained)
     everyone = crowd(explainer, rows, want, constraints)
     sample, names = everyone.spaced(int(explained)), everyone.fitted.options.names
     found = explanations_of(sample)

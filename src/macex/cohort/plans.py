@@ -18,7 +18,8 @@ from macex.cohort.covering import Entries, Tally, Trials, chosen_actions
 from macex.cohort.groups import groups_of
 from macex.cohort.moves import Move, Moves, common_moves
 from macex.cohort.plan_sheet import action_text, plan_sheet
-from macex.cohort.population import Crowd, Population, advising, check_count, crowd, opened
+from macex.cohort.population import Crowd, Population, advising, crowd, opened
+from macex.errors import require_count
 from macex.render.catalogue import ENGLISH
 from macex.render.names import Names
 from macex.render.sheets import Finding, Sheet
@@ -130,8 +131,8 @@ def plan(
     constraints: Any = None,
 ) -> Plan:
     """At most `actions` common actions that flip the most rows; see `Explainer.plan`."""
-    check_count("actions", actions)
-    check_count("max_changes", max_changes)
+    require_count("actions", actions)
+    require_count("max_changes", max_changes)
     everyone = crowd(explainer, rows, want, constraints)
     names = everyone.fitted.options.names
     if by is None:

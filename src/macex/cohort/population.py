@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from macex.ask.answers import Answers
 from macex.ask.compiling import build_space
 from macex.ask.goals import compile_goals
 from macex.ask.space import Space
-from macex.errors import ConstraintError, ModelError, OptionError
+from macex.errors import ConstraintError, ModelError
 from macex.explainer.measuring import measure_of
 from macex.models.asking import CHUNK_ROWS, Asker
 from macex.models.judge import Judge
@@ -116,12 +115,6 @@ def crowd(explainer: Explainer, rows: Any, want: Any, constraints: Any) -> Crowd
     wished = explainer._wished(constraints, len(read))  # noqa: SLF001 - the same reading
     goals = explainer._goals(want, len(read))  # noqa: SLF001 - the same
     return Crowd(explainer, read, goals, wished, np.arange(len(read)))
-
-
-def check_count(option: str, given: Any) -> None:
-    """Raise unless an option is a whole number of 1 or more."""
-    if isinstance(given, bool) or not isinstance(given, Integral) or int(given) < 1:
-        raise OptionError(f"{option} must be a whole number of 1 or more, not {given!r}")
 
 
 @contextmanager

@@ -11,7 +11,8 @@ import pandas as pd
 
 from macex.cohort.explaining import explained
 from macex.cohort.groups import groups_of
-from macex.cohort.population import advising, check_count, crowd
+from macex.cohort.population import advising, crowd
+from macex.errors import require_count
 from macex.render.sheets import Finding, Grid, Sheet, percent, several
 from macex.stages.candidates import Domain
 
@@ -102,7 +103,7 @@ def recourse(
 ) -> Recourse:
     """Who has an answer under the constraints; see `Explainer.recourse`."""
     if max_rows is not None:
-        check_count("max_rows", max_rows)
+        require_count("max_rows", max_rows)
     everyone = crowd(explainer, rows, want, constraints)
     groups = groups_of(everyone.rows, by)
     options = everyone.fitted.options

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import time
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from macex.errors import OptionError
+from macex.errors import OptionError, require_count
 
 LONGEST_S = 1e9  # a longer time limit is as good as none
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, Integral) and value is not True and int(value) >= 1
 
 
 def _number(value: Any) -> bool:
@@ -30,10 +26,9 @@ def check_call(
     n: Any, max_rows: Any, timeout_s: Any, margin: Any, on_error: Any, *, diagnose: Any = False
 ) -> None:
     """Raise for an argument of a call that has a value it cannot have."""
-    if not _whole(n):
-        raise OptionError(f"n must be a whole number of 1 or more, not {n!r}")
-    if max_rows is not None and not _whole(max_rows):
-        raise OptionError(f"max_rows must be a whole number of 1 or more, not {max_rows!r}")
+    require_count("n", n)
+    if max_rows is not None:
+        require_count("max_rows", max_rows)
     if timeout_s is not None and not (_number(timeout_s) and timeout_s > 0):
         raise OptionError(f"timeout_s must be a positive number of seconds, not {timeout_s!r}")
     if not _number(margin) or not 0 <= margin < 1:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
-from macex.errors import OptionError, closest
+from macex.errors import OptionError, closest, require_count
 from macex.render.names import Name, read_names
 from macex.stages.candidates import NAMED as CANDIDATES
 from macex.stages.candidates import Both, Domain, Neighbors
@@ -116,16 +116,8 @@ def read_options(
         fallback=fallback,
         random_state=int(random_state),
         names=read_names(names),
-        sample=_sample(sample),
+        sample=None if sample is None else require_count("sample", sample),
     )
-
-
-def _sample(given: Any) -> int | None:
-    if given is None:
-        return None
-    if isinstance(given, bool) or not isinstance(given, Integral) or int(given) < 1:
-        raise OptionError(f"sample must be a whole number of rows, 1 or more, not {given!r}")
-    return int(given)
 
 
 def check_common(prefer: Any, fallback: Any, random_state: Any) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macex.errors import ModelError, OptionError
+from macex.errors import ModelError, OptionError, require_count
 from macex.schema import Array
 
 LONGEST_WAIT_S = 30.0
@@ -54,11 +54,11 @@ class Endpoint:
     ) -> None:
         if not url.startswith(("http://", "https://")):
             raise OptionError(f"url must begin with http:// or https://, not {url!r}")
-        if batch < 1 or retries < 0:
-            raise OptionError("batch must be 1 or more, retries 0 or more")
         self.url = url
         self.classes_ = None if classes is None else tuple(classes)
-        self.batch, self.retries, self.wait_s, self.timeout_s = batch, retries, wait_s, timeout_s
+        self.batch = require_count("batch", batch)
+        self.retries = require_count("retries", retries, least=0)
+        self.wait_s, self.timeout_s = wait_s, timeout_s
         self.max_rows = max_rows
         self.headers = {"Content-Type": "application/json", **(headers or {})}
         self.request, self.response = request or _as_rows, response or _scores

@@ -22,7 +22,7 @@ from multiprocessing import active_children
 from threading import Thread
 from typing import Any, TypeVar
 
-from macex.errors import OptionError, RunError
+from macex.errors import RunError, require_count
 from macex.scale.lock import watched_lock
 from macex.scale.threads import limited_threads, restrain
 
@@ -40,9 +40,9 @@ def job_count(jobs: Any) -> int:
     >>> job_count(3)
     3
     """
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < -1 or jobs == 0:
-        raise OptionError(f"jobs must be a whole number of 1 or more, or -1, not {jobs!r}")
-    return jobs if jobs > 0 else cores()
+    if not isinstance(jobs, float) and jobs == -1:
+        return cores()
+    return require_count("jobs (-1 for all cores)", jobs)
 
 
 def cores() -> int:
