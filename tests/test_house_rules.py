@@ -111,7 +111,7 @@ def test_no_text_points_outside_the_project(path):
 
 
 BROAD = {  # where any exception is taken, beside those that are raised again
-    "baselines/dice_worker.py": "what dice-ml raises is an answer of its process",
+    "baselines/peers/worker.py": "what a peer raises is an answer of its process",
     "bench/experiments/answers.py": "a method that fails on a query is counted",
     "bench/runner.py": "the other methods go on",
     "cli/doctor.py": "a library may be broken in any way",

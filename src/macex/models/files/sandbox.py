@@ -13,7 +13,6 @@ import site
 import sys
 from pathlib import Path
 
-import macex
 from macex.models.files.landlock import keep_reading
 from macex.models.files.seccomp import keep_to_itself
 
@@ -54,7 +53,7 @@ def confine(memory_mb: int, *, output_mb: int = 0) -> list[str]:
 def _packages() -> list[str]:
     """Where Python finds packages, but for the folder that it happened to be started in."""
     here = Path.cwd()
-    own = [str(Path(macex.__file__).parents[1]), *site.getsitepackages()]
+    own = [str(Path(__file__).parents[3]), *site.getsitepackages()]
     found = [path for path in sys.path if path and Path(path).absolute() != here]
     return list(dict.fromkeys([*found, *own]))
 
