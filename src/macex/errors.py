@@ -11,6 +11,7 @@
     ├── DataError           a dataset that cannot be found or is not what it should be
     ├── SavedError          a saved explainer that cannot be read
     ├── RunError            a run over many rows that stopped: no room, or a worker that died
+    ├── UnavailableError    a model that cannot be asked now: its process is busy, or has ended
     ├── RenderError         a page or file that cannot be made
     └── ServerError         a server that cannot be reached, or refuses
 
@@ -86,6 +87,14 @@ class SavedError(MacexError, ValueError):
 
 class RunError(MacexError, RuntimeError):
     """A run over many rows stopped; what it has written is whole, and it can go on."""
+
+
+class UnavailableError(MacexError, RuntimeError):
+    """A model that runs in a process of its own cannot be asked now; in `retry_s` it may be."""
+
+    def __init__(self, message: str, *, retry_s: float = 1) -> None:
+        super().__init__(message)
+        self.retry_s = retry_s
 
 
 class RenderError(MacexError, RuntimeError):

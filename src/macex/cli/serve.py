@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -76,6 +77,17 @@ class _Announced:
 
         self.server.startup = startup
         self.server.run()
+        _leave()
+
+
+def _leave() -> None:
+    """End the process, whatever a thread of it still computes."""
+    others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
+    for thread in others:
+        if not thread.daemon:
+            thread.join(1)
+    if any(thread.is_alive() and not thread.daemon for thread in others):
+        os._exit(0)
 
 
 def settings_from(given: dict[str, Any]) -> Any:

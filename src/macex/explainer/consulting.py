@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from macex.ask.answers import Answers
-from macex.errors import MacexError, ModelError
+from macex.errors import MacexError, ModelError, UnavailableError
 from macex.models.asking import CHUNK_ROWS
 from macex.models.oracle import Oracle, consult
 from macex.models.outputs import NotAScoreError
@@ -43,6 +43,8 @@ def _between(oracle: Oracle, rows: Rows, schema: Schema, answers: Answers) -> An
         return answers.take(np.zeros(0, int))
     try:
         return oracle(schema.frame(blends), len(blends))
+    except UnavailableError:
+        raise
     except Exception:  # noqa: BLE001 - only the estimate of a threshold rests on these rows
         return answers.take(np.zeros(0, int))
 

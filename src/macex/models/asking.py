@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from macex.ask.answers import Answers
-from macex.errors import ModelError
+from macex.errors import ModelError, UnavailableError
 from macex.models.oracle import Oracle
 from macex.models.outputs import NotAScoreError
 from macex.models.pace import Pace
@@ -164,6 +164,8 @@ class Asker:
         """The answers for rows of a lone query, asked in one call that needs no memory."""
         try:
             return self._ask(full, at), np.ones(len(full), bool)
+        except UnavailableError:
+            raise
         except Exception as fault:  # noqa: BLE001 - the model's own, whatever it is
             memory = Remembered(len(full), self.oracle.outlook.width)
             work = _Work(full, at, *memory.apart(len(full)), memory, self.failed)
@@ -185,6 +187,8 @@ class Asker:
                 continue
             try:
                 found = self._ask(*work.rows(part))
+            except UnavailableError:
+                raise
             except Exception as fault:  # noqa: BLE001 - the model's own, whatever it is
                 pending += self._after(fault, work, part)
             else:

@@ -31,7 +31,7 @@ from macex.models.outputs import (
     table_of,
     two_sided,
 )
-from macex.models.prepared import Prepared, prepared
+from macex.models.prepared import TakesCodes, prepared
 from macex.models.quick import Quick
 from macex.schema import Array
 
@@ -61,7 +61,7 @@ class Oracle:
     labels: tuple[object, ...] | None = None
     quick: Quick | None = None
     file: ModelFile | None = None
-    prepared: Prepared | None = None
+    prepared: TakesCodes | None = None
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         if self.file is None:
@@ -88,7 +88,9 @@ class Oracle:
         if self.quick is not None:
             return self
         model = getattr(self.ask, "__self__", None)
-        return replace(self, prepared=prepared(model, schema, codes))
+        own = getattr(model, "prepared_for", None)  # of a model in another process
+        way = prepared(model, schema, codes) if own is None else own(schema, codes)
+        return replace(self, prepared=way)
 
     @property
     def takes_codes(self) -> bool:
@@ -189,7 +191,7 @@ def consult(
         table = table_of(given, count)
         refuse_unbounded(table, infinite=scale == "probabilities")
         outlook = _outlook(table, scale, known)
-        if known is None and _regresses(model):
+        if known is None and regresses(model):
             outlook = replace(outlook, classes=None, scale="raw")
     oracle = Oracle(ask, outlook, _decider(model, outlook), quick=quick, file=file)
     answers = oracle.read(given, count)
@@ -285,13 +287,13 @@ def _margins(model: Any, frame: Any, known: Any) -> tuple[Any, Scale, Any]:
 def _scale_of_predict(model: Any, frame: Any, known: Any) -> Scale:
     if known is not None:
         return "labels"
-    if _regresses(model):
+    if regresses(model):
         return "raw"
     given = np.asarray(on_host(model.predict(frame)))
     return "raw" if given.dtype.kind == "f" else "labels"
 
 
-def _regresses(model: Any) -> bool:
+def regresses(model: Any) -> bool:
     """Whether a model says of itself that it gives numbers and not classes."""
     if getattr(model, "_estimator_type", None) == "regressor":
         return True

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -117,6 +117,21 @@ class Rest:
         """Fill the outputs for codes by column of the frame."""
         made = self.transform(self.builder.frame(codes[:, self.columns], {}))
         matrix[:, self.outputs] = _matrix(made)
+
+
+class TakesCodes(Protocol):
+    """A model that can be asked about codes by column of the schema."""
+
+    @property
+    def width(self) -> int:
+        """The columns of the matrix that becomes of codes."""
+
+    @property
+    def current(self) -> bool:
+        """Whether it still is the model that was looked at."""
+
+    def __call__(self, full: Array, method: str) -> Any:
+        """What a method of the model gives for codes."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from macex.ask.answers import Answers
+from macex.errors import UnavailableError
 from macex.models.oracle import Oracle
 
 SAMPLE = 100
@@ -19,6 +20,8 @@ def warn_if_fickle(oracle: Oracle, frame: Any, answers: Answers) -> None:
     count = len(answers.scores)
     try:
         again = oracle.own(frame, count).scores
+    except UnavailableError:
+        raise
     except Exception:  # noqa: BLE001 - it answered before: the rows it is asked about will show
         return
     difference = float(np.abs(again - answers.scores).max(initial=0.0))

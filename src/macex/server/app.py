@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from anyio import to_thread
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
@@ -15,6 +16,7 @@ from macex.server.problems import add_problems
 from macex.server.security.wrapping import Wrapping
 from macex.server.settings import Settings
 from macex.server.state import Server, server_for
+from macex.server.workers.admission import Admission
 from macex.version import __version__
 
 ABOUT = "The least that would have to be different for a model to decide otherwise."
@@ -38,6 +40,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     add_api(app)
     add_pages(app)
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=5)
+    app.add_middleware(Admission, most=max(1, server.settings.requests_at_once // 2))
     app.add_middleware(Wrapping, settings=server.settings, gate=server.gate)
     app.add_middleware(Logging, metrics=server.metrics, values=server.settings.log_values)
     return app
@@ -46,6 +49,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     server: Server = app.state.server
+    threads = to_thread.current_default_thread_limiter()
+    threads.total_tokens = max(threads.total_tokens, server.settings.requests_at_once)
     server.runner.start()
     try:
         yield

@@ -76,7 +76,7 @@ def answered(project: Project, asks: Sequence[Ask]) -> list[Explanations]:
     explainer = project.explainer(options.method, options.prefer)
     frame = frame_of(explainer, [row for ask in asks for row in ask.rows])
     frame = frame.set_axis([place for ask in asks for place in range(len(ask))], axis=0)
-    with project.lock:
+    with project.turn():
         found = explainer.explain(
             frame,
             want=[want for ask in asks for want in ask.wants],

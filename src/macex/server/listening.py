@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from macex.server.settings import Settings
 
 HEAD_BYTES = 2**16  # of an address and headers
-GRACE_S = 8  # for what is running when the server is told to end
+GRACE_S = 5  # for what is running when the server is told to end
 
 
 def config_for(app: Any, settings: Settings) -> uvicorn.Config:

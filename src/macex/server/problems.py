@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextvars import ContextVar
+from math import ceil
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -13,7 +14,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from macex.errors import MacexError
+from macex.errors import MacexError, UnavailableError
 from macex.explanation.json import plain
 from macex.server.projects.catalogue import UnknownProjectError
 
@@ -135,7 +136,14 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def status_of(error: MacexError) -> int:
     """The status that an error of the library becomes."""
+    if isinstance(error, UnavailableError):
+        return 503
     return 404 if isinstance(error, UnknownProjectError) else 422
+
+
+def _waits(error: Exception) -> dict[str, str]:
+    """When to ask again, as a header."""
+    return {"Retry-After": str(ceil(error.retry_s))} if isinstance(error, UnavailableError) else {}
 
 
 def add_problems(app: FastAPI) -> None:
@@ -148,7 +156,8 @@ def add_problems(app: FastAPI) -> None:
     def wrong(_request: Request, error: Exception) -> Response:
         status = status_of(error) if isinstance(error, MacexError) else 500
         code = code_of(error) if isinstance(error, MacexError) else None
-        return problem_response(status, str(error), kind=f"{KIND}{type(error).__name__}", code=code)
+        kind, waits = f"{KIND}{type(error).__name__}", _waits(error)
+        return problem_response(status, str(error), headers=waits, kind=kind, code=code)
 
     def invalid(_request: Request, error: Exception) -> Response:
         found = error.errors() if isinstance(error, RequestValidationError) else []

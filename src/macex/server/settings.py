@@ -60,6 +60,10 @@ class Settings(BaseSettings):
     upload_bytes: AtLeastOne = 256 * MEBIBYTE
     upload_memory_mb: AtLeastOne = 2048
     upload_seconds: Annotated[float, Field(gt=0)] = 120
+    model_memory_mb: AtLeastOne = Field(default=2048, description="For the model of a project.")
+    model_seconds: Annotated[float, Field(gt=0)] = Field(
+        default=30, description="For one call of a model."
+    )
     upload_columns: AtLeastOne = 5_000
     upload_cells: AtLeastOne = 100_000_000
     sync_rows: AtLeastOne = 100

@@ -11,14 +11,16 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
-from macex.errors import MacexError
+from macex.errors import MacexError, UnavailableError
 from macex.explanation import Explanations
 from macex.server.asking import Ask, Options, answered
 from macex.server.projects.project import Project
 
 MOST_ROWS = 512
 MOST_WAITS = 10
+THREADS = 64  # projects that are answered at the same time
 Waiting = tuple[Ask, "asyncio.Future[Explanations]"]
 Outcome = Explanations | Exception
 
@@ -58,8 +60,9 @@ class Sharing:
     ) -> None:
         self._wait, self._most = wait_s, MOST_ROWS if together else 0
         self._report = report
-        self._pool = ThreadPoolExecutor(max_workers=4, thread_name_prefix="explain")
+        self._pool = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="explain")
         self._queues: dict[tuple[str, Options], Queue] = {}
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def explain(self, project: Project, ask: Ask) -> Explanations:
         """The answer to one request."""
@@ -72,8 +75,9 @@ class Sharing:
         return await future
 
     async def _serve(self, key: tuple[str, Options], queue: Queue) -> None:
-        """Answer until nobody waits."""
+        """Answer until nobody waits; a project has one thread at a time."""
         loop = asyncio.get_running_loop()
+        turn = self._turns.setdefault(queue.project.name, asyncio.Lock())
         while queue.waiting:
             await self._gather(queue)
             batch = queue.take(self._most)
@@ -81,7 +85,10 @@ class Sharing:
             if not asks:
                 continue
             try:
-                outcomes = await loop.run_in_executor(self._pool, _outcomes, queue.project, asks)
+                async with turn:
+                    outcomes = await loop.run_in_executor(
+                        self._pool, _outcomes, queue.project, asks
+                    )
             except Exception as fault:  # noqa: BLE001 - whoever waits is told
                 outcomes = [fault] * len(batch)
             for (_, future), outcome in zip(batch, outcomes, strict=True):
@@ -98,14 +105,16 @@ class Sharing:
                 return
 
     def close(self) -> None:
-        """Wait for what is running."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        """Begin nothing more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _outcomes(project: Project, asks: list[Ask]) -> list[Outcome]:
     """Answers, or for a wrong question its error: nobody suffers from a neighbour's mistake."""
     try:
         return list(answered(project, asks))
+    except UnavailableError as error:
+        return [error] * len(asks)
     except MacexError as error:
         if len(asks) == 1:
             return [error]

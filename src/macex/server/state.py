@@ -20,6 +20,10 @@ from macex.server.storage.database import open_database
 from macex.server.storage.jobs import Jobs
 from macex.server.storage.keys import Keys
 from macex.server.storage.views import Views
+from macex.server.workers.pool import Workers
+from macex.server.workers.process import Limits
+
+STOP_S = 3.0  # for a job's present chunk
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Server:
     jobs: Jobs
     runner: Runner
     sharing: Sharing
+    workers: Workers
     metrics: Metrics
 
     def remove_project(self, name: str) -> None:
@@ -47,8 +52,9 @@ class Server:
         self.views.remove_all(project)
 
     def close(self) -> None:
-        """Finish what is running."""
-        self.runner.stop()
+        """End what is running, within seconds; jobs go on at the next start."""
+        self.workers.close()
+        self.runner.stop(STOP_S)
         self.sharing.close()
         self.engine.dispose()
 
@@ -59,10 +65,14 @@ def server_for(settings: Settings) -> Server:
     keys, jobs = Keys(engine), Jobs(engine)
     own = settings.secret
     secret = kept_secret(settings.state) if own is None else own.get_secret_value().encode()
+    workers = Workers(
+        Limits(settings.model_memory_mb, settings.model_seconds, settings.upload_seconds)
+    )
     projects = Catalogue(
         settings.projects,
         settings.project,
         lambda name: partial(stored_audit, engine, name) if settings.audit else None,
+        workers,
         demo=settings.demo,
     )
     return Server(
@@ -75,6 +85,7 @@ def server_for(settings: Settings) -> Server:
         jobs=jobs,
         runner=Runner(jobs, projects.__getitem__, metrics.job_rows),
         sharing=Sharing(settings.share_ms / 1000, together=settings.share, report=metrics.shared),
+        workers=workers,
         metrics=metrics,
     )
 

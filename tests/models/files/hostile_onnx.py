@@ -166,34 +166,51 @@ def in_runtime_format() -> bytes:
     return b"\x08\x08\x12\x06ORTM12" + model.SerializeToString()
 
 
-def loop() -> bytes:
-    """A loop of 10^12 turns."""
+def loop(above: float | None = None, turns: int = HUGE) -> bytes:
+    """A loop of 10^12 turns, for every row or for rows with a number above a limit
+    and under a million, which no trial asks about.
+
+    The score is the sigmoid of the first number and an eighth of the second.
+    """
     body = helper.make_graph(
         [
             helper.make_node("Identity", ["go"], ["on"]),
-            helper.make_node("Add", ["sum", "one"], ["more"]),
+            helper.make_node("Add", ["sum", "little"], ["more"]),
         ],
         "body",
         [
             helper.make_tensor_value_info("turn", Tensor.INT64, []),
             helper.make_tensor_value_info("go", Tensor.BOOL, []),
-            helper.make_tensor_value_info("sum", Tensor.FLOAT, [None, 1]),
+            helper.make_tensor_value_info("sum", Tensor.FLOAT, [None, 2]),
         ],
         [
             helper.make_tensor_value_info("on", Tensor.BOOL, []),
-            helper.make_tensor_value_info("more", Tensor.FLOAT, [None, 1]),
+            helper.make_tensor_value_info("more", Tensor.FLOAT, [None, 2]),
         ],
     )
     tensors = [
-        helper.make_tensor("turns", Tensor.INT64, [], [HUGE]),
+        helper.make_tensor("limit", Tensor.FLOAT, [], [-1e38 if above is None else above]),
+        helper.make_tensor("roof", Tensor.FLOAT, [], [3e38 if above is None else 1e6]),
+        helper.make_tensor("many", Tensor.INT64, [], [turns]),
+        helper.make_tensor("once", Tensor.INT64, [], [1]),
         helper.make_tensor("yes", Tensor.BOOL, [], [True]),
-        helper.make_tensor("one", Tensor.FLOAT, [1], [1e-9]),
+        helper.make_tensor("little", Tensor.FLOAT, [1], [1e-9]),
+        helper.make_tensor("weights", Tensor.FLOAT, [2, 1], [1.0, 0.125]),
     ]
-    node = helper.make_node("Loop", ["turns", "yes", "x"], ["y"], body=body)
+    nodes = [
+        helper.make_node("ReduceMax", ["x"], ["highest"], keepdims=0),
+        helper.make_node("Greater", ["highest", "limit"], ["above"]),
+        helper.make_node("Less", ["highest", "roof"], ["below"]),
+        helper.make_node("And", ["above", "below"], ["over"]),
+        helper.make_node("Where", ["over", "many", "once"], ["turns"]),
+        helper.make_node("Loop", ["turns", "yes", "x"], ["after"], body=body),
+        helper.make_node("MatMul", ["after", "weights"], ["sum_of"]),
+        helper.make_node("Sigmoid", ["sum_of"], ["y"]),
+    ]
     made = helper.make_graph(
-        [node],
+        nodes,
         "g",
-        [helper.make_tensor_value_info("x", Tensor.FLOAT, [None, 1])],
+        [helper.make_tensor_value_info("x", Tensor.FLOAT, [None, 2])],
         [helper.make_tensor_value_info("y", Tensor.FLOAT, [None, 1])],
         tensors,
     )

@@ -18,7 +18,7 @@ router = APIRouter(route_class=BodyRoute, tags=["service"], responses=documented
 
 
 @router.get("/health")
-def health(server: Running) -> Health:
+async def health(server: Running) -> Health:
     """Whether the server is there, and how much one request may ask for. Needs no key."""
     limits = server.settings.model_dump(include=set(Limits.model_fields))
     return Health(version=__version__, limits=Limits(**limits))

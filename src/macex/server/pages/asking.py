@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,7 +14,7 @@ from macex.ask.constraints import Constraints
 from macex.explanation import Explanations
 from macex.server.pages.questions import Question
 from macex.server.problems import ProblemError
-from macex.server.projects.project import Project
+from macex.server.projects.project import WAIT_S, Project
 from macex.server.settings import Settings
 
 LOOK_S = 0.2  # how often somebody who waits for a turn is looked after
@@ -28,9 +29,12 @@ def gone_of(request: Request) -> Gone:
 @contextmanager
 def turn(project: Project, gone: Gone) -> Iterator[None]:
     """The project's lock, for whoever is still there when it is their turn."""
+    until = time.monotonic() + WAIT_S
     while not project.lock.acquire(timeout=LOOK_S):
         if gone():
             raise ProblemError(503, "nobody waits for this any more")
+        if time.monotonic() > until:
+            raise project.busy()
     try:
         if gone():
             raise ProblemError(503, "nobody waits for this any more")

@@ -14,11 +14,13 @@ from threading import RLock
 
 from macex.audit import Audit
 from macex.errors import DataError, closest
+from macex.models.files.loading import load_model
 from macex.server.projects.demo import NAME, TITLE, demo_parts
 from macex.server.projects.description import FILE, read_description
-from macex.server.projects.parts import Parts, read_parts
+from macex.server.projects.parts import OpenModel, Parts, read_parts
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
+from macex.server.workers.pool import Workers
 
 LOG = logging.getLogger("macex.server")
 AuditFor = Callable[[str], Callable[[Parts], Audit] | None]
@@ -32,10 +34,20 @@ class Catalogue:
     """All projects of a folder, and one from elsewhere or the demo."""
 
     def __init__(
-        self, folder: Path, single: Path | None, audit: AuditFor, *, demo: bool = True
+        self,
+        folder: Path,
+        single: Path | None,
+        audit: AuditFor,
+        workers: Workers | None = None,
+        *,
+        demo: bool = True,
     ) -> None:
-        """Folders are listed, and described, but not opened; the demo comes last."""
-        self.folder = folder
+        """Folders are listed, and described, but not opened; the demo comes last.
+
+        Models run in `workers`, or here.
+        """
+        self.folder, self._workers = folder, workers
+        self._open_model: OpenModel = load_model if workers is None else workers.open_model
         self._audit = audit
         self._lock = RLock()
         self._projects: dict[str, Project] = {}
@@ -85,14 +97,18 @@ class Catalogue:
             if place is None or place.parent != self.folder:
                 raise DataError(f"project {name!r} was not uploaded and cannot be removed here")
             del self._projects[project.name], self._places[project.name]
+        if self._workers is not None:
+            self._workers.forget(place / read_description(place).model)
         shutil.rmtree(place)
 
     def _list(self, name: str, place: Path) -> Project:
         told = read_description(place)
         project = (
-            SeriesProject(name, told.title, place)
+            SeriesProject(name, told.title, place, self._open_model)
             if told.kind == "series"
-            else Project(name, told.title, partial(read_parts, place), self._audit(name))
+            else Project(
+                name, told.title, partial(read_parts, place, self._open_model), self._audit(name)
+            )
         )
         with self._lock:
             self._projects[name], self._places[name] = project, place

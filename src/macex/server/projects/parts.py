@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from macex.schema.stated import kinds_stated
 from macex.server.projects.description import Description, read_description
 
 OWN = "cf."
+OpenModel = Callable[[Path], Any]
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,14 @@ class Parts:
     data_file: Path | None = None
 
 
-def read_parts(folder: Path) -> Parts:
-    """The parts that lie in a project's folder."""
+def read_parts(folder: Path, open_model: OpenModel = load_model) -> Parts:
+    """The parts that lie in a project's folder; `open_model` says where the model is to run."""
     told = read_description(folder)
     kinds = kinds_stated(told.schema)
     data = folder / told.data
     training = _features(read_table(data, dates=_dates(kinds)), told, data)
     return Parts(
-        model=load_model(folder / told.model),
+        model=open_model(folder / told.model),
         training=training,
         rows=training if told.rows is None else _rows(folder / told.rows, training, kinds, told),
         kinds=kinds,

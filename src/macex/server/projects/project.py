@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import RLock
 from typing import Any
 
 from macex.audit import Audit
-from macex.errors import OptionError
+from macex.errors import OptionError, UnavailableError
 from macex.explainer import Explainer
 from macex.server.projects.parts import Parts
 from macex.server.projects.table import Table
 
 METHODS = ("exhaustive", "reinforce", "gradientless")
+WAIT_S = 30.0  # after which who waits for a turn is told to come back
 PREFERENCES = ("fewest", "nearest", "surest")
 
 
@@ -88,6 +90,22 @@ class Project:
             classes=parts.classes,
             names=parts.names,
             audit=None if self._audit is None else self._audit(parts),
+        )
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """The lock, for who gets it before the wait is over."""
+        if not self.lock.acquire(timeout=WAIT_S):
+            raise self.busy()
+        try:
+            yield
+        finally:
+            self.lock.release()
+
+    def busy(self) -> UnavailableError:
+        """What is said to who has waited in vain."""
+        return UnavailableError(
+            f"project {self.name!r} has been answering others for more than {WAIT_S:g} s", retry_s=5
         )
 
     def open(self) -> Project:

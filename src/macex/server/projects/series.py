@@ -14,7 +14,7 @@ from macex.schema import Array
 from macex.series.constraints import SeriesConstraints
 from macex.series.explainer import SeriesExplainer
 from macex.server.projects.description import read_description
-from macex.server.projects.parts import Parts
+from macex.server.projects.parts import OpenModel, Parts
 from macex.server.projects.project import METHODS, PREFERENCES, Project, choose
 
 
@@ -35,9 +35,11 @@ class SeriesProject(Project):
 
     series_only = True
 
-    def __init__(self, name: str, title: str, folder: Path) -> None:
+    def __init__(
+        self, name: str, title: str, folder: Path, open_model: OpenModel = load_model
+    ) -> None:
         super().__init__(name, title, self._refuse)
-        self._folder = folder
+        self._folder, self._open_model = folder, open_model
         self._series: SeriesParts | None = None
         self._asked: dict[tuple[str, str], SeriesExplainer] = {}
         self._said: tuple[Array, Array] | None = None
@@ -55,7 +57,7 @@ class SeriesProject(Project):
         """What the project consists of."""
         with self._opening:
             if self._series is None:
-                self._series = read_series(self._folder)
+                self._series = read_series(self._folder, self._open_model)
             return self._series
 
     @property
@@ -89,12 +91,12 @@ class SeriesProject(Project):
         return self
 
 
-def read_series(folder: Path) -> SeriesParts:
-    """The parts that lie in a project's folder."""
+def read_series(folder: Path, open_model: OpenModel = load_model) -> SeriesParts:
+    """The parts that lie in a project's folder; `open_model` says where the model is to run."""
     told = read_description(folder)
     training = read_cases(folder / told.data)
     return SeriesParts(
-        model=load_model(folder / told.model),
+        model=open_model(folder / told.model),
         training=training,
         cases=training if told.rows is None else read_cases(folder / told.rows),
         channels=told.channels or None,

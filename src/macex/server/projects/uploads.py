@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from macex.errors import DataError, ModelFileError
+from macex.errors import DataError, ModelFileError, UnavailableError
 from macex.scale.intake import Bounds, take_in
 from macex.scale.reading import read_table, require
 from macex.schema import Schema
@@ -64,6 +64,8 @@ def made(catalogue: Catalogue, upload: Upload, settings: Settings) -> Project:
         return project.open()
     except BaseException as error:
         catalogue.remove(project.name)
+        if isinstance(error, UnavailableError):  # the model hung or crashed when it was asked
+            raise ModelFileError(str(error).partition(";")[0]) from None
         if isinstance(error, ModelFileError):  # whose file is none of the sender's business
             raise ModelFileError(str(error).partition(f"{MODEL}: ")[2] or str(error)) from None
         raise

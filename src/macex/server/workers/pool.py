@@ -1,0 +1,53 @@
+"""All workers of a server, and the thread that looks after them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+from macex.server.workers.model import WorkerModel
+from macex.server.workers.process import Limits, Worker
+
+LOOK_S = 0.1
+
+
+class Workers:
+    """A worker for each model file that is asked."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._lock = threading.Lock()
+        self._workers: dict[Path, Worker] = {}
+        self._closing = threading.Event()
+        self._watch: threading.Thread | None = None
+
+    def open_model(self, path: Path) -> WorkerModel:
+        """The model of a file, in a process of its own."""
+        with self._lock:
+            worker = self._workers.setdefault(path, Worker(path, self.limits))
+            if self._watch is None:
+                self._watch = threading.Thread(target=self._look, name="workers", daemon=True)
+                self._watch.start()
+        return WorkerModel(worker)
+
+    def forget(self, path: Path) -> None:
+        """End the worker of a file that is removed."""
+        with self._lock:
+            worker = self._workers.pop(path, None)
+        if worker is not None:
+            worker.close()
+
+    def close(self) -> None:
+        """End all workers, now: whoever waits for one is told."""
+        self._closing.set()
+        with self._lock:
+            for worker in self._workers.values():
+                worker.close()
+
+    def _look(self) -> None:
+        while not self._closing.wait(LOOK_S):
+            with self._lock:
+                workers = list(self._workers.values())
+            for worker in workers:
+                worker.look(time.monotonic())

@@ -1,0 +1,259 @@
+"""One worker as its server sees it: started when it is asked, ended when it misbehaves or idles."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from threading import Lock
+from typing import IO, Any
+
+from macex.errors import ModelError, ModelFileError, UnavailableError
+from macex.models.files.sandbox import surroundings
+from macex.server.workers.messages import receive, send, unpacked
+
+LOG = logging.getLogger("macex.server.workers")
+SLOW_S = 2.0  # a call that takes longer goes on behind all others
+IDLE_S = 900.0
+CLOSE_S = 2.0
+LONGEST_PAUSE_S = 60.0
+MOST_SAID = 2**20  # bytes of a reply without numbers
+MOST_A_ROW = 2**13  # bytes of numbers for each row: a thousand classes
+LOWEST = 19
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one worker may take: of memory, and of time for one call and for its opening."""
+
+    memory_mb: int = 2048
+    seconds: float = 30
+    opening_s: float = 120
+
+
+class ModelFault(Exception):  # noqa: N818 - what it is called is never seen
+    """What a model raised in its own process, shown as it was raised there."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Worker:
+    """A process for the model of one file. One call at a time; others wait for their turn.
+
+    When a call takes too long, or the process ends during one, callers are told so, and for a while
+    that doubles each time nothing is asked.
+    """
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        self.path, self.limits = path, limits
+        self.starts = 0
+        self._turn = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._face: dict[str, Any] = {}
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._busy = False
+        self._until = self._slow_at = 0.0  # of the call that runs
+        self._last = time.monotonic()
+        self._late = self._closed = self._lowered = False
+        self._failures = 0
+        self._paused_until = 0.0
+        self._why = ""
+        self._broken: tuple[tuple[int, int], str] | None = None  # a file that is no model
+
+    @property
+    def pid(self) -> int | None:
+        """The process, if there is one."""
+        return None if self._process is None else self._process.pid
+
+    def face(self) -> Mapping[str, Any]:
+        """What the model can be asked for; raises for a file that is no model."""
+        with _Turn(self):
+            self._running()
+            return self._face
+
+    def ask(self, question: Mapping[str, Any], rows: int) -> tuple[dict[str, Any], Any]:
+        """What the model says to a question about so many rows."""
+        with _Turn(self):
+            process, content = self._running(), pickle.dumps(question, protocol=5)
+            most = MOST_SAID + MOST_A_ROW * rows
+            said, answer = self._exchange(process, content, self.limits.seconds, most)
+            self._failures = 0
+        if "wrong" in said:
+            raise ModelError(str(said["wrong"]))
+        if "raised" in said:
+            raise ModelFault(str(said["raised"]))
+        return said, answer
+
+    def look(self, now: float) -> None:
+        """End a call that takes too long, put a slow one behind others, end an idle process."""
+        process = self._process
+        if process is None:
+            return
+        if not self._busy:
+            if now - self._last > IDLE_S and self._turn.acquire(blocking=False):
+                self._end()
+                self._turn.release()
+        elif now > self._until:
+            self._late = True
+            process.kill()
+        elif now > self._slow_at and not self._lowered:
+            self._lowered = True
+            with suppress(OSError, AttributeError):
+                os.setpriority(os.PRIO_PROCESS, process.pid, LOWEST)
+
+    def close(self) -> None:
+        """End the process, now, and start no other."""
+        self._closed = True
+        process = self._process
+        if process is not None:
+            process.kill()  # whoever waits for its answer is told, and gives up the turn
+        if self._turn.acquire(timeout=CLOSE_S):
+            self._end()
+            self._turn.release()
+
+    def refuse(self) -> None:
+        """Raise where nothing is to be asked now."""
+        if self._closed:
+            raise UnavailableError("the project is closed, or the server is ending", retry_s=5)
+        left = self._paused_until - time.monotonic()
+        if left > 0:
+            wait = ceil(left)
+            raise UnavailableError(f"{self._why}; it is asked again in {wait} s", retry_s=wait)
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        self._end()
+        stat = self.path.stat()
+        version = (stat.st_mtime_ns, stat.st_size)
+        if self._broken is not None and self._broken[0] == version:
+            raise ModelFileError(self._broken[1])
+        process = self._process = self._started()
+        content, seconds = self.path.read_bytes(), self.limits.opening_s
+        said, _ = self._exchange(process, content, seconds, MOST_SAID, slow_s=seconds)
+        if "refused" in said:
+            self._end()
+            self._broken = version, f"{self.path}: {said['refused']}"
+            raise ModelFileError(self._broken[1])
+        self._face = said["face"]
+        _log_once(tuple(map(str, said["missing"])))
+        return process
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        self.starts += 1
+        self._late = self._lowered = False
+        order = {"memory_mb": self.limits.memory_mb, "cpu_s": ceil(self.limits.seconds)}
+        said = json.dumps({**order, "parent": os.getpid()})
+        self._folder = tempfile.TemporaryDirectory(prefix="macex-")
+        process = subprocess.Popen(  # noqa: S603 - our own module
+            [sys.executable, "-m", "macex.server.workers.worker", said],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=self._folder.name,
+            env=surroundings(),
+        )
+        if self._closed:
+            process.kill()
+        return process
+
+    def _exchange(
+        self,
+        process: subprocess.Popen[bytes],
+        content: bytes,
+        seconds: float,
+        most: int,
+        *,
+        slow_s: float = SLOW_S,
+    ) -> tuple[dict[str, Any], Any]:
+        questions, answers = _ends(process)
+        now = time.monotonic()
+        self._until, self._slow_at, self._busy = now + seconds, now + slow_s, True
+        try:
+            send(questions, content)
+            return unpacked(receive(answers, most))
+        except (OSError, EOFError, ValueError, KeyError, TypeError, MemoryError):
+            raise self._lost(process, seconds) from None
+        finally:
+            self._busy, self._last = False, time.monotonic()
+
+    def _lost(self, process: subprocess.Popen[bytes], seconds: float) -> UnavailableError:
+        """What to tell those who asked a process that did not answer."""
+        process.kill()
+        code = process.wait()
+        self._end()
+        if self._closed:
+            return UnavailableError("the project is closed, or the server is ending", retry_s=5)
+        if self._late or code == -getattr(signal, "SIGXCPU", 0):
+            why = f"the model took more than {seconds:g} s for one call"
+        elif code in (-signal.SIGSEGV, -signal.SIGABRT, -getattr(signal, "SIGBUS", 7)):
+            why = f"the model crashed its process (signal {-code})"
+        else:
+            why = "the model's process ended, or said what no model says"
+        self._failures += 1
+        pause = min(LONGEST_PAUSE_S, 2.0**self._failures)
+        self._paused_until, self._why = time.monotonic() + pause, why
+        LOG.warning("worker lost", extra={"model": str(self.path), "why": why, "code": code})
+        return UnavailableError(f"{why}; it is asked again in {ceil(pause)} s", retry_s=pause)
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for pipe in _ends(process):
+            with suppress(OSError):
+                pipe.close()
+        process.wait()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
+class _Turn:
+    """A turn at a worker, for who comes before the wait is over."""
+
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
+
+    def __enter__(self) -> None:
+        self.worker.refuse()
+        wait = self.worker.limits.seconds
+        if not self.worker._turn.acquire(timeout=wait):  # noqa: SLF001 - of the same file
+            raise UnavailableError(
+                f"others have been asking the model for more than {wait:g} s", retry_s=5
+            )
+        try:
+            self.worker.refuse()
+        except BaseException:
+            self.worker._turn.release()  # noqa: SLF001 - of the same file
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self.worker._turn.release()  # noqa: SLF001 - of the same file
+
+
+def _ends(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    if process.stdin is None or process.stdout is None:
+        raise TypeError("a worker has pipes")
+    return process.stdin, process.stdout
+
+
+_told: set[tuple[str, ...]] = set()
+
+
+def _log_once(missing: tuple[str, ...]) -> None:
+    if missing and missing not in _told:
+        _told.add(missing)
+        LOG.warning("this system does not confine workers fully", extra={"open": list(missing)})
