@@ -116,7 +116,7 @@ BROAD = {  # where any exception is taken, beside those that are raised again
     "bench/runner.py": "the other methods go on",
     "cli/doctor.py": "a library may be broken in any way",
     "device/tree_scores.py": "torch does without a compiler",
-    "explainer/consulting.py": "only the estimate of a threshold rests on it",
+    "engine/consulting.py": "only the estimate of a threshold rests on it",
     "models/accelerating.py": "a model that cannot be converted is asked itself",
     "models/asking.py": "the model's own fault is found by halving, and told",
     "models/files/trial.py": "a bad file is told in a sentence",

@@ -21,8 +21,8 @@ from macex.ask.answers import Outlook
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, AnyOf, Goal, resolve
 from macex.ask.stated import goal_stated
+from macex.engine.progress import reporter
 from macex.errors import ConstraintError, OptionError, ServerError, closest
-from macex.explainer.progress import reporter
 from macex.explanation import Explanations
 from macex.explanation.json import plain
 from macex.explanation.reading import explanations_read
@@ -150,6 +150,7 @@ class Client:
         timeout_s: float | None = None,
         margin: float = 1e-6,
         diagnose: bool = False,
+        robust: float | None = None,
         progress: Any = None,
     ) -> Explanations:
         """Counterfactuals for every row, as from `Explainer.explain`.
@@ -160,7 +161,7 @@ class Client:
         Parameters
         ----------
         rows : a frame or array of rows to explain, or one row as a mapping or Series.
-        n, want, constraints, max_rows, margin, diagnose : as in `Explainer.explain`.
+        n, want, constraints, max_rows, margin, diagnose, robust : as in `Explainer.explain`.
         method, prefer : as for `Explainer`.
         timeout_s : the most seconds the call may take; for as many rows as are answered at once.
         progress : True for a progress bar, or a function of (done, total).
@@ -168,7 +169,7 @@ class Client:
         read = self.schema.read(rows)
         options: dict[str, Any] = {"n": n, "method": method, "prefer": prefer}
         options |= {"max_rows": max_rows, "margin": margin, "diagnose": diagnose}
-        options["timeout_s"] = timeout_s
+        options |= {"timeout_s": timeout_s, "robust": robust}
         ask = _Ask(options, self._wants(want, len(read)), _wishes(constraints, len(read)))
         cells = _cells(read)
         documents: list[Mapping[str, Any]] = []
@@ -190,10 +191,17 @@ class Client:
         constraints: Any = None,
         method: Method = "exhaustive",
         prefer: Prefer = "fewest",
+        max_rows: int | None = None,
+        timeout_s: float | None = None,
+        margin: float = 1e-6,
+        diagnose: bool = False,
+        robust: float | None = None,
     ) -> Job:
-        """A job on the server; `job.result()` waits for its answers."""
+        """A job on the server; `job.result()` waits for its answers. Arguments as in `explain`."""
         read = self.schema.read(rows)
-        options = {"n": n, "method": method, "prefer": prefer}
+        options: dict[str, Any] = {"n": n, "method": method, "prefer": prefer}
+        options |= {"max_rows": max_rows, "margin": margin, "diagnose": diagnose}
+        options |= {"timeout_s": timeout_s, "robust": robust}
         ask = _Ask(options, self._wants(want, len(read)), _wishes(constraints, len(read)))
         said = self._post("jobs", ask.body(_cells(read), 0))
         return Job(self, said["id"], len(read), read, options)

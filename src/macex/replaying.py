@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ import pandas as pd
 from macex.ask.constraints import Constraints
 from macex.ask.stated import goal_read
 from macex.audit import file_hash, read_records
+from macex.engine.fingerprint import fingerprint
+from macex.engine.option_documents import options_read
+from macex.engine.recording import FORMAT, versions
 from macex.errors import DataError, OptionError, closest
 from macex.explainer import Explainer
-from macex.explainer.fingerprint import fingerprint
-from macex.explainer.recording import FORMAT, versions
-from macex.explainer.saving import load, options_read
+from macex.explainer.saving import load
 from macex.explanation.json import dumps, explanation_document
 from macex.models.files.loading import load_model
 from macex.scale.reading import read_table
@@ -66,7 +67,7 @@ def replay(
     """
     record = find_record(id, audit)
     explainer, notes = _explainer(record, _model(record, model), data)
-    if fingerprint(explainer) != record["fingerprint"]:
+    if fingerprint(explainer.engine) != record["fingerprint"]:
         notes.append("the explainer is another one: its data, its options or the model's answers")
     call = {name: value for name, value in record["call"].items() if name != "timed"}
     found = explainer.explain(
@@ -147,9 +148,8 @@ def _explainer(record: dict[str, Any], model: Any, data: Any) -> tuple[Explainer
     ]
     saved = record["files"]["explainer"]["path"]
     if saved and data is None:
-        explainer = load(saved, model)
-        explainer.constraints = Constraints()  # the record has them merged
-        return explainer, notes
+        engine = load(saved, model).engine
+        return Explainer.of(replace(engine, constraints=Constraints())), notes  # they are merged
     options = vars(options_read(record["options"]))
     return Explainer(
         model,

@@ -55,7 +55,7 @@ def forward(inputs, layers):
 @pytest.mark.parametrize("last", [True, False])
 def test_it_computes_the_chance_of_either_class(numbers, last):
     model = pipeline(numbers)
-    fitted = mx.Explainer(model, DATA)._fitted
+    fitted = mx.Explainer(model, DATA).engine.fitted
     rows = fitted.ground.schema.read(DATA)
     space = build_space(fitted.ground, rows, [Constraints()] * len(DATA))
     training = unit_codes(space.units, fitted.ground.codes)

@@ -35,7 +35,7 @@ def test_a_pipeline_and_its_last_step_are_counted_once(model):
 def test_every_call_of_an_explainer_is_counted(model, wrapped):
     meter = attach(model)
     explainer = Explainer(Plain(model) if wrapped else model, ROWS)
-    assert explainer._fitted.oracle.takes_codes is not wrapped
+    assert explainer.engine.fitted.oracle.takes_codes is not wrapped
     meter.reset()
     found = explainer.explain(ROWS.head(1))
     assert meter.calls == found.metrics()["calls"]
@@ -52,5 +52,5 @@ def test_a_metered_pipeline_travels(model):
     attach(model)
     explainer = Explainer(model, ROWS)
     sent = loads(bytes(dumps(explainer)))
-    assert sent._fitted.oracle.takes_codes
+    assert sent.engine.fitted.oracle.takes_codes
     assert str(sent.explain(ROWS.head(3))) == str(explainer.explain(ROWS.head(3)))

@@ -62,7 +62,7 @@ def test_a_plan_is_as_good_as_the_best_over_all_pairs(free):
     rows, chooser = refused(160), explainer()
     constraints = mx.Constraints(only=free, ranges={"income": (None, 75), "debt": (15, None)})
     plan = chooser.plan(rows, want=YES, actions=2, constraints=constraints)
-    population = opened(crowd(chooser, rows, YES, constraints))
+    population = opened(crowd(chooser.engine, rows, YES, constraints))
     trials = Trials(population, common_moves(population.space))
     moves = range(len(trials.moves))
     trials.score([(a,) for a in moves])

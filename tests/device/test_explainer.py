@@ -62,7 +62,7 @@ def test_every_answer_reaches_its_goal_by_the_explainers_own_model(world):
     answers = answered(world(), "cpu", confirm=False)
     schema = world().explainer.schema
     before, after = (
-        world().explainer._fitted.oracle(schema.frame(codes), len(codes)).decision
+        world().explainer.engine.fitted.oracle(schema.frame(codes), len(codes)).decision
         for codes in (world().codes, answers.codes)
     )
     assert (before != after)[answers.found].all()
@@ -114,7 +114,7 @@ def test_constraints_are_kept_and_answers_under_them_are_those_of_the_explainer(
     some = adult()._replace(queries=adult().queries.head(50))
     answers = answered(some, "cpu", constraints=RULES[rule])
     space = build_space(
-        some.explainer._fitted.ground,
+        some.explainer.engine.fitted.ground,
         some.explainer.schema.read(some.queries),
         [RULES[rule]] * len(some.queries),
     )
@@ -322,7 +322,7 @@ def test_a_wrong_option_is_named(option):
 
 def test_trees_can_be_asked_by_codes():
     xgboost = pytest.importorskip("xgboost")
-    frame = numbers().explainer.schema.frame(numbers().explainer._fitted.ground.codes)
+    frame = numbers().explainer.schema.frame(numbers().explainer.engine.fitted.ground.codes)
     label = (frame["a"] * frame["b"] > frame["c"]).astype(int)
     trees = xgboost.XGBClassifier(n_estimators=20, max_depth=4, n_jobs=1).fit(frame, label)
     explainer = Explainer(trees, frame)

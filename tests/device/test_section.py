@@ -21,7 +21,7 @@ from macex.stages.selection import PLAUSIBLE
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_of_the_points_that_reach_the_goal_every_fourth_is_kept(device):
-    layout = layout_of(numbers().explainer._fitted, Constraints(), place_named(device))
+    layout = layout_of(numbers().explainer.engine.fitted, Constraints(), place_named(device))
     points = np.arange(24.0).reshape(1, 2, 12)
     reached = np.ones((1, 2, 12), bool)
     reached[0, 0, [0, 1, 5]] = False
@@ -36,7 +36,7 @@ def test_of_the_points_that_reach_the_goal_every_fourth_is_kept(device):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_where_nothing_was_refined_nothing_was_passed(device):
-    layout = layout_of(numbers().explainer._fitted, Constraints(), place_named(device))
+    layout = layout_of(numbers().explainer.engine.fitted, Constraints(), place_named(device))
     none = layout.place.zeros((0, 2, 24), layout.place.xp.float64)
     values, progress, real = on_the_way(
         layout, layout.place.zeros((0, 2), none.dtype), Tried(none, none > 0, none > 0, none)

@@ -24,14 +24,14 @@ BOUND = Constraints(increase=["a"], ranges={"b": (-0.4, 1.25)})
 
 
 def space_of(world: World, constraints: Constraints):
-    ground, rows = world.explainer._fitted.ground, world.explainer.schema.read(world.queries)
+    ground, rows = world.explainer.engine.fitted.ground, world.explainer.schema.read(world.queries)
     return build_space(ground, rows, [constraints] * len(rows))
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("world", [adult, numbers])
 def test_plausibility_is_that_of_the_stage(world, device):
-    fitted, codes = world().explainer._fitted, world().codes
+    fitted, codes = world().explainer.engine.fitted, world().codes
     goals = toward(np.arange(fitted.outlook.width) == 1, fitted.outlook, 1e-6)
     reference, layout = fitted.reference(goals, 0), layout_of(fitted, FREE, place_named(device))
     found = usual_of(reference, layout, may_blank=device is None).share(layout.place.array(codes))
@@ -43,7 +43,7 @@ def test_plausibility_is_that_of_the_stage(world, device):
 @pytest.mark.parametrize("constraints", [FREE, BOUND])
 def test_numbers_with_many_values_are_offered_what_the_stage_offers(constraints, device):
     world = numbers()
-    fitted, space = world.explainer._fitted, space_of(world, constraints)
+    fitted, space = world.explainer.engine.fitted, space_of(world, constraints)
     goals = toward(np.array([False, True, False]), fitted.outlook, 1e-6)
     layout = layout_of(fitted, constraints, place_named(device))
     own = layout.place.array(world.codes)

@@ -15,7 +15,7 @@ from macex.device import DeviceExplainer, TorchScores
 @pytest.mark.parametrize("world", [adult, numbers])
 def test_codes_score_as_frames_do(world):
     explainer, codes = world().explainer, world().codes
-    expected = explainer._fitted.oracle.own(explainer.schema.frame(codes), len(codes)).scores
+    expected = explainer.engine.fitted.oracle.own(explainer.schema.frame(codes), len(codes)).scores
     found = world().scores(torch.as_tensor(codes)).numpy()
     if found.ndim == 1:
         found = np.stack([1 - found, found], axis=1)

@@ -65,7 +65,7 @@ def assert_same(explainer: Explainer, rows: pd.DataFrame, **options) -> TreeScor
     for some in (rows, shuffled):
         codes = explainer.schema.read(some).codes
         found = scores(torch.as_tensor(codes)).numpy()
-        told = explainer._fitted.oracle.own(explainer.schema.frame(codes), len(codes)).scores
+        told = explainer.engine.fitted.oracle.own(explainer.schema.frame(codes), len(codes)).scores
         told = told[:, 1] if found.ndim == 1 else told
         assert found.dtype == np.float32
         np.testing.assert_allclose(found, told, rtol=3e-6, atol=1e-7)
@@ -100,7 +100,7 @@ def test_a_number_as_near_a_threshold_as_numbers_are_goes_where_xgboost_sends_it
     for end in (-np.inf, np.inf):
         half = (cuts + np.nextafter(cuts.astype(np.float32), np.float32(end))) / 2
         around += [np.nextafter(cuts, end), half, np.nextafter(half, end), np.nextafter(half, cuts)]
-    codes = np.repeat(explainer._fitted.ground.codes[:1], 9 * len(cuts), axis=0)
+    codes = np.repeat(explainer.engine.fitted.ground.codes[:1], 9 * len(cuts), axis=0)
     codes[:, 0] = np.concatenate(around)
     told = model.predict_proba(codes)[:, 1]
     assert len(np.unique(told)) > 10
@@ -351,7 +351,7 @@ def adult() -> World:
 def test_answers_are_those_of_the_explainer_and_hold_by_its_own_model():
     world = adult()
     answers = world.fast("cpu", confirm=False).explain(world.codes)
-    schema, oracle = world.explainer.schema, world.explainer._fitted.oracle.own
+    schema, oracle = world.explainer.schema, world.explainer.engine.fitted.oracle.own
     before, after = (
         oracle(schema.frame(codes), len(codes)).decision
         for codes in (world.codes, answers.codes.numpy())
@@ -366,7 +366,7 @@ def test_answers_are_those_of_the_explainer_and_hold_by_its_own_model():
 
 
 def test_answers_are_those_that_the_model_itself_gives_on_the_host():
-    world, oracle = adult(), adult().explainer._fitted.oracle.own
+    world, oracle = adult(), adult().explainer.engine.fitted.oracle.own
     asked = DeviceExplainer(
         world.explainer,
         lambda codes: oracle(world.explainer.schema.frame(codes), len(codes)).scores,

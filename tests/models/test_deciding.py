@@ -101,7 +101,7 @@ def test_scores_from_elsewhere_leave_the_last_word_to_predict():
     line.predict_proba = lambda rows: moved(line, rows)
     for model in (lent, patched, line):
         explainer = mx.Explainer(model, DATA)
-        assert explainer._fitted.outlook.by_predict
+        assert explainer.engine.fitted.outlook.by_predict
         refused = DATA[model.predict(DATA) == "no"].head(12)
         for answer in explainer.explain(refused):
             for one in answer.counterfactuals:

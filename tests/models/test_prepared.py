@@ -128,7 +128,7 @@ def explainers(name: str) -> tuple[mx.Explainer, mx.Explainer]:
 
 
 def oracle_of(explainer: mx.Explainer) -> Oracle:
-    return explainer._fitted.oracle
+    return explainer.engine.fitted.oracle
 
 
 def queries() -> pd.DataFrame:

@@ -16,8 +16,9 @@ from sklearn.preprocessing import OneHotEncoder
 
 import macex as mx
 from lending import loans
+from macex.ask.question import Question
+from macex.scale.chunks import ChunkExplainer
 from macex.scale.lock import watched_lock
-from macex.scale.question import Question
 from macex.scale.workers import cores, job_count, threads_pay, worked
 from scale.town import bank, grants
 
@@ -105,7 +106,7 @@ def test_results_come_in_the_order_of_the_chunks():
         sleep(0.05 if number % 3 == 0 else 0)
         return number
 
-    made = worked(slow_first, Question(bank()), range(12), 2)
+    made = worked(slow_first, ChunkExplainer(bank(), Question()), range(12), 2)
     assert list(made) == list(range(12))
 
 
@@ -145,7 +146,7 @@ def test_a_pipeline_that_is_asked_by_code_is_seen_to_leave_the_lock_free():
     first = make_column_transformer((OneHotEncoder(), ["job"]), ("passthrough", ["age"]))
     model = make_pipeline(first, Sleeper()).fit(rows, rows["age"] > 20)
     explainer = mx.Explainer(model, rows)
-    assert explainer._fitted.oracle.takes_codes
+    assert explainer.engine.fitted.oracle.takes_codes
     with watched_lock() as lock:
         explainer.explain(rows.head(3))
     assert lock.free > 0.3

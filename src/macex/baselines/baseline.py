@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
 
 from macex.ask.constraints import Constraints
+from macex.engine.batch import Batch
+from macex.engine.checking import Checked
+from macex.engine.fitted import Fitted
+from macex.engine.pipeline import Opened, Outcome, open_batch
+from macex.engine.refining import rank
 from macex.errors import OptionError
 from macex.explainer import Explainer
-from macex.explainer.checking import Checked
-from macex.explainer.pipeline import Asked, Opened, Outcome, open_batch
-from macex.explainer.refining import rank
 from macex.schema import Array
 from macex.stages.arrays import distinct, rank_within
 from macex.stages.shapes import Candidates, Found, Pool, Task
@@ -52,6 +55,12 @@ class Baseline(Explainer, ABC):
             names=names,
             random_state=random_state,
         )
+        self.engine = replace(self.engine, answer=self.answer)
+
+    @property
+    def fitted(self) -> Fitted:
+        """What was learnt from the training rows."""
+        return self.engine.fitted
 
     @property
     def method(self) -> str:
@@ -70,15 +79,16 @@ class Baseline(Explainer, ABC):
     def __repr__(self) -> str:
         return super().__repr__().replace("Explainer", type(self).__name__, 1)
 
-    def _answered(self, asked: Asked) -> Outcome:
-        opened = open_batch(self._fitted, asked)
-        opened.judge.renew(np.ones(len(asked.rows), bool), self.max_rows)
+    def answer(self, fitted: Fitted, batch: Batch) -> Outcome:
+        """The batch answered by this method, checked as any other."""
+        opened = open_batch(fitted, batch)
+        opened.judge.renew(np.ones(len(batch), bool), self.max_rows)
         checked = self._checked(opened, self.offer(opened))
         return Outcome(
-            asked,
+            batch,
             *(opened.task, opened.judge, opened.goals, opened.own, opened.verdict, opened.there),
             _nothing_proved(opened.task),
-            np.full(len(asked.rows), self.name, dtype=object),
+            np.full(len(batch), self.name, dtype=object),
             checked,
         )
 
@@ -91,7 +101,7 @@ class Baseline(Explainer, ABC):
         verdict, decision = judge.confirm(pool.codes, pool.at)
         kept = np.flatnonzero(verdict.reached)
         pool = pool.take(kept)
-        usual = rank(self._fitted, task, opened.goals, pool).plausibility
+        usual = rank(self.fitted, task, opened.goals, pool).plausibility
         unmeasured, robust = np.full(len(kept), np.nan), np.zeros(len(task.queries), bool)
         score, decided = verdict.score[kept], decision[kept]
         return Checked(pool, usual, score, decided, {}, unmeasured, robust)

@@ -17,8 +17,8 @@ import numpy as np
 from macex.ask.constraints import Constraints
 from macex.ask.ground import unit_codes
 from macex.baselines.baseline import Baseline, lawful, open_queries
+from macex.engine.pipeline import Opened
 from macex.errors import require_counts
-from macex.explainer.pipeline import Opened
 from macex.schema import MISSING, Array, row_keys, special
 from macex.stages.arrays import first_of_each, rank_within, set_keys
 from macex.stages.shapes import Pool, Task
@@ -95,7 +95,7 @@ class Certifai(Baseline):
 
     def _born(self, opened: Opened, at: Array) -> Array:
         """Mixtures (Q, P, U) of each query with rows that meet its goal, or with any rows."""
-        task, fitted = opened.task, self._fitted
+        task, fitted = opened.task, self.fitted
         mates = np.empty((len(at), self.population, task.space.width))
         choice = _draw(task, at, "mate", 0, self.population)[:, :, 0]
         for place, query in enumerate(at):

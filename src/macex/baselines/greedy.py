@@ -14,8 +14,8 @@ import numpy as np
 
 from macex.ask.constraints import Constraints
 from macex.baselines.baseline import Baseline, lawful, open_queries
+from macex.engine.pipeline import Opened
 from macex.errors import require_counts
-from macex.explainer.pipeline import Opened
 from macex.schema import Array
 from macex.stages.arrays import rank_within
 from macex.stages.shapes import Pool, Task
@@ -65,7 +65,7 @@ class Greedy(Baseline):
     def offer(self, opened: Opened) -> Pool:
         """One example per distractor, those with the fewest changes first."""
         task, wanted = opened.task, open_queries(opened)
-        near = self._fitted.near(task.space, opened.goals, wanted)
+        near = self.fitted.near(task.space, opened.goals, wanted)
         count = max(self.distractors, task.count)
         at, place = np.nonzero(near.real[:, :count] & wanted[:, None])
         pool = _replaced(task, lawful(task, near.values[at, place], at), at)

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from macex.ask.goals import Goal, Goals, Verdict, compile_goals, resolve
+from macex.engine.options import check_classes
 from macex.errors import OptionError, require_counts
-from macex.explainer.explainer import check_classes
 from macex.explanation import Cost
 from macex.schema import Array
 from macex.series.asking import rows_at_once

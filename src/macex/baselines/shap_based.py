@@ -15,8 +15,8 @@ import numpy as np
 from macex.ask.constraints import Constraints
 from macex.ask.ground import unit_codes
 from macex.baselines.baseline import Baseline, lawful, open_queries
+from macex.engine.pipeline import Opened
 from macex.errors import require_counts
-from macex.explainer.pipeline import Opened
 from macex.schema import Array
 from macex.stages.shapes import Pool, Task
 
@@ -62,7 +62,7 @@ class ShapBased(Baseline):
         """One example per neighbour, those with the fewest changes first."""
         task, wanted = opened.task, open_queries(opened)
         against = self._against(task, np.flatnonzero(wanted))
-        near = self._fitted.near(task.space, opened.goals, wanted)
+        near = self.fitted.near(task.space, opened.goals, wanted)
         count = max(self.neighbors, task.count)
         at, place = np.nonzero(near.real[:, :count] & wanted[:, None])
         pool = _taken_over(task, lawful(task, near.values[at, place], at), at, against[at])
@@ -72,7 +72,7 @@ class ShapBased(Baseline):
 
     def _against(self, task: Task, queries: Array) -> Array:
         """How much each column speaks against the goal, (Q, U): minus its SHAP value."""
-        ground = self._fitted.ground
+        ground = self.fitted.ground
         spread = np.linspace(0, len(ground.codes) - 1, self.background).astype(int)
         background = unit_codes(task.space.units, ground.codes[np.unique(spread)])
         against = np.zeros(task.queries.shape)

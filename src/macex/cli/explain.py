@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from macex.ask.question import FIELDS
 from macex.ask.typed import goal_typed
 from macex.audit import Audit
 from macex.cli import options
@@ -42,7 +43,7 @@ def explain(
         str | None, typer.Option("--id", metavar="COLUMN", help="Names the rows; no feature.")
     ] = None,
     want: options.Want = None,
-    n: Annotated[int, typer.Option("-n", help="Counterfactuals for each row.")] = 1,
+    n: Annotated[int, typer.Option("-n", help=FIELDS["n"])] = 1,
     constraints: options.Rules = None,
     schema: options.SchemaFile = None,
     method: Annotated[str, typer.Option(help="exhaustive, reinforce or gradientless.")] = (
@@ -51,15 +52,10 @@ def explain(
     prefer: Annotated[str, typer.Option(help="fewest, nearest or surest.")] = "fewest",
     classes: options.Classes = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answers.")] = 0,
-    max_rows: Annotated[
-        int | None, typer.Option(help="The most rows the model may score for one row.")
-    ] = None,
-    diagnose: Annotated[
-        bool, typer.Option("--diagnose", help="Say which constraint stands in the way.")
-    ] = False,
-    robust: Annotated[
-        float | None, typer.Option(help="The least share of neighbours that must hold, too.")
-    ] = None,
+    max_rows: Annotated[int | None, typer.Option(help=FIELDS["max_rows"])] = None,
+    margin: Annotated[float, typer.Option(help=FIELDS["margin"])] = 1e-6,
+    diagnose: Annotated[bool, typer.Option("--diagnose", help=FIELDS["diagnose"])] = False,
+    robust: Annotated[float | None, typer.Option(help=FIELDS["robust"])] = None,
     also: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="Another model that must agree; repeatable."),
@@ -130,7 +126,7 @@ def explain(
         else read_constraints(constraints, learnt.ground(explainer.schema))
     )
     call: dict[str, Any] = {"n": n, "want": goal_typed(want, explainer.classes)}
-    call |= {"constraints": rules, "max_rows": max_rows, "diagnose": diagnose}
+    call |= {"constraints": rules, "max_rows": max_rows, "margin": margin, "diagnose": diagnose}
     call |= {"robust": robust, "also": _others(also, data, learnt, allow_pickle=allow_pickle)}
     origin: Any = sys.stdin.buffer if rows == "-" else rows
     if out is None:

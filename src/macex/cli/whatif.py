@@ -12,8 +12,8 @@ import typer
 
 from macex.cli import options
 from macex.cli.inputs import classes_named, model_for, training
+from macex.engine.consulting import consulted
 from macex.errors import OptionError, SchemaError
-from macex.explainer.consulting import consulted
 from macex.models.oracle import Oracle
 from macex.render.text import aligned
 from macex.render.values import score_text, shown

@@ -28,7 +28,7 @@ from macex.render.sheets import Finding, Sheet
 from macex.schema import Array, special
 
 if TYPE_CHECKING:
-    from macex.explainer.explainer import Explainer
+    from macex.engine.engine import Engine
     from macex.explanation import Action, Explanation
 
 TOP = 3  # of the actions of a row, how many count as the strongest
@@ -112,7 +112,7 @@ class Bias(Finding):
 
 @advising()
 def bias(
-    explainer: Explainer,
+    engine: Engine,
     rows: Any,
     *,
     protected: Sequence[str],
@@ -121,17 +121,17 @@ def bias(
     explained: int = 1000,
 ) -> Bias:
     """What protected columns do to decisions; see `Explainer.bias`."""
-    columns = _columns(explainer, protected)
+    columns = _columns(engine, protected)
     require_count("explained", explained)
-    if explainer.classes is None:
+    if engine.classes is None:
         raise GoalError(
             "bias looks at decisions, and this model gives a score: name its classes with "
             "classes=(no, yes)"
         )
-    everyone = crowd(explainer, rows, want, constraints)
+    everyone = crowd(engine, rows, want, constraints)
     _refuse_derived(columns, everyone)
     draw = np.random.default_rng(everyone.fitted.options.random_state)
-    constant = tuple(c for c in columns if _constant(explainer, c))
+    constant = tuple(c for c in columns if _constant(engine, c))
     varied = [column for column in columns if column not in constant]
     flips = {column: flips_of(everyone, column) for column in varied} if len(everyone) else {}
     free, bound = _explanations(everyone.spaced(int(explained)), varied)
@@ -150,13 +150,13 @@ def bias(
     )
 
 
-def _columns(explainer: Explainer, protected: Any) -> list[str]:
+def _columns(engine: Engine, protected: Any) -> list[str]:
     if not isinstance(protected, Iterable):
         raise OptionError(f"protected takes names of columns, e.g. ['gender'], not {protected!r}")
     given = [protected] if isinstance(protected, str) else list(protected)
     if not given:
         raise OptionError("protected names no column: give at least one, e.g. ['gender']")
-    known = explainer.schema.names
+    known = engine.schema.names
     for name in given:
         if name not in known:
             raise OptionError(f"protected: there is no column {name!r}{closest(name, known)}")
@@ -179,8 +179,8 @@ def _common_goal(everyone: Crowd) -> str:
     return texts.pop() if len(texts) == 1 else ""
 
 
-def _constant(explainer: Explainer, name: str) -> bool:
-    return len(explainer.schema.columns[explainer.schema.position(name)].seen) < 2
+def _constant(engine: Engine, name: str) -> bool:
+    return len(engine.schema.columns[engine.schema.position(name)].seen) < 2
 
 
 def _explanations(sample: Crowd, columns: list[str]) -> tuple[list[Explanation], list[Explanation]]:

@@ -16,27 +16,27 @@ from macex.cohort.population import Crowd
 from macex.errors import ConstraintError, ModelError
 
 if TYPE_CHECKING:
-    from macex.explainer.explainer import Explainer
-    from macex.explainer.pipeline import Asked
+    from macex.engine.batch import Batch
+    from macex.engine.engine import Engine
 
 ACTIONS, CHANGES = 3, 2
 AMONG = 512  # rows on which they are chosen; what they do is counted over all
 FEWEST = 2  # rows that can have an action in common
 
 
-def common_actions(explainer: Explainer, asked: Asked, places: Sequence[int]) -> Plan | None:
+def common_actions(engine: Engine, batch: Batch, places: Sequence[int]) -> Plan | None:
     """The plan for the rows at these places of a call, under its goals and constraints.
 
     None for fewer than two rows in need, and where no action can be asked for: the model fails on
     it, or other columns move together in each row.
     """
     everyone = Crowd(
-        explainer,
-        asked.rows,
-        asked.goals,
-        asked.constraints,
-        np.arange(len(asked.rows)),
-        asked.margin,
+        engine,
+        batch.rows,
+        batch.goals,
+        batch.constraints,
+        np.arange(len(batch.rows)),
+        batch.margin,
     )
     mine = everyone.take(np.array(places, dtype=int))
     try:

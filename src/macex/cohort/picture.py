@@ -27,7 +27,7 @@ from macex.render.speech import Speech
 from macex.schema import Array
 
 if TYPE_CHECKING:
-    from macex.explainer.explainer import Explainer
+    from macex.engine.engine import Engine
     from macex.explanation import Explanation
 
 
@@ -141,7 +141,7 @@ def _what(rule: Rule, speech: Speech) -> str:
 
 @advising()
 def picture(
-    explainer: Explainer,
+    engine: Engine,
     rows: Any,
     *,
     want: Any = None,
@@ -155,7 +155,7 @@ def picture(
     require_count("parts", parts)
     require_count("max_changes", max_changes)
     require_count("explained", explained)
-    everyone = crowd(explainer, rows, want, constraints)
+    everyone = crowd(engine, rows, want, constraints)
     sample, names = everyone.spaced(int(explained)), everyone.fitted.options.names
     found = explanations_of(sample)
     needy = np.array([i for i, item in enumerate(found) if _changes(item)], dtype=int)

@@ -27,7 +27,7 @@ from macex.render.speech import Speech
 from macex.schema import Array, Rows
 
 if TYPE_CHECKING:
-    from macex.explainer.explainer import Explainer
+    from macex.engine.engine import Engine
 
 SAMPLE = 2048
 
@@ -121,7 +121,7 @@ class Plan(Finding):
 
 @advising()
 def plan(
-    explainer: Explainer,
+    engine: Engine,
     rows: Any,
     *,
     want: Any = None,
@@ -133,7 +133,7 @@ def plan(
     """At most `actions` common actions that flip the most rows; see `Explainer.plan`."""
     require_count("actions", actions)
     require_count("max_changes", max_changes)
-    everyone = crowd(explainer, rows, want, constraints)
+    everyone = crowd(engine, rows, want, constraints)
     names = everyone.fitted.options.names
     if by is None:
         return planned(everyone, int(actions), int(max_changes))

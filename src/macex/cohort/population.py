@@ -17,8 +17,8 @@ from macex.ask.answers import Answers
 from macex.ask.compiling import build_space
 from macex.ask.goals import compile_goals
 from macex.ask.space import Space
+from macex.engine.measuring import measure_of
 from macex.errors import ConstraintError, ModelError
-from macex.explainer.measuring import measure_of
 from macex.models.asking import CHUNK_ROWS, Asker
 from macex.models.judge import Judge
 from macex.schema import Array, Rows
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from macex.ask.constraints import Constraints
     from macex.ask.goals import Goal
-    from macex.explainer.explainer import Explainer
-    from macex.explainer.fitted import Fitted
+    from macex.engine.engine import Engine
+    from macex.engine.fitted import Fitted
 
 
 MOST_CELLS = 16_000_000  # numbers that a block's table of rows by actions may hold
@@ -41,7 +41,7 @@ MARGIN = 1e-6  # by how much a wanted class must lead, as in `explain`
 class Crowd:
     """Rows and what is asked of them, not yet put to the model."""
 
-    explainer: Explainer
+    engine: Engine
     rows: Rows
     goals: Sequence[Goal]
     constraints: Sequence[Constraints]
@@ -54,7 +54,7 @@ class Crowd:
     @property
     def fitted(self) -> Fitted:
         """What the explainer has learnt."""
-        return self.explainer._fitted  # noqa: SLF001 - a question to the explainer itself
+        return self.engine.fitted
 
     def take(self, places: Array) -> Crowd:
         """Some of the rows."""
@@ -109,12 +109,12 @@ class Population:
         return measure_of(self.fitted, self.space)(codes, at)
 
 
-def crowd(explainer: Explainer, rows: Any, want: Any, constraints: Any) -> Crowd:
+def crowd(engine: Engine, rows: Any, want: Any, constraints: Any) -> Crowd:
     """A caller's rows, goals and constraints, read as `explain` reads them."""
-    read = explainer.schema.read(rows)
-    wished = explainer._wished(constraints, len(read))  # noqa: SLF001 - the same reading
-    goals = explainer._goals(want, len(read))  # noqa: SLF001 - the same
-    return Crowd(explainer, read, goals, wished, np.arange(len(read)))
+    read = engine.schema.read(rows)
+    wished = engine.constraints_of(constraints, len(read))
+    goals = engine.goals(want, len(read))
+    return Crowd(engine, read, goals, wished, np.arange(len(read)))
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from macex.render.sheets import Finding, Grid, Sheet, percent, several
 from macex.stages.candidates import Domain
 
 if TYPE_CHECKING:
-    from macex.explainer.explainer import Explainer
+    from macex.engine.engine import Engine
     from macex.explanation import Explanation
 
 Standing = Literal["there", "answer", "none", "undecided"]
@@ -92,7 +92,7 @@ class Recourse(Finding):
 
 @advising()
 def recourse(
-    explainer: Explainer,
+    engine: Engine,
     rows: Any,
     *,
     want: Any = None,
@@ -104,7 +104,7 @@ def recourse(
     """Who has an answer under the constraints; see `Explainer.recourse`."""
     if max_rows is not None:
         require_count("max_rows", max_rows)
-    everyone = crowd(explainer, rows, want, constraints)
+    everyone = crowd(engine, rows, want, constraints)
     groups = groups_of(everyone.rows, by)
     options = everyone.fitted.options
     plain = replace(options, fallback=False)

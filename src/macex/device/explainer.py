@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from macex.ask.constraints import Constraints
+from macex.ask.question import Question
 from macex.device.arrays import Array, at_once, memory, on_host, place_named
 from macex.device.goals import Wanted, toward, wanted_of
 from macex.device.judging import MOST_ROWS, Asker, Judge, Score
@@ -19,7 +20,6 @@ from macex.device.searching import Searcher
 from macex.device.torch_scores import TorchScores
 from macex.device.tree_scores import TreeScores
 from macex.errors import ModelError, OptionError, SchemaError, require_count
-from macex.explainer.call import check_call
 from macex.models.asking import CHUNK_ROWS
 from macex.schema import MISSING, UNKNOWN, Column
 from macex.schema import Array as HostArray
@@ -28,8 +28,8 @@ from macex.stages.finetune.section import Section
 from macex.stages.search.exhaustive import Exhaustive
 
 if TYPE_CHECKING:
+    from macex.engine.fitted import Fitted
     from macex.explainer import Explainer
-    from macex.explainer.fitted import Fitted
 
 SINGLE_BYTES = 150  # what a single change of a query takes at the worst
 PAIR_BYTES = 60_000  # what all its combinations take
@@ -86,16 +86,16 @@ class DeviceExplainer:
         confirm: bool = True,
         most_rows: int | None = None,
     ) -> None:
-        check_call(1, None, None, margin, "raise")
+        Question(margin=margin)
         if most_rows is not None:
             require_count("most_rows", most_rows)
         if not callable(score):
             raise OptionError(f"score is a function of codes, not a {type(score).__name__}")
-        fitted: Fitted = explainer._fitted  # noqa: SLF001 - what it has learnt is used here
+        fitted = explainer.engine.fitted
         refuse_options(fitted)
         self._fitted, self.margin, self.confirm = fitted, float(margin), confirm
         self.place = place_named(_device_of(score) if device is None else device)
-        merged = explainer._merged(constraints)  # noqa: SLF001 - as in a call of its own
+        merged = explainer.engine.merged(constraints)
         self.layout = layout_of(fitted, merged, self.place)
         most = at_once(self.place, MOST_ROWS) if most_rows is None else most_rows
         self._asker = Asker(score, self.layout, fitted.outlook, most)

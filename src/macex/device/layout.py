@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from macex.ask.constraints import Constraints
     from macex.ask.ground import Unit
     from macex.ask.space import Menu, Space
-    from macex.explainer.fitted import Fitted
+    from macex.engine.fitted import Fitted
     from macex.stages.candidates import Domain
 
 NARROW = 256  # a unit with at most so many values is offered whole

@@ -16,7 +16,7 @@ from macex.schema import MISSING, row_keys
 from macex.stages.neighbors import WIDE
 
 if TYPE_CHECKING:
-    from macex.explainer.fitted import Fitted
+    from macex.engine.fitted import Fitted
     from macex.schema import Array as HostArray
     from macex.stages.candidates import Neighbors
 

@@ -40,7 +40,7 @@ class TorchScores:
         logits: bool = False,
     ) -> None:
         self._torch = needed("torch", "torch")
-        codes = explainer._fitted.ground.codes  # noqa: SLF001 - the training rows it has learnt
+        codes = explainer.engine.fitted.ground.codes
         embedding = learn_embedding(explainer.schema, codes, prepare or Matrix())
         weight = next(module.parameters(), None)
         self.device = self._torch.device("cpu") if weight is None else weight.device

@@ -49,7 +49,7 @@ class TreeScores:
             device = "cuda" if self._torch.cuda.is_available() else "cpu"
         self._place = place_named(device)
         self.device = self._place.device
-        fitted = explainer._fitted  # noqa: SLF001 - the model and rows it has learnt
+        fitted = explainer.engine.fitted
         if model is None:
             model = getattr(fitted.oracle.ask, "__self__", fitted.oracle.ask)
         model = model.original if isinstance(model, Quick) else model
@@ -98,7 +98,7 @@ class TreeScores:
 
     def _check(self, explainer: Explainer, codes: Array) -> None:
         """Raise unless the explainer's own model scores some training rows the same."""
-        oracle = explainer._fitted.oracle.own  # noqa: SLF001 - the model itself
+        oracle = explainer.engine.fitted.oracle.own
         told = oracle(explainer.schema.frame(codes), len(codes)).scores
         made = on_host(self(codes)).astype(float)
         if made.ndim == 1:

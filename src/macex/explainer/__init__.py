@@ -1,4 +1,4 @@
-"""The four stages joined, and the object that people meet."""
+"""The object that people meet: a model and its training rows, ready to be asked."""
 
 from __future__ import annotations
 

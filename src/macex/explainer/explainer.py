@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-import numpy as np
-
-from macex.ask.compiling import check as check_constraints
+from macex.ask.compiling import check
 from macex.ask.constraints import Constraints
-from macex.ask.goals import AboveRow, Band, Goal, compile_goals, resolve
+from macex.ask.question import Question, read_constraints
 from macex.audit import Audit
-from macex.errors import ConstraintError, GoalError, ModelError, OptionError
-from macex.explainer.assemble import assemble
-from macex.explainer.blocks import blocks, part_of
-from macex.explainer.call import check_call, deadline_after
-from macex.explainer.fitted import Fitted, fit
-from macex.explainer.options import read_options
-from macex.explainer.pipeline import Asked, Outcome, answer, remembering
+from macex.engine.batch import Batch
+from macex.engine.engine import Engine
+from macex.engine.fitted import fit
+from macex.engine.options import check_classes, read_options
+from macex.engine.progress import reporter
+from macex.engine.recording import Recorder
+from macex.errors import ModelError
 from macex.explainer.populations import Populations
-from macex.explainer.progress import Progress, reporter
-from macex.explainer.recording import Recorder
-from macex.explainer.repeats import answered_once
-from macex.explainer.retrying import retried
-from macex.explainer.sturdy import sturdiness
+from macex.explainer.saving import save
 from macex.explanation import Explanation, Explanations
-from macex.models.asking import Asker
 from macex.render.names import Name
-from macex.schema import Array, Rows, Schema
+from macex.schema import Array, Schema
 from macex.version import __version__
 
 
@@ -103,11 +94,29 @@ class Explainer(Populations):
             sample=sample,
         )
         check_classes(classes)
-        self.schema = Schema.infer(data, schema)
-        self.constraints = _constraints(constraints)
-        self._fitted: Fitted = fit(model, self.schema.read(data), self.schema, classes, options)
-        check_constraints(self.constraints, self._fitted.ground)
-        self._recorder = None if audit is None else Recorder(audit, self)
+        known = Schema.infer(data, schema)
+        given = read_constraints(constraints)
+        fitted = fit(model, known.read(data), known, classes, options)
+        check(given, fitted.ground)
+        self.engine = Engine(fitted, given)
+        self.recorder = None if audit is None else Recorder(audit, self.engine)
+
+    @classmethod
+    def of(cls, engine: Engine, recorder: Recorder | None = None) -> Self:
+        """The explainer that stands on an engine."""
+        explainer = object.__new__(cls)
+        explainer.engine, explainer.recorder = engine, recorder
+        return explainer
+
+    @property
+    def schema(self) -> Schema:
+        """What a row is."""
+        return self.engine.schema
+
+    @property
+    def constraints(self) -> Constraints:
+        """What may change, for every call."""
+        return self.engine.constraints
 
     @property
     def columns(self) -> list[str]:
@@ -117,17 +126,17 @@ class Explainer(Populations):
     @property
     def classes(self) -> tuple[object, ...] | None:
         """The labels the model decides between; None for a bare score."""
-        return self._fitted.outlook.classes
+        return self.engine.classes
 
     @property
     def method(self) -> str:
         """The name of the search."""
-        return self._fitted.options.method_name
+        return self.engine.options.method_name
 
     @property
     def neighbors_recall(self) -> float | None:
         """The measured share of nearest rows that an index finds; None where all are compared."""
-        return getattr(self._fitted.approximate, "recall", None)
+        return getattr(self.engine.fitted.approximate, "recall", None)
 
     def explain(
         self,
@@ -163,149 +172,51 @@ class Explainer(Populations):
             measure it only.
         also : other models, e.g. refits, that must agree with every answer.
         """
-        check_call(n, max_rows, timeout_s, margin, on_error, diagnose=diagnose)
-        read = self.schema.read(rows)
-        wished = self._wished(constraints, len(read))
-        asked = Asked(
-            rows=read,
-            goals=self._goals(want, len(read)),
-            constraints=wished,
-            count=int(n),
-            margin=float(margin),
-            max_rows=None if max_rows is None else int(max_rows),
-            deadline=deadline_after(timeout_s),
-            keep=on_error == "keep",
-            sturdy=sturdiness(self._fitted, robust, also),
+        question = Question(
+            n=n,
+            want=want,
+            constraints=constraints,
+            max_rows=max_rows,
+            timeout_s=timeout_s,
+            margin=margin,
+            diagnose=diagnose,
+            on_error=on_error,
+            robust=robust,
+            also=also,
         )
-        record = None if self._recorder is None else self._recorder.of(asked, diagnose=diagnose)
-        with reporter(progress, len(read)) as report:
-            items = self._explained(asked, report)
-        if diagnose:
-            items = self._diagnosed(asked, items)
+        return self.ask(rows, question, progress)
+
+    def ask(self, rows: Any, question: Question, progress: Any = None) -> Explanations:
+        """`explain`, with its arguments in one value."""
+        batch = self.engine.batch(rows, question)
+        record = None if self.recorder is None else self.recorder.of(batch)
+        with reporter(progress, len(batch)) as report:
+            try:
+                items = self.engine.explain(batch, report)
+            except ModelError as error:
+                error.partial = self._explanations(error.partial or [], batch)
+                raise
         if record is not None:
             record(items)
-        return self._explanations(items, asked)
+        return self._explanations(items, batch)
 
-    def _explained(self, asked: Asked, report: Progress) -> list[Explanation]:
-        """Equal questions are answered once."""
-        return answered_once(asked, lambda part: self._by_block(part, report), report)
-
-    def _by_block(self, asked: Asked, report: Progress) -> list[Explanation]:
-        """Block by block, so that memory stays flat at any number of rows."""
-        done: dict[int, Explanation] = {}
-        asked = remembering(self._fitted, asked)
-        for places, part in blocks(asked, len(self.schema.columns), self._fitted.singles):
-            began = time.perf_counter()
-            try:
-                outcome = self._answered(part)
-            except ModelError as error:
-                whole = next(place for place in range(len(asked.rows)) if place not in done)
-                error.partial = self._explanations([done[place] for place in range(whole)], asked)
-                raise
-            made = assemble(self._fitted, outcome, time.perf_counter() - began)
-            if outcome.checked.fragile.any():
-                made = retried(self._fitted, part, outcome.checked.fragile, made)
-            done.update(zip(places.tolist(), made, strict=True))
-            report(len(done))
-        return [done[place] for place in range(len(asked.rows))]
-
-    def _answered(self, asked: Asked) -> Outcome:
-        """The batch answered, as arrays."""
-        return answer(self._fitted, asked)
-
-    def _diagnosed(self, asked: Asked, items: list[Explanation]) -> list[Explanation]:
-        """Name, for rows without an answer, each single constraint that stands in the way."""
-        relief: dict[int, list[str]] = {
-            i: []
-            for i, item in enumerate(items)
-            if item.status != "found" and np.isfinite(item.score)
-        }
-        cut = dict.fromkeys(relief, False)
-        tests: dict[tuple[int, str], dict[int, Constraints]] = {}
-        for place in relief:
-            for turn, (text, without) in enumerate(asked.constraints[place].parts()):
-                tests.setdefault((turn, text), {})[place] = without
-        for (_, text), relaxed in tests.items():
-            places = np.array(list(relaxed))
-            trial = replace(part_of(asked, places), constraints=list(relaxed.values()), count=1)
-            for place, item in zip(
-                places.tolist(), self._explained(trial, lambda _: None), strict=True
-            ):
-                if item.status == "found":
-                    relief[place].append(text)
-                cut[place] |= item.status == "budget"
-        return [
-            replace(
-                item,
-                diagnosis=tuple(relief[i]),
-                reason=with_relief(item.reason, relief[i], cut=cut[i]),
-            )
-            if i in relief
-            else item
-            for i, item in enumerate(items)
-        ]
-
-    def _explanations(self, items: list[Explanation], asked: Asked) -> Explanations:
-        options = self._fitted.options
+    def _explanations(self, items: list[Explanation], batch: Batch) -> Explanations:
+        options = self.engine.options
         meta = {
             "version": __version__,
             "method": self.method,
             "prefer": options.prefer,
             "seed": options.random_state,
-            "n": asked.count,
+            "n": batch.count,
         }
-        return Explanations(items, options.names, meta, asked.rows, self._planner(asked))
-
-    def _wished(self, given: Any, count: int) -> list[Constraints]:
-        """The constraints of every row: the explainer's and the call's."""
-        if given is None or isinstance(given, (Constraints, Mapping)):
-            merged = self._merged(given)
-            return [merged] * count
-        if isinstance(given, str) or not isinstance(given, Iterable):
-            raise ConstraintError(f"constraints= takes Constraints or one per row, not {given!r}")
-        per_row = list(given)
-        if len(per_row) != count:
-            raise ConstraintError(
-                f"constraints= has {len(per_row)} entries for {count} rows: give one per row"
-            )
-        merged_by_value: dict[int, Constraints] = {}
-        for one in per_row:
-            if id(one) not in merged_by_value:
-                merged_by_value[id(one)] = self._merged(one)
-        return [merged_by_value[id(one)] for one in per_row]
-
-    def _merged(self, given: Any) -> Constraints:
-        if given is None:
-            return self.constraints
-        merged = self.constraints.merge(_constraints(given))
-        check_constraints(merged, self._fitted.ground)
-        return merged
-
-    def _goals(self, want: Any, count: int) -> list[Goal]:
-        goals = resolve(want, count)
-        if isinstance(want, AboveRow):
-            return [self._above(want)] * count
-        return [self._above(goal) if isinstance(goal, AboveRow) else goal for goal in goals]
-
-    def _above(self, goal: AboveRow) -> Goal:
-        row: Rows = self.schema.read(goal.row)
-        if len(row) != 1:
-            raise GoalError(f"above_row() takes one row, not {len(row)}")
-        answers, _ = Asker(self._fitted.oracle, self.schema, row)(row.codes, np.zeros(1, int))
-        outlook = self._fitted.outlook
-        score = outlook.rounded(answers.scores[0, outlook.output(goal.label)])
-        return Band(low=float(score), open_low=True, label=goal.label)
+        return Explanations(items, options.names, meta, batch.rows, self._planner(batch))
 
     def score(self, rows: Any, want: Any = None) -> Array:
         """The model's score for every row, read toward a goal as in explanations.
 
         With `want=None` that is toward any decision but the row's own.
         """
-        read = self.schema.read(rows)
-        at = np.arange(len(read))
-        answers, _ = Asker(self._fitted.oracle, self.schema, read)(read.codes, at)
-        goals = compile_goals(self._goals(want, len(read)), answers, self._fitted.outlook, 1e-6)
-        return goals.judge(answers, at).score
+        return self.engine.score(rows, want)
 
     def save(self, path: Any, *, private: bool = False) -> None:
         """Write everything but the model to one file; `macex.load(path, model)` reads it.
@@ -313,58 +224,25 @@ class Explainer(Populations):
         With `private` no training row is written, only how often each column has which value.
         Then plausibility, support and copies are not known, and groups cannot be used.
         """
-        from macex.explainer.saving import save
-
-        save(self, path, private=private)
+        save(self.engine, path, private=private)
 
     def __repr__(self) -> str:
         what = "a score" if self.classes is None else f"classes {', '.join(map(str, self.classes))}"
-        rows = f"{len(self.columns)} columns, {len(self._fitted.ground.codes)} training rows"
-        near = f", {self._fitted.approximate.text}" if self._fitted.approximate else ""
+        rows = f"{len(self.columns)} columns, {len(self.engine.fitted.ground.codes)} training rows"
+        near = f", {self.engine.fitted.approximate.text}" if self.engine.fitted.approximate else ""
         return f"Explainer({rows}, {what}, method={self.method!r}{near})"
 
     def _repr_html_(self) -> str:
         from macex.render.html import facts_fragment
 
-        options, classes = self._fitted.options, self.classes
+        options, classes = self.engine.options, self.classes
         facts = {
             "decides": "a score" if classes is None else ", ".join(map(str, classes)),
-            "learned from": f"{len(self._fitted.ground.codes):,} rows",
+            "learned from": f"{len(self.engine.fitted.ground.codes):,} rows",
             "columns": ", ".join(self.columns),
             "constraints": "; ".join(text for text, _ in self.constraints.parts()) or "none",
             "search": options.method_name,
-            "neighbours": getattr(self._fitted.approximate, "text", "all rows compared"),
+            "neighbours": getattr(self.engine.fitted.approximate, "text", "all rows compared"),
             "prefers": options.prefer,
         }
         return facts_fragment("Explainer", facts)
-
-
-def check_classes(classes: Any) -> None:
-    """Raise unless the classes are distinct names, or None."""
-    if classes is None:
-        return
-    if isinstance(classes, str) or not isinstance(classes, Iterable):
-        raise OptionError(f"classes names the model's outputs in order, not {classes!r}")
-    names = list(classes)
-    if len(set(map(repr, names))) < len(names) or not names:
-        raise OptionError(f"classes must be distinct names, one for each output, not {names!r}")
-
-
-def _constraints(given: Any) -> Constraints:
-    if given is None:
-        return Constraints()
-    if isinstance(given, Constraints):
-        return given
-    if isinstance(given, Mapping):
-        return Constraints.from_dict(given)
-    raise ConstraintError(f"constraints= takes Constraints(...), not {type(given).__name__}")
-
-
-def with_relief(reason: str | None, relief: list[str], *, cut: bool) -> str:
-    """A reason for no answer, and the constraints that stand in the way."""
-    said = reason or ""
-    if not relief and cut:
-        return f"{said} Rows or time ran out before every constraint could be tried without."
-    if not relief:
-        return f"{said} No single constraint, if dropped, would give an answer."
-    return f"{said} Dropping one of these would give an answer: {'; '.join(relief)}."

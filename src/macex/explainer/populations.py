@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from macex.cohort.bias import Bias
-    from macex.cohort.picture import Picture
-    from macex.cohort.plans import Plan
-    from macex.cohort.recourse import Recourse
-    from macex.explainer.explainer import Explainer
-    from macex.explainer.pipeline import Asked
-    from macex.explanation.batch import Planner
-
-
-def _common_actions(explainer: Explainer, asked: Asked, places: Sequence[int]) -> Plan | None:
-    from macex.cohort.common_actions import common_actions
-
-    return common_actions(explainer, asked, places)
+from macex.cohort.bias import Bias, bias
+from macex.cohort.common_actions import common_actions
+from macex.cohort.picture import Picture, picture
+from macex.cohort.plans import Plan, plan
+from macex.cohort.recourse import Recourse, recourse
+from macex.engine.batch import Batch
+from macex.engine.engine import Engine
+from macex.explanation.batch import Planner
 
 
 class Populations:
     """Questions about many rows at once."""
+
+    engine: Engine
 
     def plan(
         self,
@@ -58,10 +53,8 @@ class Populations:
         >>> plan.actions[0].moves, plan.coverage
         ((Move(column='hours', to=46, by=None),), 1.0)
         """
-        from macex.cohort.plans import plan
-
         return plan(
-            cast("Explainer", self),
+            self.engine,
             rows,
             want=want,
             actions=actions,
@@ -70,14 +63,14 @@ class Populations:
             constraints=constraints,
         )
 
-    def _planner(self, asked: Asked) -> Planner | None:
+    def _planner(self, batch: Batch) -> Planner | None:
         """What makes the plan of a call's summary; None where the call has bounds a plan has not.
 
         Those are a limit of rows or time, and answers that must be sturdy.
         """
-        if asked.max_rows is not None or asked.deadline is not None or asked.sturdy:
+        if batch.max_rows is not None or batch.deadline is not None or batch.sturdy:
             return None
-        return partial(_common_actions, cast("Explainer", self), asked)
+        return partial(common_actions, self.engine, batch)
 
     def bias(
         self,
@@ -99,10 +92,8 @@ class Populations:
         explained : at most so many rows, evenly spaced, are explained; decisions are flipped for
             all of them.
         """
-        from macex.cohort.bias import bias
-
         return bias(
-            cast("Explainer", self),
+            self.engine,
             rows,
             protected=protected,
             want=want,
@@ -128,10 +119,8 @@ class Populations:
         by : a column, or a label for each row: counts for each group.
         diagnose : also count which constraint takes the answer from how many.
         """
-        from macex.cohort.recourse import recourse
-
         return recourse(
-            cast("Explainer", self),
+            self.engine,
             rows,
             want=want,
             constraints=constraints,
@@ -161,10 +150,8 @@ class Populations:
         explained : at most so many rows, evenly spaced, are looked at.
         shap : mean |SHAP| by column, or SHAP values of shape (rows, columns), to set beside.
         """
-        from macex.cohort.picture import picture
-
         return picture(
-            cast("Explainer", self),
+            self.engine,
             rows,
             want=want,
             constraints=constraints,

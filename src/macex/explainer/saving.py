@@ -10,7 +10,6 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,67 +20,45 @@ from macex.ask.answers import Answers, Outlook
 from macex.ask.constraints import Constraints
 from macex.ask.ground import Ground
 from macex.audit import Audit
+from macex.engine.engine import Engine
+from macex.engine.fitted import Fitted
+from macex.engine.option_documents import options_read, written_options
+from macex.engine.recording import Recorder
+from macex.engine.tree_cells import grid_of
 from macex.errors import OptionError, SavedError
-from macex.explainer.fitted import Fitted
-from macex.explainer.options import Options, read_options
-from macex.explainer.tree_cells import grid_of
 from macex.models.asking import CHUNK_ROWS
 from macex.models.oracle import Oracle, consult
 from macex.render.files import write_whole
-from macex.render.names import Name
 from macex.schema import Array, Schema
 from macex.stages.approximate import arrays_of
-from macex.stages.candidates import Both, Domain, Neighbors
-from macex.stages.finetune.descent import GradientlessDescent
-from macex.stages.finetune.section import Section
-from macex.stages.search.exhaustive import Exhaustive
-from macex.stages.search.gradientless import GradientlessSearch
-from macex.stages.search.reinforce import Reinforce
-from macex.stages.selection import Selection
-from macex.stages.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from macex.explainer.explainer import Explainer
 
 FORMAT = "macex.explainer/2"
-STAGES: dict[str, Callable[..., Any]] = {
-    kind.__name__: kind
-    for kind in (
-        Both,
-        Domain,
-        Exhaustive,
-        GradientlessDescent,
-        GradientlessSearch,
-        Neighbors,
-        Reinforce,
-        Section,
-        Selection,
-        Thresholds,
-    )
-}
 ARRAYS = ("codes", "scores", "decision")
 NEIGHBORS = "neighbors."  # what the arrays of an approximate index are called first
 
 
-def save(explainer: Explainer, path: Any, *, private: bool = False) -> None:
+def save(engine: Engine, path: Any, *, private: bool = False) -> None:
     """Write an explainer, all but its model; nothing half-written is left under `path`.
 
     With `private` the rows are taken apart: see `scattered`.
     """
-    fitted: Fitted = explainer._fitted  # noqa: SLF001 - the other half of the class
+    fitted = engine.fitted
     if callable(fitted.options.distance):
         raise OptionError("an explainer with a distance function of its own cannot be saved")
     if getattr(fitted.options.candidates, "trees", None) is not None:
         raise OptionError("an explainer with Thresholds(trees=...) cannot be saved: trees are code")
     document = {
         "format": FORMAT,
-        "schema": explainer.schema.to_dict(),
-        "constraints": explainer.constraints.to_dict(),
+        "schema": engine.schema.to_dict(),
+        "constraints": engine.constraints.to_dict(),
         "options": written_options(fitted.options),
         "outlook": asdict(fitted.outlook),
         "private": private or fitted.ground.private,
     }
-    codes, answers = scattered(explainer) if private else (fitted.ground.codes, fitted.answers)
+    codes, answers = scattered(engine) if private else (fitted.ground.codes, fitted.answers)
     arrays = dict(zip(ARRAYS, (codes, answers.scores, answers.decision), strict=True))
     if fitted.approximate is not None and not private:
         made = arrays_of(fitted.approximate)
@@ -95,14 +72,14 @@ def save(explainer: Explainer, path: Any, *, private: bool = False) -> None:
     write_whole(Path(path), packed.getvalue())
 
 
-def scattered(explainer: Explainer) -> tuple[Array, Answers]:
+def scattered(engine: Engine) -> tuple[Array, Answers]:
     """The training values of every column in an order of its own, and the model's answers for that.
 
     How often each value occurs is kept, which values occur together is not: every column is sorted,
     which forgets whose values they were, and only then shuffled.
     """
-    fitted: Fitted = explainer._fitted  # noqa: SLF001 - the other half of the class
-    if explainer.constraints.groups:
+    fitted = engine.fitted
+    if engine.constraints.groups:
         raise OptionError(
             "private=True stores no rows, and the constraints have groups, which move to "
             "combinations of whole rows: save an explainer without groups"
@@ -127,7 +104,6 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
     every explanation is recorded.
     """
     from macex.explainer.explainer import Explainer
-    from macex.explainer.recording import Recorder
 
     document, arrays = _opened(Path(path))
     try:
@@ -139,8 +115,6 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
     except Exception as error:
         raise SavedError(f"{path} is not a whole explainer: {error!r}") from error
     ground = Ground(schema, arrays["codes"], bool(document.get("private", False)))
-    explainer = object.__new__(Explainer)
-    explainer.schema, explainer.constraints = schema, constraints
     sample = np.unique(np.linspace(0, len(ground.codes) - 1, 1000).astype(int))
     answers = Answers(arrays["scores"], arrays["decision"])
     now = _asked_again(model, schema.frame(ground.codes[sample]), len(sample), outlook, path)
@@ -149,13 +123,12 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
     grid = grid_of(model, oracle, ground, answers, options)
     kept = {part.removeprefix(NEIGHBORS): a for part, a in arrays.items() if part not in ARRAYS}
     try:
-        explainer._fitted = Fitted(oracle, ground, answers, options, grid, kept)
+        engine = Engine(Fitted(oracle, ground, answers, options, grid, kept), constraints)
     except (KeyError, ValueError, RuntimeError) as error:
         raise SavedError(f"{path} is not a whole explainer: {error}") from error
     if audit is not None and not isinstance(audit, Audit):
         audit = Audit(audit, explainer=path)
-    explainer._recorder = None if audit is None else Recorder(audit, explainer)
-    return explainer
+    return Explainer.of(engine, None if audit is None else Recorder(audit, engine))
 
 
 def _check_shapes(arrays: dict[str, Any], columns: int, width: int) -> None:
@@ -212,33 +185,3 @@ def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             f"{path} has the format {document.get('format')!r}; this version reads {FORMAT!r}"
         )
     return document, arrays
-
-
-def written_options(options: Options) -> dict[str, Any]:
-    """The options as JSON, each stage with its name."""
-    plain = {"prefer", "distance", "fallback", "random_state", "sample"}
-    names = {c: asdict(n) if isinstance(n, Name) else n for c, n in options.names.items()}
-    return {
-        name: value if name in plain else _stage(value)
-        for name, value in vars(options).items()
-        if name != "names"
-    } | {"names": names}
-
-
-def _stage(stage: Any) -> Any:
-    return None if stage is None else {"stage": type(stage).__name__, **asdict(stage)}
-
-
-def options_read(stored: dict[str, Any]) -> Options:
-    """The options that were written."""
-    return read_options(**{name: _unstage(value) for name, value in stored.items()})
-
-
-def _unstage(value: Any) -> Any:
-    if not isinstance(value, dict) or "stage" not in value:
-        return value
-    parts: dict[str, Any] = {k: v for k, v in value.items() if k != "stage"}
-    parts = {k: tuple(v) if isinstance(v, list) else v for k, v in parts.items()}
-    if value["stage"] == "Both":
-        parts = {"neighbors": Neighbors(**parts["neighbors"]), "domain": Domain(**parts["domain"])}
-    return STAGES[value["stage"]](**parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +14,17 @@ Records = list[dict[str, Any]]
 
 def audit_path(explainer: Explainer) -> Path | None:
     """The file to which an explainer records, if it does."""
-    recorder = explainer._recorder  # noqa: SLF001 - runs record in its place
+    recorder = explainer.recorder
     return None if recorder is None else Path(recorder.path)
 
 
 def collecting(explainer: Explainer) -> tuple[Explainer, Records]:
     """The explainer as one that puts its records into a list instead of its audit."""
     records: Records = []
-    recorder = explainer._recorder  # noqa: SLF001 - runs record in its place
+    recorder = explainer.recorder
     if recorder is None:
         return explainer, records
-    quiet = copy(explainer)
-    quiet._recorder = recorder.into(records.extend)  # noqa: SLF001 - the same
-    return quiet, records
+    return Explainer.of(explainer.engine, recorder.into(records.extend)), records
 
 
 def intention(path: Path, note: dict[str, Any], records: Records) -> bytes:

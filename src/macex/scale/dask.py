@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from macex.ask.constraints import Constraints
+from macex.ask.question import Question
 from macex.explainer import Explainer
 from macex.models.optional import needed
+from macex.scale.chunks import ChunkExplainer
 from macex.scale.partition import Partition, refuse_other
-from macex.scale.question import Question
 from macex.scale.text import as_trained
 from macex.scale.threads import limited_threads
 
@@ -28,7 +29,7 @@ def explain(
     diagnose: bool = False,
     on_error: str = "keep",
     robust: float | None = None,
-    also: Sequence[Any] = (),
+    also: Iterable[Any] = (),
 ) -> Any:
     """A Dask DataFrame of answers for the rows of another, made when it is computed.
 
@@ -47,9 +48,17 @@ def explain(
     delayed = needed("dask", "dask").delayed
     refuse_other(ddf, "map_partitions", "a Dask DataFrame")
     question = Question(
-        explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
+        n=n,
+        want=want,
+        constraints=constraints,
+        max_rows=max_rows,
+        margin=margin,
+        diagnose=diagnose,
+        on_error=on_error,
+        robust=robust,
+        also=also,
     )
-    partition = Partition.of(question, list(ddf.columns))
+    partition = Partition.of(ChunkExplainer(explainer, question), list(ddf.columns))
     meta = partition.empty(ddf._meta)  # noqa: SLF001 - Dask's own way to ask for it
     return ddf.map_partitions(_explained, delayed(partition, pure=True), meta=meta)
 
@@ -61,7 +70,7 @@ def _explained(frame: pd.DataFrame, partition: Partition) -> pd.DataFrame:
 
 def _as_trained(frame: pd.DataFrame, partition: Partition) -> pd.DataFrame:
     """Objects that Dask made text of, such as truth values beside missing ones, as they were."""
-    columns, made = partition.question.explainer.schema.frame_columns, frame.copy(deep=False)
+    columns, made = partition.chunks.explainer.schema.frame_columns, frame.copy(deep=False)
     known = {column.name: column for column in columns if column.types != {str}}
     for label in frame.columns:
         column = known.get(str(label))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -17,18 +17,19 @@ from typing import IO, Any
 import pandas as pd
 
 from macex.ask.constraints import Constraints
+from macex.ask.question import Question
 from macex.ask.stated import goal_stated
+from macex.engine.fingerprint import fingerprint, others_marked
 from macex.errors import DataError, OptionError, require_count
 from macex.explainer import Explainer
-from macex.explainer.fingerprint import fingerprint, others_marked
 from macex.explanation.json import plain
 from macex.scale.auditing import audit_path
+from macex.scale.chunks import ChunkExplainer
 from macex.scale.layout import answers_layout, changes_layout
 from macex.scale.names import names_type
 from macex.scale.partition import CHUNK
 from macex.scale.parts import DONE, PART, Folder, Parts
 from macex.scale.progress import Progress, reporting
-from macex.scale.question import Question
 from macex.scale.reading import Chunk, count_rows, dropped, raw_chunks, require
 from macex.scale.sources import Fault, Origin, content_hash, files_of, hidden, refuse_source
 from macex.scale.task import (
@@ -101,7 +102,7 @@ class _Run:
 
     def _sound(self, size: int) -> Iterator[Chunk]:
         """The chunks that have the columns they should; what cannot be read is noted."""
-        strict = not self.task.question.keeps
+        strict = not self.task.chunks.keeps
         alone, other = len(files_of(self.origin)) == 1, set()
         for part in raw_chunks(self.origin, size, strict=strict):
             if isinstance(part, Fault):
@@ -156,7 +157,7 @@ def explain_file(
     diagnose: bool = False,
     on_error: str = "keep",
     robust: float | None = None,
-    also: Sequence[Any] = (),
+    also: Iterable[Any] = (),
     drop: Sequence[str] = (),
     index: str | None = None,
     form: str | None = None,
@@ -194,7 +195,15 @@ def explain_file(
     """
     began = time.perf_counter()
     question = Question(
-        explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
+        n=n,
+        want=want,
+        constraints=constraints,
+        max_rows=max_rows,
+        margin=margin,
+        diagnose=diagnose,
+        on_error=on_error,
+        robust=robust,
+        also=also,
     )
     path = Path(out) if isinstance(out, str | Path) else None
     written = _form(explainer, path, form, changes=changes, index=index, formula_safe=formula_safe)
@@ -210,7 +219,9 @@ def explain_file(
     with reporting(progress) as report:
         inside = (lambda done: report(done, total)) if workers == 1 else None
         less = (drop,) if isinstance(drop, str) else tuple(drop)
-        task = FileTask(question, written or Parquet(), less, index, inside)
+        task = FileTask(
+            ChunkExplainer(explainer, question), written or Parquet(), less, index, inside
+        )
         run = _Run(task, source, report, total, workers)
         if written is None:
             _page(run, path)
@@ -326,19 +337,19 @@ def _into_parts(run: _Run, size: int, parts: Parts) -> None:
 
 def _job(run: _Run, chunk: int, *, changes: bool) -> dict[str, Any]:
     """What must be the same for a run to be continued."""
-    question, task = run.task.question, run.task
+    task, question = run.task, run.task.chunks.question
     constraints = question.constraints or {}
     if isinstance(constraints, Constraints):
         constraints = constraints.to_dict()
     return {
-        "explainer": fingerprint(task.explainer),
+        "explainer": fingerprint(task.explainer.engine),
         "explainer's constraints": repr(task.explainer.constraints),
         "rows": content_hash(run.origin),
         "form": type(task.form).__name__,
-        "goal": goal_stated(question.goal),
+        "goal": goal_stated(task.chunks.goal),
         "constraints": plain(constraints),
         "chunk": chunk,
         "layout": plain((task.drop, task.index, changes, task.form and task.form.formula_safe)),
-        "also": others_marked(task.explainer, question.also),
+        "also": others_marked(task.explainer.engine, question.also),
         **{name: getattr(question, name) for name in SAME},
     }

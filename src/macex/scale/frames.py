@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from macex.ask.constraints import Constraints
+from macex.ask.question import Question
 from macex.errors import OptionError
 from macex.explainer import Explainer
-from macex.scale.question import Question
+from macex.scale.chunks import ChunkExplainer
 from macex.scale.workers import job_count, worked
 
 
@@ -33,7 +34,7 @@ def explain_frames(
     diagnose: bool = False,
     on_error: str = "keep",
     robust: float | None = None,
-    also: Sequence[Any] = (),
+    also: Iterable[Any] = (),
     jobs: int = 1,
 ) -> Iterator[Any]:
     """The answers for one frame of rows after another, each as `to_frame()` gives them.
@@ -60,14 +61,22 @@ def explain_frames(
     [[45, 0], [45, 1], [45, 2], [45, 3]]
     """
     question = Question(
-        explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
+        n=n,
+        want=want,
+        constraints=constraints,
+        max_rows=max_rows,
+        margin=margin,
+        diagnose=diagnose,
+        on_error=on_error,
+        robust=robust,
+        also=also,
     )
     if _is_table(frames) or not isinstance(frames, Iterable):
         raise OptionError(
             f"frames takes an iterable of frames, not a {type(frames).__name__}: for one frame "
             "there is explainer.explain(rows)"
         )
-    return worked(_answers, question, _numbered(frames), job_count(jobs))
+    return worked(_answers, ChunkExplainer(explainer, question), _numbered(frames), job_count(jobs))
 
 
 def _is_table(given: Any) -> bool:
@@ -83,8 +92,8 @@ def _numbered(frames: Iterable[Any]) -> Iterator[_Chunk]:
         start += 1 if isinstance(frame, Mapping | pd.Series) else len(frame)
 
 
-def _answers(question: Question, chunk: _Chunk) -> Any:
-    table = question.answers(chunk.frame).to_frame()
+def _answers(chunks: ChunkExplainer, chunk: _Chunk) -> Any:
+    table = chunks.answers(chunk.frame).to_frame()
     if isinstance(table, pd.DataFrame):
         table["cf.row"] += chunk.start
         return table

@@ -11,8 +11,8 @@ import pandas as pd
 from macex.errors import DataError, OptionError, closest
 from macex.explainer import Explainer
 from macex.scale.binary import undecimal
+from macex.scale.chunks import ChunkExplainer
 from macex.scale.layout import Layout, answers_layout
-from macex.scale.question import Question
 
 CHUNK = 4096
 
@@ -26,21 +26,21 @@ class Partition:
     position in a table that is spread over machines.
     """
 
-    question: Question
+    chunks: ChunkExplainer
     carried: tuple[Hashable, ...]
     layout: Layout
 
     @staticmethod
-    def of(question: Question, columns: Sequence[Hashable]) -> Partition:
+    def of(chunks: ChunkExplainer, columns: Sequence[Hashable]) -> Partition:
         """What explains the partitions of a table with these columns."""
-        if question.explainer._recorder is not None:  # noqa: SLF001 - a closer friend than callers
+        if chunks.explainer.recorder is not None:
             raise OptionError(
                 "an explainer with an audit writes to one file, which the workers of an engine do "
                 "not share: make it without audit="
             )
-        carried = carried_columns(question.explainer, columns)
-        fields = answers_layout(question.explainer).fields
-        return Partition(question, carried, Layout(tuple(f for f in fields if f.name != "cf.row")))
+        carried = carried_columns(chunks.explainer, columns)
+        fields = answers_layout(chunks.explainer).fields
+        return Partition(chunks, carried, Layout(tuple(f for f in fields if f.name != "cf.row")))
 
     def explain_chunk(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The answers for the rows of a frame."""
@@ -49,12 +49,12 @@ class Partition:
 
     def _explained(self, frame: pd.DataFrame) -> pd.DataFrame:
         called = _called(frame.columns)
-        schema = self.question.explainer.schema
+        schema = self.chunks.explainer.schema
         features = frame[[called[column.name] for column in schema.frame_columns]].copy(deep=False)
         for column in schema.frame_columns:
             label = called[column.name]
             features[label] = undecimal(features[label], column)
-        table = self.question.answers(features).to_frame()
+        table = self.chunks.answers(features).to_frame()
         beside = frame[list(self.carried)].take(table["cf.row"].to_numpy())
         answers = self.layout.typed(table.set_axis(map(str, table.columns), axis=1))
         made = {label: beside[label].array for label in beside}

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from macex.ask.constraints import Constraints
+from macex.ask.question import Question
 from macex.errors import DataError, require_count
 from macex.explainer import Explainer
 from macex.models.optional import needed
 from macex.scale.binary import framed
+from macex.scale.chunks import ChunkExplainer
 from macex.scale.partition import CHUNK, Partition, refuse_other
-from macex.scale.question import Question
 from macex.scale.threads import restrain
 
 
@@ -27,7 +28,7 @@ def explain(
     diagnose: bool = False,
     on_error: str = "keep",
     robust: float | None = None,
-    also: Sequence[Any] = (),
+    also: Iterable[Any] = (),
     workers: int | None = None,
 ) -> Any:
     """A Ray dataset of answers for the rows of another, made when it is used.
@@ -48,7 +49,15 @@ def explain(
     """
     data = needed("ray.data", "ray")
     question = Question(
-        explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
+        n=n,
+        want=want,
+        constraints=constraints,
+        max_rows=max_rows,
+        margin=margin,
+        diagnose=diagnose,
+        on_error=on_error,
+        robust=robust,
+        also=also,
     )
     refuse_other(dataset, "map_batches", "a Ray dataset")
     if workers is not None:
@@ -56,7 +65,7 @@ def explain(
     schema = dataset.schema()
     if schema is None:
         raise DataError("the dataset has no rows and no columns: there is nothing to explain")
-    partition = Partition.of(question, schema.names)
+    partition = Partition.of(ChunkExplainer(explainer, question), schema.names)
     pool = (
         data.ActorPoolStrategy(min_size=1)
         if workers is None
@@ -76,7 +85,7 @@ class _Worker:
     """An actor: it gets the explainer when it is made."""
 
     def __init__(self, partition: Partition) -> None:
-        restrain(partition.question.explainer, 1)
+        restrain(partition.chunks.explainer, 1)
         self.partition = partition
 
     def __call__(self, table: Any) -> Any:

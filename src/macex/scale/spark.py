@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -10,11 +10,12 @@ from typing import Any
 import pandas as pd
 
 from macex.ask.constraints import Constraints
+from macex.ask.question import Question
 from macex.explainer import Explainer
 from macex.models.optional import needed
+from macex.scale.chunks import ChunkExplainer
 from macex.scale.layout import Field, Layout
 from macex.scale.partition import Partition, refuse_other
-from macex.scale.question import Question
 from macex.scale.threads import restrain
 from macex.schema import Column
 
@@ -33,7 +34,7 @@ def explain(
     diagnose: bool = False,
     on_error: str = "keep",
     robust: float | None = None,
-    also: Sequence[Any] = (),
+    also: Iterable[Any] = (),
 ) -> Any:
     """A Spark DataFrame of answers for the rows of another, made when it is used.
 
@@ -50,10 +51,18 @@ def explain(
         fails on, has no answer unless `on_error="raise"`.
     """
     question = Question(
-        explainer, n, want, constraints, max_rows, margin, diagnose, on_error, robust, also
+        n=n,
+        want=want,
+        constraints=constraints,
+        max_rows=max_rows,
+        margin=margin,
+        diagnose=diagnose,
+        on_error=on_error,
+        robust=robust,
+        also=also,
     )
     refuse_other(df, "mapInPandas", "a Spark DataFrame")
-    task = _Task.of(df, Partition.of(question, df.columns))
+    task = _Task.of(df, Partition.of(ChunkExplainer(explainer, question), df.columns))
     made = _sent(df, task).mapInPandas(_work(df, task), task.schema(df))
     return _received(made, task)
 
@@ -109,7 +118,7 @@ class _Task:
     def explained(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The answers for rows as they travel, as they travel."""
         frame = frame.set_axis(self.names, axis=1)
-        for column in self.partition.question.explainer.schema.frame_columns:
+        for column in self.partition.chunks.explainer.schema.frame_columns:
             if column.name in self.instants:
                 frame[column.name] = self._times(frame[column.name], column)
         table = self.partition.explain_chunk(frame)
@@ -181,7 +190,7 @@ def _explained(given: Any, frames: Frames) -> Frames:
 def _opened(packed: Any) -> _Task:
     """The explainer that was broadcast; a worker keeps it for all its tasks."""
     task: _Task = needed("pyspark.cloudpickle", "spark").loads(packed.value)
-    restrain(task.partition.question.explainer, 1)
+    restrain(task.partition.chunks.explainer, 1)
     return task
 
 

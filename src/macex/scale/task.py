@@ -13,7 +13,7 @@ from macex.errors import DataError, OptionError, SchemaError, closest
 from macex.explainer import Explainer
 from macex.explanation import Explanations
 from macex.scale.auditing import Records, collecting
-from macex.scale.question import Question
+from macex.scale.chunks import ChunkExplainer
 from macex.scale.reading import Chunk, require
 from macex.scale.writing import Form
 
@@ -40,7 +40,7 @@ class Done(NamedTuple):
 class FileTask:
     """How the chunks of a run are read, asked and written."""
 
-    question: Question
+    chunks: ChunkExplainer
     form: Form
     drop: Sequence[str] = ()
     index: str | None = None
@@ -49,20 +49,20 @@ class FileTask:
     @property
     def explainer(self) -> Explainer:
         """Who is asked."""
-        return self.question.explainer
+        return self.chunks.explainer
 
     def part(self, todo: Todo) -> Done:
         """The part of the output that a chunk becomes."""
         quiet, records = collecting(self.explainer)
-        found, note = self.explained(todo.chunk, replace(self.question, explainer=quiet))
+        found, note = self.explained(todo.chunk, replace(self.chunks, explainer=quiet))
         content = self.form.part(found, todo.chunk.start, head=todo.at == 0)
         return Done(todo.at, content, {**note, "bytes": len(content)}, records)
 
     def explained(
-        self, chunk: Chunk, question: Question | None = None
+        self, chunk: Chunk, chunks: ChunkExplainer | None = None
     ) -> tuple[Explanations, dict[str, Any]]:
         """The explanations of a chunk, and a note of them."""
-        asked = question or self.question
+        asked = chunks or self.chunks
         frame = framed(asked.explainer, chunk, self.drop, self.index, strict=not asked.keeps)
         report = self.progress
         shown = None if report is None else lambda done, _: report(chunk.start + done)

@@ -29,7 +29,7 @@ def restrain(explainer: Explainer, threads: int) -> None:
     threadpool_limits(threads)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(threads)
-    ask = explainer._fitted.oracle.ask  # noqa: SLF001 - a worker's own copy
+    ask = explainer.engine.fitted.oracle.ask
     model: Any = getattr(ask, "__self__", ask)
     if hasattr(model, "get_params"):
         wide = [name for name in model.get_params() if name.split("__")[-1] == "n_jobs"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from macex.explainer.assemble import MOST_ACTIONS, minimal_of, reason_of, status_of
+from macex.engine.assemble import MOST_ACTIONS, minimal_of, reason_of, status_of
 from macex.explanation import Cost
 from macex.explanation.values import Over, Status
 from macex.schema import Array
@@ -50,7 +50,7 @@ def _explanation(
     miss: SeriesCounterfactual | None,
     per_row: float,
 ) -> SeriesExplanation:
-    outcome, cases = answered.outcome, answered.wish.cases
+    outcome, cases = answered.outcome, answered.batch.rows
     status, over = status_of(outcome, query, answers)
     minimal = False
     if answers:
@@ -60,7 +60,7 @@ def _explanation(
     return SeriesExplanation(
         label=fitted.label(int(outcome.own.decision[query])) if known else None,
         score=float(outcome.verdict.score[query]) if known else float("nan"),
-        goal=answered.wish.goals[query],
+        goal=answered.batch.goals[query],
         status=status,
         reason=None if answers else _reason(answered, query, status, over, miss),
         miss=miss,
@@ -86,7 +86,7 @@ def _reason(
     """Why a case has no answer; fixed times are no constraint of a column and are added here."""
     near = None if miss is None else miss.score
     said = reason_of(answered.outcome, query, status, over, near)
-    times = replace(SeriesConstraints(), fixed_times=answered.wish.constraints[query].fixed_times)
+    times = replace(SeriesConstraints(), fixed_times=answered.batch.constraints[query].fixed_times)
     more = "".join(f" Also in force: {text}." for text, _ in times.parts())
     return said.replace("No row that", "No sample that") + more
 
@@ -144,7 +144,7 @@ def _changes(
 
 def _unchanged(fitted: Fitted, answered: Answered, query: int) -> SeriesCounterfactual:
     """A case that is where it is wanted, as its own counterfactual."""
-    outcome, cases = answered.outcome, answered.wish.cases
+    outcome, cases = answered.outcome, answered.batch.rows
     own = np.asarray(cases.values[query])
     return SeriesCounterfactual(
         changes=(),

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from macex.ask.compiling import check as check_constraints
 from macex.ask.goals import AboveRow, Goal, resolve
+from macex.ask.question import Question
+from macex.engine.diagnosis import diagnosed
+from macex.engine.options import check_classes
+from macex.engine.progress import Progress, reporter, silent
 from macex.errors import ConstraintError, GoalError, ModelError
-from macex.explainer.call import check_call, deadline_after
-from macex.explainer.explainer import check_classes, with_relief
-from macex.explainer.progress import reporter
 from macex.series.assemble import assemble
 from macex.series.cases import channel_names, read_cases
 from macex.series.constraints import SeriesConstraints, read_constraints
 from macex.series.fitted import Fitted, fit
 from macex.series.options import read_options
-from macex.series.pipeline import Wish, answer
+from macex.series.pipeline import CaseBatch, answer
 from macex.series.values import SeriesExplanation, SeriesExplanations
 
 BLOCK_CELLS = 4_000_000
@@ -89,18 +89,18 @@ class SeriesExplainer:
         train = read_cases(X, layout)
         names = channel_names(channels, train.width)
         given = read_constraints(constraints, names)
-        self._fitted: Fitted = fit(model, train, names, classes, options)
+        self.fitted: Fitted = fit(model, train, names, classes, options)
         self.constraints = self._checked(given)
 
     @property
     def channels(self) -> list[str]:
         """The names of the channels."""
-        return list(self._fitted.names)
+        return list(self.fitted.names)
 
     @property
     def classes(self) -> tuple[object, ...] | None:
         """The labels the model decides between; None for a bare score."""
-        return self._fitted.outlook.classes
+        return self.fitted.outlook.classes
 
     def explain(
         self,
@@ -131,66 +131,65 @@ class SeriesExplainer:
         on_error : `"raise"`, or `"keep"` to give a case the model fails on a reason instead.
         progress : True for a progress bar, or a function of (done, total).
         """
-        check_call(n, max_rows, timeout_s, margin, on_error, diagnose=diagnose)
-        train = self._fitted.train
-        cases = read_cases(X, train.layout, train)
-        wish = Wish(
-            cases=cases,
-            goals=_goals(want, len(cases)),
-            constraints=self._wished(constraints, len(cases)),
-            count=int(n),
-            margin=float(margin),
-            max_rows=None if max_rows is None else int(max_rows),
-            deadline=deadline_after(timeout_s),
-            keep=on_error == "keep",
-            places=np.arange(len(cases)),
+        question = Question(
+            n=n,
+            want=want,
+            constraints=constraints,
+            max_rows=max_rows,
+            timeout_s=timeout_s,
+            margin=margin,
+            diagnose=diagnose,
+            on_error=on_error,
         )
-        with reporter(progress, len(cases)) as report:
-            items = self._explained(wish, report)
-        return SeriesExplanations(self._diagnosed(wish, items) if diagnose else items)
+        return self.ask(X, question, progress)
 
-    def _explained(self, wish: Wish, report: Callable[[int], Any]) -> list[SeriesExplanation]:
+    def ask(self, X: Any, question: Question, progress: Any = None) -> SeriesExplanations:
+        """`explain`, with its arguments in one value."""
+        batch = self.batch(X, question)
+        with reporter(progress, len(batch)) as report:
+            items = self._explained(batch, report)
+        if question.diagnose:
+            items = diagnosed(batch, items, self._explained)
+        return SeriesExplanations(items)
+
+    def batch(self, X: Any, question: Question) -> CaseBatch:
+        """Cases as a caller gives them, read and ready to be answered."""
+        train = self.fitted.train
+        cases = read_cases(X, train.layout, train)
+        return CaseBatch(
+            rows=cases,
+            goals=_goals(question.want, len(cases)),
+            constraints=self._wished(question.constraints, len(cases)),
+            question=question,
+            deadline=question.deadline,
+        )
+
+    def _explained(self, batch: CaseBatch, report: Progress = silent) -> list[SeriesExplanation]:
         done: dict[int, SeriesExplanation] = {}
-        for part in self._blocks(wish):
+        for places, part in self._blocks(batch):
             began = time.perf_counter()
             try:
-                answered = answer(self._fitted, part)
+                answered = answer(self.fitted, part)
             except ModelError as error:
-                whole = next(place for place in range(len(wish.goals)) if place not in done)
+                whole = next(place for place in range(len(batch)) if place not in done)
                 error.partial = SeriesExplanations([done[place] for place in range(whole)])
                 raise
-            made = assemble(self._fitted, answered, time.perf_counter() - began)
-            done.update(zip(part.places.tolist(), made, strict=True))
+            made = assemble(self.fitted, answered, time.perf_counter() - began)
+            done.update(zip(places, made, strict=True))
             report(len(done))
-        return [done[place] for place in range(len(wish.goals))]
+        return [done[place] for place in range(len(batch))]
 
-    def _blocks(self, wish: Wish) -> Iterator[Wish]:
+    def _blocks(self, batch: CaseBatch) -> Iterator[tuple[list[int], CaseBatch]]:
         """Cases that move the same groups together, few enough for their arrays to stay small."""
-        width, near = len(self._fitted.names), self._fitted.neighbors
+        width, near = len(self.fitted.names), self.fitted.neighbors
         size = max(1, min(MOST_CASES, BLOCK_CELLS // (width * width * near)))
         alike: dict[Any, list[int]] = {}
-        for place, one in enumerate(wish.constraints):
+        for place, one in enumerate(batch.constraints):
             alike.setdefault(one.groups, []).append(place)
         for places in alike.values():
             for start in range(0, len(places), size):
-                yield _part(wish, np.array(places[start : start + size]))
-
-    def _diagnosed(self, wish: Wish, items: list[SeriesExplanation]) -> list[SeriesExplanation]:
-        """Name, for cases without an answer, each single constraint that stands in the way."""
-        told = list(items)
-        for place, item in enumerate(items):
-            if item.status == "found" or not np.isfinite(item.score):
-                continue
-            relief, cut = [], False
-            for text, without in wish.constraints[place].parts():
-                trial = replace(_part(wish, np.array([place])), constraints=[without], count=1)
-                trial = replace(trial, places=np.array([0]))
-                found = self._explained(trial, lambda _: None)[0]
-                relief += [text] if found.status == "found" else []
-                cut |= found.status == "budget"
-            reason = with_relief(item.reason, relief, cut=cut)
-            told[place] = replace(item, diagnosis=tuple(relief), reason=reason)
-        return told
+                part = places[start : start + size]
+                yield part, batch.take(np.array(part))
 
     def _wished(self, given: Any, count: int) -> list[SeriesConstraints]:
         """The constraints of every case: the explainer's and the call's."""
@@ -209,11 +208,11 @@ class SeriesExplainer:
     def _merged(self, given: Any) -> SeriesConstraints:
         if given is None:
             return self.constraints
-        return self._checked(self.constraints.merge(read_constraints(given, self._fitted.names)))
+        return self._checked(self.constraints.merge(read_constraints(given, self.fitted.names)))
 
     def _checked(self, constraints: SeriesConstraints) -> SeriesConstraints:
-        check_constraints(constraints.of_channels(), self._fitted.ground)
-        last = self._fitted.train.longest
+        check_constraints(constraints.of_channels(), self.fitted.ground)
+        last = self.fitted.train.longest
         for stretches in constraints.fixed_times.values():
             for start, stop in stretches:
                 if stop > last:
@@ -224,20 +223,10 @@ class SeriesExplainer:
         return constraints
 
     def __repr__(self) -> str:
-        fitted = self._fitted
+        fitted = self.fitted
         what = "a score" if self.classes is None else f"classes {', '.join(map(str, self.classes))}"
         train = f"{len(self.channels)} channels, {len(fitted.train)} training cases"
         return f"SeriesExplainer({train}, {what}, method={fitted.options.method_name!r})"
-
-
-def _part(wish: Wish, places: Any) -> Wish:
-    return replace(
-        wish,
-        cases=wish.cases.take(places),
-        goals=[wish.goals[place] for place in places],
-        constraints=[wish.constraints[place] for place in places],
-        places=wish.places[places],
-    )
 
 
 def _goals(want: Any, count: int) -> list[Goal]:

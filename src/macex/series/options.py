@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from macex.explainer.options import SELECTIONS, Search, check_common, choose, search_name
+from macex.engine.options import SELECTIONS, check_common, choose
+from macex.engine.registry import read_search
 from macex.series.nearness import NearCases
 from macex.series.segments import Segments
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.gradientless import GradientlessSearch
+from macex.stages.search.protocol import Search
 from macex.stages.search.reinforce import Reinforce
 from macex.stages.selection import Selection
 from macex.stages.shapes import Prefer
@@ -40,11 +42,11 @@ class SeriesOptions:
     @property
     def method_name(self) -> str:
         """The name of the search."""
-        return search_name(self.method)
+        return self.method.name
 
     def chain(self) -> list[Search]:
         """The search, and those that are tried when it finds nothing."""
-        others = [s for s in SEARCHES.values() if type(s) is not type(self.method)]
+        others = [s for s in SEARCHES.values() if s.name != self.method.name]
         return [self.method, *(others if self.fallback else [])]
 
 
@@ -62,7 +64,7 @@ def read_options(
     check_common(prefer, fallback, random_state)
     return SeriesOptions(
         candidates=choose("candidates", candidates, {"neighbors": NearCases()}, (NearCases,)),
-        method=choose("method", method, SEARCHES, (Exhaustive, Reinforce, GradientlessSearch)),
+        method=read_search(method, SEARCHES),
         selection=choose("selection", selection, SELECTIONS, (Selection,)),
         finetune=None
         if finetune is None

@@ -10,18 +10,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 from zlib import crc32
 
 import numpy as np
 
 from macex.ask.answers import Answers
 from macex.ask.compiling import build_space
-from macex.ask.goals import Goal, Goals, Verdict, compile_goals
+from macex.ask.goals import Goals, Verdict, compile_goals
 from macex.ask.space import Space
-from macex.explainer.checking import Ranked, check
-from macex.explainer.pipeline import Asked, Outcome
+from macex.engine.batch import Batch, BatchOf
+from macex.engine.checking import Ranked, check
+from macex.engine.pipeline import Outcome
 from macex.models.judge import Judge
 from macex.schema import Array
 from macex.series.asking import SeriesAsker
@@ -34,31 +35,17 @@ from macex.series.refining import tuned, whole
 from macex.series.searching import nothing_left, search
 from macex.series.segments import Draft
 from macex.stages.draws import Draws, column_keys, row_keys
-from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.selection import Ranking, shortlist
 from macex.stages.shapes import Pool, Task
 
-
-@dataclass(frozen=True)
-class Wish:
-    """A batch as it was asked."""
-
-    cases: Cases
-    goals: Sequence[Goal]
-    constraints: Sequence[SeriesConstraints]
-    count: int
-    margin: float
-    max_rows: int | None
-    deadline: float | None
-    keep: bool
-    places: Array  # where the cases stand in the caller's call
+CaseBatch: TypeAlias = BatchOf[Cases, SeriesConstraints]
 
 
 @dataclass(frozen=True)
 class Answered:
     """A batch as it was answered: the outcome as for tables, and what each answer takes."""
 
-    wish: Wish
+    batch: CaseBatch
     mixture: Mixture
     outcome: Outcome
     draft: Draft  # the answers, by query, best first
@@ -66,35 +53,33 @@ class Answered:
     decision: Array  # (C,)
 
 
-def answer(fitted: Fitted, wish: Wish) -> Answered:
+def answer(fitted: Fitted, batch: CaseBatch) -> Answered:
     """From cases to checked answers."""
-    rows = fitted.rows(len(wish.cases))
-    columns = [one.of_channels() for one in wish.constraints]
+    rows = fitted.rows(len(batch.rows))
+    columns = [one.of_channels() for one in batch.constraints]
     space = build_space(fitted.ground, rows, columns)
     frozen = [
-        one.frozen(fitted.names, wish.cases.values[query].shape[1])
-        for query, one in enumerate(wish.constraints)
+        one.frozen(fitted.names, batch.rows.values[query].shape[1])
+        for query, one in enumerate(batch.constraints)
     ]
     donors = np.zeros((len(rows), fitted.neighbors), int)
-    mixture = Mixture(wish.cases, fitted.train, donors, frozen)
+    mixture = Mixture(batch.rows, fitted.train, donors, frozen)
     asker = SeriesAsker(
-        fitted.oracle if wish.margin else fitted.oracle.by_predict,
+        fitted.oracle if batch.margin else fitted.oracle.by_predict,
         fitted.ground.schema,
         rows,
-        deadline=wish.deadline,
-        keep=wish.keep,
-        places=wish.places,
+        deadline=batch.deadline,
+        keep=batch.keep,
+        places=batch.places,
         mixture=mixture,
     )
-    asked = Asked(
-        rows, wish.goals, columns, wish.count, wish.margin, wish.max_rows, wish.deadline, wish.keep
-    )
-    own, verdict, goals = _own(wish, asker, rows.codes)
-    judge = Judge(asker, goals, space, _limits(fitted, wish), wish.max_rows is not None)
+    asked = Batch(rows, batch.goals, columns, batch.question, batch.deadline)
+    own, verdict, goals = _own(batch, asker, rows.codes)
+    judge = Judge(asker, goals, space, _limits(fitted, batch), batch.max_rows is not None)
     judge.count(np.arange(len(space)))
     open_ = ~verdict.reached & np.isfinite(verdict.progress)
     offered, steps = _neighbors(fitted, mixture, goals, space, open_)
-    task = _task(fitted, wish, space.closed(~open_), judge, verdict, steps)
+    task = _task(fitted, batch, space.closed(~open_), judge, verdict, steps)
 
     found, method = search(fitted.options, task, judge, offered)
     ranked = _ranked(task, found.pool)
@@ -104,25 +89,25 @@ def answer(fitted: Fitted, wish: Wish) -> Answered:
     )
     draft = whole(mixture, space, checked.pool)
     draft, score, decision = tuned(fitted, outcome, draft)
-    return Answered(wish, mixture, outcome, draft, score, decision)
+    return Answered(batch, mixture, outcome, draft, score, decision)
 
 
-def _own(wish: Wish, asker: SeriesAsker, codes: Array) -> tuple[Answers, Verdict, Goals]:
+def _own(batch: CaseBatch, asker: SeriesAsker, codes: Array) -> tuple[Answers, Verdict, Goals]:
     """The model's answers for the cases themselves, and what they mean for the goals."""
     at = np.arange(len(codes))
     own, done = asker(codes, at)
-    goals = compile_goals(wish.goals, own, asker.oracle.outlook, wish.margin)
+    goals = compile_goals(batch.goals, own, asker.oracle.outlook, batch.margin)
     verdict = goals.judge(own, at)
     progress = np.where(done, verdict.progress, -np.inf)
     return own, Verdict(verdict.reached & done, verdict.score, progress), goals
 
 
-def _limits(fitted: Fitted, wish: Wish) -> Array:
+def _limits(fitted: Fitted, batch: CaseBatch) -> Array:
     """How many samples each query may cost, all but those of the final check."""
-    most = getattr(fitted.options.method, "max_rows", Exhaustive().max_rows)
-    if wish.max_rows is not None:
-        most = max(1, wish.max_rows - 2 * wish.count)
-    return np.full(len(wish.cases), most)
+    most = fitted.options.method.max_rows
+    if batch.max_rows is not None:
+        most = max(1, batch.max_rows - 2 * batch.count)
+    return np.full(len(batch.rows), most)
 
 
 def _neighbors(
@@ -149,7 +134,7 @@ def _neighbors(
 
 
 def _task(
-    fitted: Fitted, wish: Wish, space: Space, judge: Judge, verdict: Verdict, steps: Array
+    fitted: Fitted, batch: CaseBatch, space: Space, judge: Judge, verdict: Verdict, steps: Array
 ) -> Task:
     weights = space.bounds.weights
 
@@ -165,12 +150,12 @@ def _task(
         judge=judge,
         measure=measure,
         draws=Draws(
-            row_keys(fitted.options.random_state, fitted.names, _contents(wish.cases)),
+            row_keys(fitted.options.random_state, fitted.names, _contents(batch.rows)),
             column_keys([unit.name for unit in space.units]),
         ),
         base=np.where(np.isfinite(verdict.progress), verdict.progress, 0.0),
         bounded=judge.bounded,
-        count=wish.count,
+        count=batch.count,
         prefer=fitted.options.prefer,
         rest=nothing_left,
     )

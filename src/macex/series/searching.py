@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from macex.explainer.options import Search, search_name
 from macex.models.judge import Judge
 from macex.schema import Array
 from macex.series.climbing import climbed, regrown
 from macex.series.options import SeriesOptions
 from macex.stages.arrays import highest, rank_within
 from macex.stages.search.exhaustive import Exhaustive
+from macex.stages.search.protocol import Search
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
 RESERVE = 3000  # rows for the searches that are tried where one finds nothing
@@ -47,7 +47,7 @@ def search(options: SeriesOptions, task: Task, judge: Judge, offered: Array) -> 
                 pools += regrown(method, task, judge, every, Pool.join(pools, task.space.width))
         found = replace(found, pool=Pool.join(pools, task.space.width))
         answered = _answered(task, found.pool) & open_
-        answered_by[answered] = search_name(method)
+        answered_by[answered] = method.name
         open_ &= ~answered & ~judge.finished
     if found is None:
         raise TypeError("there is at least one search")

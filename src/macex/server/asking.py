@@ -34,6 +34,7 @@ class Options:
     timeout_s: float | None = None
     margin: float = 1e-6
     diagnose: bool = False
+    robust: float | None = None
 
     @property
     def call(self) -> dict[str, Any]:

@@ -215,6 +215,14 @@ class Found:
     weight: Array  # (Q, A) in [0, 1]
     flips: Array  # (Q, A) bool
 
+    @classmethod
+    def unproved(cls, pool: Pool, candidates: Candidates) -> Found:
+        """What a search found that proves nothing and weighs no single change."""
+        count = len(candidates.real)
+        nothing = np.zeros(candidates.real.shape)
+        none = np.zeros(count, int)
+        return cls(pool, none, none, candidates, nothing, nothing.astype(bool))
+
     @property
     def over(self) -> Literal["all values", "seen values"]:
         """What `proved` speaks of."""

@@ -16,9 +16,9 @@ from macex.ask.constraints import Constraints
 from macex.baselines.baseline import Baseline, open_queries
 from macex.baselines.peers.process import Process, Program
 from macex.baselines.peers.talk import Talk
+from macex.engine.fitted import same_goal
+from macex.engine.pipeline import Opened
 from macex.errors import OptionError, closest
-from macex.explainer.fitted import same_goal
-from macex.explainer.pipeline import Opened
 from macex.schema import Array
 from macex.stages.shapes import Pool
 
@@ -80,7 +80,7 @@ class Peer(Baseline):
         """What the program offers, query by query, goal by goal."""
         found = [Pool.empty(opened.task.space.width)]
         for queries in same_goal(opened.goals, np.flatnonzero(open_queries(opened))):
-            talk = Talk(self._fitted, opened, self._process, int(queries[0]), self.details)
+            talk = Talk(self.fitted, opened, self._process, int(queries[0]), self.details)
             for query in queries.tolist():
                 if opened.judge.late:
                     break

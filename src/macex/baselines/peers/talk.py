@@ -22,8 +22,8 @@ from macex.schema import Array, special
 from macex.stages.shapes import Pool
 
 if TYPE_CHECKING:
-    from macex.explainer.fitted import Fitted
-    from macex.explainer.pipeline import Opened
+    from macex.engine.fitted import Fitted
+    from macex.engine.pipeline import Opened
 
 DECIMALS = 6  # of numbers without a grid
 Details = Callable[["Opened", int, Array], list[Array]]

@@ -120,7 +120,7 @@ def plans(explainer: Explainer, cell: Cell) -> list[dict[str, Any]]:
 
 def best_of_all(explainer: Explainer, rows: pd.DataFrame, constraints: Constraints) -> int:
     """How many rows the best five of all actions of one or two moves flip."""
-    population = opened(crowd(explainer, rows, 1, constraints))
+    population = opened(crowd(explainer.engine, rows, 1, constraints))
     trials = Trials(population, common_moves(population.space))
     unit = trials.moves.unit
     every: list[tuple[int, ...]] = [(at,) for at in range(len(unit))]

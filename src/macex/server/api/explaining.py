@@ -10,9 +10,9 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
 from macex.ask.constraints import Constraints
+from macex.engine.predicting import Predictions as Predicted
+from macex.engine.predicting import predicted, tried
 from macex.errors import SchemaError
-from macex.explainer.predicting import Predictions as Predicted
-from macex.explainer.predicting import checked, predicted, tried
 from macex.explanation.json import BATCH_FORMAT, plain
 from macex.server.api.jobs import job_said, submitted
 from macex.server.api.needs import Asker, Chosen, Running
@@ -66,7 +66,7 @@ def predict(asked: PredictRequest, project: Chosen, server: Running, _caller: As
     if len(asked.rows) > server.settings.job_rows:
         raise ProblemError(413, f"a request may have {server.settings.job_rows:,} rows")
     explainer = project.explainer()
-    said = predicted(explainer, frame_of(explainer, asked.rows))
+    said = predicted(explainer.engine, frame_of(explainer, asked.rows))
     return Predictions(predictions=[prediction(said, row) for row in range(len(said))])
 
 
@@ -96,7 +96,7 @@ def whatif(asked: WhatIfRequest, project: Chosen, _caller: Asker) -> WhatIf:
     """What the model says of a row, and of the row with other values in some columns."""
     explainer = project.explainer()
     rows = explainer.schema.read(_one_row(asked, project))
-    said, changes = tried(explainer, rows, asked.variants)
+    said, changes = tried(explainer.engine, rows, asked.variants)
     variants = [
         Variant(
             **prediction(said, at).model_dump(),
@@ -114,7 +114,7 @@ def whatif(asked: WhatIfRequest, project: Chosen, _caller: Asker) -> WhatIf:
 def constraints(asked: ConstraintsRequest, project: Chosen, _caller: Asker) -> ConstraintParts:
     """Whether constraints are right for a project, and what they say part by part."""
     given = Constraints.from_dict(asked.constraints)
-    merged = checked(project.explainer(), given)
+    merged = project.explainer().engine.merged(given)
     parts = [text for text, _ in given.parts()]
     return ConstraintParts(constraints=plain(merged.to_dict()), parts=parts)
 

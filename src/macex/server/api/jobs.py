@@ -8,8 +8,8 @@ import numpy as np
 from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
+from macex.engine.predicting import checked_goal
 from macex.explainer import Explainer
-from macex.explainer.predicting import checked, checked_goal
 from macex.server.api.needs import Asker, Chosen, Identity, Reader, Running
 from macex.server.api.responses import JobList, JobSaid
 from macex.server.api.shapes import JobRequest
@@ -144,10 +144,10 @@ def _check(explainer: Explainer, question: dict[str, Any], total: int) -> None:
         per_row(part, question[part], total)
     wants, wishes = (_listed(question[part]) for part in ("want", "constraints"))
     for want in wants:
-        checked_goal(explainer, goal_of(explainer, want))
+        checked_goal(explainer.engine, goal_of(explainer, want))
     for wish in wishes:
         if (constraints := constraints_of(wish)) is not None:
-            checked(explainer, constraints)
+            explainer.engine.merged(constraints)
 
 
 def _listed(given: Any) -> list[Any]:

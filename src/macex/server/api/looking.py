@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from macex.errors import SchemaError
-from macex.explainer.predicting import outlook_of
 from macex.explanation.json import plain
 from macex.render.names import called
 from macex.schema import Column
@@ -127,7 +126,7 @@ def _format(project: Project) -> dict[str, Any]:
     names = {column: plain(_name_parts(name)) for column, name in project.parts.names.items()}
     return {
         "schema": plain(schema),
-        "outlook": plain(asdict(outlook_of(explainer))),
+        "outlook": plain(asdict(explainer.engine.outlook)),
         "names": names,
     }
 

@@ -19,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from macex.ask.question import FIELDS
 from macex.errors import closest
 from macex.server.asking import Options
 
@@ -124,7 +125,7 @@ Places = Annotated[list[Place], Field(min_length=1, max_length=BODY_PLACES, fail
 class Question(Asked):
     """What is asked about rows."""
 
-    n: Annotated[int, Field(ge=1, le=1000, description="Counterfactuals for each row.")] = 1
+    n: Annotated[int, Field(ge=1, le=1000, description=FIELDS["n"])] = 1
     want: Want | Wants = Field(
         default=None,
         description="Null for any other decision; a label; a goal as text, such as "
@@ -139,11 +140,14 @@ class Question(Asked):
     method: Literal["exhaustive", "reinforce", "gradientless"] = "exhaustive"
     prefer: Literal["fewest", "nearest", "surest"] = "fewest"
     max_rows: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="The most rows the model may score for a query."
+        default=None, description=FIELDS["max_rows"]
     )
     timeout_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     margin: Annotated[float, Field(ge=0, lt=1)] = 1e-6
-    diagnose: bool = Field(default=False, description="Say which constraint stands in the way.")
+    diagnose: bool = Field(default=False, description=FIELDS["diagnose"])
+    robust: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        default=None, description=FIELDS["robust"]
+    )
 
     def wanted(self) -> Any:
         """The goal, or goals, as plain values."""
@@ -164,6 +168,7 @@ class Question(Asked):
             timeout_s=timeout,
             margin=self.margin,
             diagnose=self.diagnose,
+            robust=self.robust,
         )
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from macex.errors import OptionError
-from macex.explainer.predicting import outlook_of
 from macex.explanation import Explanations
 from macex.explanation.exports import csv_text
 from macex.explanation.reading import explanations_read
@@ -64,7 +63,7 @@ def _batches(jobs: Jobs, project: Project, job: Job) -> Iterator[Explanations]:
             rows,
             project.parts.names,
             meta,
-            outlook=outlook_of(work.explainer),
+            outlook=work.explainer.engine.outlook,
             margin=work.options.margin,
         )
 

@@ -18,9 +18,9 @@ import numpy as np
 import pandas as pd
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
+from macex.engine.fingerprint import fingerprint
 from macex.errors import MacexError
 from macex.explainer import Explainer
-from macex.explainer.fingerprint import fingerprint
 from macex.scale.writing import Jsonl
 from macex.server.asking import Options, constraints_of, frame_of, goal_of, per_row
 from macex.server.projects.project import Project
@@ -121,7 +121,7 @@ class Work:
     @cached_property
     def fingerprint(self) -> str:
         """What the answers rest on."""
-        return fingerprint(self.explainer)
+        return fingerprint(self.explainer.engine)
 
     def frame(self, start: int, stop: int) -> pd.DataFrame:
         """Some of the rows, named by their places."""

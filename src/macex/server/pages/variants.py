@@ -85,11 +85,11 @@ def judged(
     explainer: Explainer, rows: Rows, variants: Sequence[Variant], want: Any, speech: Speech
 ) -> list[Judgement]:
     """What the model says of the row itself, and of each variant."""
-    fitted = explainer._fitted  # noqa: SLF001 - scores toward a goal, for rows as codes
+    fitted = explainer.engine.fitted
     codes = np.stack([rows.codes[0], *(one.codes for one in variants)])
     at = np.zeros(len(codes), int)
     answers, _ = Asker(fitted.oracle.own, rows.schema, rows)(codes, at)
-    wanted = explainer._goals(want, 1)  # noqa: SLF001 - the same
+    wanted = explainer.engine.goals(want, 1)
     goals = compile_goals(wanted, answers.take(at[:1]), fitted.outlook, MARGIN)
     verdict, enough = goals.judge(answers, at), needed(goals, 0)
     scale = Scale.over(verdict.score.tolist(), enough)
@@ -140,7 +140,7 @@ def _shares(
 ) -> tuple[Share, ...]:
     """All classes of a model of probabilities, where there are more than two of them."""
     classes = explainer.classes
-    if classes is None or len(classes) < 3 or not explainer._fitted.outlook.probable:  # noqa: SLF001
+    if classes is None or len(classes) < 3 or not explainer.engine.outlook.probable:
         return ()
     ranked = np.argsort(-scores, kind="stable")[:6]
     return tuple(

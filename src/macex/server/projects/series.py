@@ -80,7 +80,7 @@ class SeriesProject(Project):
         """What the model says of every case: the position of its decision, and all scores."""
         with self._opening:
             if self._said is None:
-                fitted, cases = self.case_explainer()._fitted, self.series.cases  # noqa: SLF001
+                fitted, cases = self.case_explainer().fitted, self.series.cases
                 answers = fitted.oracle(cases, len(cases))
                 self._said = answers.decision, fitted.outlook.rounded(answers.scores)
             return self._said

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from macex.ask.expressions import compile_rule
+from macex.engine.predicting import Predictions, predicted
 from macex.errors import OptionError, SchemaError, closest
-from macex.explainer.predicting import Predictions, predicted
 from macex.explanation.json import plain
 from macex.render.values import shown
 from macex.schema import Array
@@ -92,7 +92,8 @@ class Table:
     def _predictions(self) -> Predictions:
         starts = range(0, max(1, len(self)), CHUNK)
         parts = [
-            predicted(self.explainer, self.rows.iloc[start : start + CHUNK]) for start in starts
+            predicted(self.explainer.engine, self.rows.iloc[start : start + CHUNK])
+            for start in starts
         ]
         scores = np.concatenate([part.scores for part in parts]).astype(np.float32)
         decision = np.concatenate([part.decision for part in parts]).astype(np.int32)

@@ -12,6 +12,7 @@ are spread over all values, whatever they promise.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -34,6 +35,7 @@ from macex.stages.search.completing import (
     to_complete,
     worth_keeping,
 )
+from macex.stages.search.protocol import MOST_ROWS
 from macex.stages.search.stripping import needed, without_idle
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
@@ -55,7 +57,11 @@ class Exhaustive:
     two best combinations alone are extended, in `narrow` ways each time, up to `deepest` changes.
     """
 
-    max_rows: int = 6000
+    name: ClassVar[str] = "exhaustive"
+    proves: ClassVar[bool] = True
+    offered: ClassVar[Literal["all", "few"]] = "all"
+
+    max_rows: int = MOST_ROWS
     beam: int = 256
     more: int = 512
     parents: int = 40

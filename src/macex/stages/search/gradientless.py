@@ -20,7 +20,7 @@ of the highest scores are changed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from macex.schema import Array
 from macex.stages.arrays import distinct, rank_within
 from macex.stages.draws import Draws
 from macex.stages.search.options import Options, options_of
+from macex.stages.search.protocol import MOST_ROWS
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
 CHANGED = 0.5  # a column whose score is above it is changed
@@ -54,6 +55,11 @@ class GradientlessSearch:
     >>> GradientlessSearch().radii.tolist()[:3], len(GradientlessSearch().radii)
     ([0.25, 0.125, 0.0625], 8)
     """
+
+    name: ClassVar[str] = "gradientless"
+    proves: ClassVar[bool] = False
+    offered: ClassVar[Literal["all", "few"]] = "few"
+    max_rows: ClassVar[int] = MOST_ROWS
 
     rounds: int = 20
     starts: int = 3

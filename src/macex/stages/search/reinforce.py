@@ -12,7 +12,7 @@ eq. 5 is averaged over columns, and the greedy path of step 5 chooses among scor
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from macex.errors import OptionError, require_counts
 from macex.schema import Array
 from macex.stages.arrays import distinct, rank_within
 from macex.stages.search.options import Options, options_of
+from macex.stages.search.protocol import MOST_ROWS
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
 ALONE = 3  # values of a column that are tried by themselves, the likeliest first
@@ -57,6 +58,11 @@ class Reinforce:
     likeliest values of each column (`"scored"`, as in the authors' library). With `singles` the
     single changes that are scored for `actions` join E where they reach the goal.
     """
+
+    name: ClassVar[str] = "reinforce"
+    proves: ClassVar[bool] = False
+    offered: ClassVar[Literal["all", "few"]] = "few"
+    max_rows: ClassVar[int] = MOST_ROWS
 
     epochs: int = 15
     batch: int = 40

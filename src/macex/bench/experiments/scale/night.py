@@ -12,15 +12,16 @@ import tempfile
 import time
 from pathlib import Path
 
+from macex.ask.question import Question
 from macex.bench.cells import Cells
 from macex.bench.experiments.scale.crowd import write_crowd
 from macex.bench.tasks import Outcome, Task
 from macex.bench.workshop import Workshop
 from macex.explainer import Explainer
+from macex.scale.chunks import ChunkExplainer
 from macex.scale.files import explain_file
 from macex.scale.layout import answers_layout
 from macex.scale.partition import CHUNK
-from macex.scale.question import Question
 from macex.scale.reading import Chunk, raw_chunks
 from macex.scale.task import FileTask, Todo
 from macex.scale.writing import Parquet
@@ -88,7 +89,7 @@ def memory(process: int) -> float:
 def _same(explainer: Explainer, rows: Path, out: Path) -> bool:
     """Whether every part is there and some, made again by one process, are the same bytes."""
     form = Parquet(False, "number", answers_layout(explainer))
-    task = FileTask(Question(explainer), form, index="number")
+    task = FileTask(ChunkExplainer(explainer, Question(on_error="keep")), form, index="number")
     parts = sorted(out.glob("part-*.parquet"))
     step = max(1, len(parts) // COMPARED)
     count = 0

@@ -1,0 +1,1 @@
+"""The four stages joined: one batch of rows from codes to checked answers."""

@@ -1,0 +1,330 @@
+"""From arrays to values: one `Explanation` for every query of an answered batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
+from macex.explanation.values import Actions, Asking, Over, Status
+from macex.schema import Array
+from macex.stages.shapes import Pool
+
+if TYPE_CHECKING:
+    from macex.ask.space import Space
+    from macex.engine.cell_intervals import Span
+    from macex.engine.checking import Spans
+    from macex.engine.fitted import Fitted
+    from macex.engine.pipeline import Outcome
+    from macex.schema import Column
+
+
+MOST_ACTIONS = 8
+
+
+class _Parts(NamedTuple):
+    """What an explanation is made of, each entry a list over the queries."""
+
+    answers: list[list[Counterfactual]]
+    misses: list[Counterfactual | None]
+    actions: list[Actions]
+    reasons: list[Actions]
+    asked: Asking
+
+
+def assemble(fitted: Fitted, outcome: Outcome, seconds: float) -> list[Explanation]:
+    """The explanations of a batch that took `seconds`."""
+    answers = _counterfactuals(fitted, outcome)
+    candidates = outcome.found.candidates
+    actions = _actions(outcome, candidates.allowed)
+    bound = bool((candidates.real & ~candidates.allowed).any())
+    parts = _Parts(
+        answers,
+        _misses(fitted, outcome, [not found for found in answers]),
+        actions,
+        _actions(outcome, candidates.real) if bound else actions,
+        Asking(outcome.batch.count, fitted.options.method_name, outcome.goals),
+    )
+    per_row = seconds / max(1, int(outcome.judge.spent.sum()))
+    return [_explanation(fitted, outcome, query, parts, per_row) for query in range(len(answers))]
+
+
+def _explanation(
+    fitted: Fitted, outcome: Outcome, query: int, parts: _Parts, per_row: float
+) -> Explanation:
+    judge, answers, miss = outcome.judge, parts.answers[query], parts.misses[query]
+    status, over = status_of(outcome, query, answers)
+    minimal = False
+    if answers:
+        minimal, over = minimal_of(outcome, query, answers[0].sparsity)
+    spent = int(judge.spent[query])
+    known = bool(np.isfinite(outcome.verdict.progress[query]))
+    return Explanation(
+        label=_label(fitted, int(outcome.own.decision[query])) if known else None,
+        score=float(outcome.verdict.score[query]) if known else float("nan"),
+        goal=outcome.batch.goals[query],
+        status=status,
+        reason=None
+        if answers
+        else reason_of(outcome, query, status, over, None if miss is None else miss.score),
+        miss=miss,
+        counterfactuals=tuple(answers),
+        actions=parts.actions[query],
+        reasons=parts.reasons[query],
+        minimal=minimal,
+        minimal_over=over,
+        method=str(outcome.method[query]),
+        cost=Cost(int(judge.rounds[query]), spent, per_row * spent),
+        source=Source(outcome.batch.rows, query, outcome.task.space.own[query]),
+        names=fitted.options.names,
+        asked=parts.asked,
+    )
+
+
+def status_of(
+    outcome: Outcome, query: int, answers: Sequence[object]
+) -> tuple[Status, Over | None]:
+    """How a query ended and, where nothing helps, over which values that is proved."""
+    if answers:
+        return "found", None
+    most = int(outcome.task.space.bounds.max_changes[query])
+    changeable = int(outcome.task.space.changeable[query].sum())
+    judge = outcome.judge
+    if query in judge.asker.failed:
+        return "not_found", None
+    if not np.isfinite(outcome.verdict.progress[query]):
+        return "budget", None
+    if min(most, changeable) == 0:
+        return "none", "all values"
+    offering = outcome.found.reachable(query)
+    proved, within = outcome.found.proved[query], min(most, changeable, offering)
+    if proved and proved >= within:
+        return "none", outcome.found.over
+    if judge.ran_out[query] or judge.finished[query]:
+        return "budget", None
+    if outcome.found.tried[query] >= min(most, changeable):
+        return "none", "candidates"
+    return "not_found", None
+
+
+def minimal_of(outcome: Outcome, query: int, changes: int) -> tuple[bool, Over | None]:
+    """Whether no allowed row with fewer changes reaches the goal, and over which values."""
+    if changes <= 1:
+        return True, "all values"
+    if outcome.found.proved[query] >= changes - 1:
+        return True, outcome.found.over
+    if outcome.found.tried[query] >= changes - 1:
+        return True, "candidates"
+    return False, None
+
+
+def reason_of(
+    outcome: Outcome, query: int, status: Status, over: Over | None, near_score: float | None
+) -> str:
+    """Why a query has no answer; `near_score` is that of the nearest miss."""
+    judge = outcome.judge
+    goal = outcome.batch.goals[query].text
+    if query in judge.asker.failed:
+        return str(judge.asker.failed[query])
+    force = _in_force(outcome, query)
+    near = "" if near_score is None else f" The nearest miss scores {near_score:g}."
+    if status == "budget":
+        spent = "time" if judge.asker.late else f"rows ({int(judge.spent[query])} scored)"
+        return f"The {spent} ran out before {goal} was reached.{force}{near}"
+    if outcome.checked.fragile[query]:
+        return f"No row that reaches {goal} and {outcome.batch.sturdy.text} was found.{force}{near}"
+    if status == "none" and not outcome.task.max_changes[query]:
+        return f"Nothing may change, so {goal} cannot be reached.{force}"
+    if status == "none":
+        return (
+            f"Every allowed combination of {over} was tried and none reaches {goal}.{force}{near}"
+        )
+    return f"No row that reaches {goal} was found; not every combination was tried.{force}{near}"
+
+
+def _in_force(outcome: Outcome, query: int) -> str:
+    parts = [text for text, _ in outcome.batch.constraints[query].parts()]
+    if not parts:
+        return ""
+    more = f" and {len(parts) - 6} more" if len(parts) > 6 else ""
+    return f" In force: {'; '.join(parts[:6])}{more}."
+
+
+def _counterfactuals(fitted: Fitted, outcome: Outcome) -> list[list[Counterfactual]]:
+    """The answers of every query, best first; already there counts as one without changes."""
+    checked, there = outcome.checked, np.flatnonzero(outcome.there)
+    own = Pool(there, outcome.task.queries[there], outcome.verdict.progress[there])
+    pool = Pool.join([checked.pool, own], outcome.task.space.width)
+    usual = np.concatenate([checked.plausibility, _usual(fitted, outcome, there)])
+    robust = np.concatenate([checked.robustness, np.full(len(there), np.nan)])
+    score = np.concatenate([checked.score, outcome.verdict.score[there]])
+    decision = np.concatenate([checked.decision, outcome.own.decision[there]])
+    made = _made(fitted, outcome, pool, score, decision, usual, checked.spans)
+    answers: list[list[Counterfactual]] = [[] for _ in outcome.there]
+    for query, counterfactual, share in zip(pool.at, made, robust.tolist(), strict=True):
+        sturdy = replace(counterfactual, robustness=share) if np.isfinite(share) else counterfactual
+        answers[query].append(sturdy)
+    return answers
+
+
+def _usual(fitted: Fitted, outcome: Outcome, there: Array) -> Array:
+    rows = outcome.task.space.own[there]
+    usual = [
+        fitted.reference(outcome.goals, int(query)).share(rows[place][None])[0]
+        for place, query in enumerate(there)
+    ]
+    return np.array(usual, dtype=float)
+
+
+def _misses(fitted: Fitted, outcome: Outcome, wanted: list[bool]) -> list[Counterfactual | None]:
+    """The row that came nearest to each goal that was not reached, if the model could be asked."""
+    judge = outcome.judge
+    at = judge.missed(np.array(wanted, dtype=bool))
+    pool = Pool(at, judge.miss_codes[at], judge.miss_progress[at])
+    found: list[Counterfactual | None] = [None] * len(wanted)
+    if not len(at):
+        return found
+    verdict, decision = judge.confirm(pool.codes, at)
+    usual = np.full(len(at), np.nan)
+    made = _made(fitted, outcome, pool, verdict.score, decision, usual, {})
+    for query, counterfactual in zip(at, made, strict=True):
+        found[query] = replace(counterfactual, minimal=False)
+    return found
+
+
+def _made(
+    fitted: Fitted,
+    outcome: Outcome,
+    pool: Pool,
+    score: Array,
+    decision: Array,
+    usual: Array,
+    spans: Spans,
+) -> list[Counterfactual]:
+    space = outcome.task.space
+    full, own = space.columns(pool.codes, pool.at), space.own[pool.at]
+    changed = space.changed(pool.codes, pool.at)
+    moved = _by_column(space, changed)
+    numbers = (
+        pool.at,
+        score,
+        decision,
+        usual,
+        changed.sum(axis=1),
+        np.round(fitted.scales.proximity(own, full), 9),
+        np.round(outcome.task.measure(pool.codes, pool.at), 9),
+        fitted.support(outcome.goals, pool.at, fitted.bins(full), moved),
+        fitted.copies(full) & changed.any(axis=1),
+    )
+    changes, made = _changes(fitted, outcome, pool.at, full, moved, spans), []
+    for row, line in enumerate(zip(*(part.tolist() for part in numbers), strict=True)):
+        query, toward, decided, share, sparsity, proximity, distance, support, copies = line
+        made.append(
+            Counterfactual(
+                changes=tuple(changes[row]),
+                label=_label(fitted, decided),
+                score=toward,
+                sparsity=sparsity,
+                proximity=proximity,
+                distance=distance,
+                plausibility=None if share != share else round(share, 6),  # noqa: PLR0124 - NaN
+                support=support,
+                minimal=minimal_of(outcome, query, sparsity)[0],
+                source=Source(outcome.batch.rows, query, full[row]),
+                names=fitted.options.names,
+                copies=copies,
+            )
+        )
+    return made
+
+
+def _by_column(space: Space, changed: Array) -> Array:
+    """Which columns belong to changed units, (n, d) bool; derived ones to none."""
+    columns = np.zeros((len(changed), space.own.shape[1]), bool)
+    for place, unit in enumerate(space.units):
+        columns[:, list(unit.members)] = changed[:, place, None]
+    return columns
+
+
+def _changes(
+    fitted: Fitted, outcome: Outcome, at: Array, full: Array, moved: Array, spans: Spans
+) -> list[list[Change]]:
+    """The changed columns of each row, in order; derived ones are no changes of their own."""
+    columns, rows = fitted.ground.schema.columns, outcome.batch.rows
+    own = outcome.task.space.own[at]
+    found: list[list[Change]] = [[] for _ in at]
+    line, member = np.nonzero(moved & (full != own))
+    query = at[line]
+    cells = line, member, query, rows.odd[query, member], own[line, member], full[line, member]
+    for row, place, whose, odd, old, new in zip(*(part.tolist() for part in cells), strict=True):
+        column = columns[place]
+        before = rows.cell(whose, place) if odd else column.value(old)
+        interval = _interval(column, spans.get((row, place)))
+        found[row].append(Change(column.name, before, column.value(new), interval))
+    return found
+
+
+def _interval(column: Column, span: Span | None) -> Interval | None:
+    if span is None:
+        return None
+    return Interval(column.value(span.low), column.value(span.high), span.tested, span.exact)
+
+
+def _actions(outcome: Outcome, offered: Array) -> list[Actions]:
+    """The best single change of every unit, strongest first (the paper's F*)."""
+    found, space = outcome.found, outcome.task.space
+    candidates = found.candidates
+    weight = np.where(candidates.real & offered, found.weight, 0.0)
+    lines = np.arange(len(weight))
+    entry = np.zeros((len(weight), space.width), int)
+    strength = np.zeros((len(weight), space.width))
+    if len(candidates.unit):
+        units, best = candidates.best(weight)
+        entry[:, units], strength[:, units] = best, np.take_along_axis(weight, best, axis=1)
+    order = np.argsort(-np.round(strength, 6), axis=1, kind="stable")[:, :MOST_ACTIONS]
+    chosen = np.take_along_axis(entry, order, axis=1)
+    table = _ActionTable(
+        space,
+        order,
+        np.round(np.take_along_axis(strength, order, axis=1), 6),
+        candidates.value[lines[:, None], chosen] if candidates.value.size else chosen * 0.0,
+        found.flips[lines[:, None], chosen] if candidates.value.size else chosen < 0,
+    )
+    line = table.line  # one method for all
+    return [Actions(line, query) for query in range(len(weight))]
+
+
+class _ActionTable(NamedTuple):
+    """The strongest single changes of a batch, as arrays."""
+
+    space: Space
+    unit: Array  # (Q, 8)
+    strength: Array  # (Q, 8)
+    code: Array  # (Q, 8)
+    flips: Array  # (Q, 8) bool
+
+    def line(self, query: int) -> tuple[Action, ...]:
+        """The actions of one query."""
+        parts = (self.unit, self.strength, self.code, self.flips)
+        return tuple(
+            Action(self.space.units[unit].name, _unit_value(self.space, unit, code), share, flips)
+            for unit, share, code, flips in zip(*(p[query].tolist() for p in parts), strict=True)
+            if share > 0
+        )
+
+
+def _unit_value(space: Space, place: int, code: float) -> Any:
+    """The value behind the code of a unit; a group's is a tuple."""
+    unit, columns = space.units[place], space.ground.schema.columns
+    if unit.table is None:
+        return columns[unit.members[0]].value(code)
+    codes = zip(unit.members, unit.table[int(code)], strict=True)
+    return tuple(columns[member].value(value) for member, value in codes)
+
+
+def _label(fitted: Fitted, decision: int) -> Any:
+    classes = fitted.outlook.classes
+    return None if classes is None or decision < 0 else classes[decision]

@@ -1,0 +1,154 @@
+"""The engine: a model, its training rows and its options, ready to answer any batch of rows.
+
+Explainers, populations, files, clusters, devices and the server stand on it. It is immutable: the
+same engine with other options or constraints is another one, made by `with_options` or `replace`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from macex.ask.answers import Outlook
+from macex.ask.compiling import check
+from macex.ask.constraints import Constraints
+from macex.ask.goals import AboveRow, Band, Goal, compile_goals, resolve
+from macex.ask.question import Question, read_constraints
+from macex.engine.assemble import assemble
+from macex.engine.batch import Batch
+from macex.engine.blocks import blocks
+from macex.engine.diagnosis import diagnosed
+from macex.engine.fitted import Fitted
+from macex.engine.options import Options
+from macex.engine.pipeline import Outcome, answer, remembering
+from macex.engine.progress import Progress, silent
+from macex.engine.repeats import answered_once
+from macex.engine.retrying import retried
+from macex.engine.sturdy import sturdiness
+from macex.errors import ConstraintError, GoalError, ModelError
+from macex.explanation import Explanation
+from macex.models.asking import Asker
+from macex.schema import Array, Rows, Schema
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What every answer rests on: what was learnt from training, and the constraints in force.
+
+    `answer` turns a batch into an outcome: the four stages, or a method of somebody's own.
+    """
+
+    fitted: Fitted
+    constraints: Constraints
+    answer: Callable[[Fitted, Batch], Outcome] = answer
+
+    @property
+    def schema(self) -> Schema:
+        """What a row is."""
+        return self.fitted.ground.schema
+
+    @property
+    def options(self) -> Options:
+        """One object for every stage."""
+        return self.fitted.options
+
+    @property
+    def outlook(self) -> Outlook:
+        """What the model's numbers mean."""
+        return self.fitted.outlook
+
+    @property
+    def classes(self) -> tuple[object, ...] | None:
+        """The labels the model decides between; None for a bare score."""
+        return self.outlook.classes
+
+    def with_options(self, options: Options) -> Engine:
+        """The same model and training rows with other options."""
+        return replace(self, fitted=self.fitted.with_options(options))
+
+    def batch(self, rows: Any, question: Question) -> Batch:
+        """Rows as a caller gives them, read and ready to be answered."""
+        read: Rows = self.schema.read(rows)
+        return Batch(
+            rows=read,
+            goals=self.goals(question.want, len(read)),
+            constraints=self.constraints_of(question.constraints, len(read)),
+            question=question,
+            deadline=question.deadline,
+            sturdy=sturdiness(self.fitted, question.robust, question.also),
+        )
+
+    def explain(self, batch: Batch, report: Progress = silent) -> list[Explanation]:
+        """An explanation for every row. Equal rows are answered once; memory stays flat."""
+        items = self._explain(batch, report)
+        return diagnosed(batch, items, self._explain) if batch.question.diagnose else items
+
+    def _explain(self, batch: Batch, report: Progress = silent) -> list[Explanation]:
+        return answered_once(batch, lambda part: self._by_block(part, report), report)
+
+    def _by_block(self, batch: Batch, report: Progress) -> list[Explanation]:
+        done: dict[int, Explanation] = {}
+        batch = remembering(self.fitted, batch)
+        for places, part in blocks(batch, len(self.schema.columns), self.fitted.singles):
+            began = time.perf_counter()
+            try:
+                outcome = self.answer(self.fitted, part)
+            except ModelError as error:
+                whole = next(place for place in range(len(batch)) if place not in done)
+                error.partial = [done[place] for place in range(whole)]
+                raise
+            made = assemble(self.fitted, outcome, time.perf_counter() - began)
+            if outcome.checked.fragile.any():
+                made = retried(self.fitted, part, outcome.checked.fragile, made)
+            done.update(zip(places.tolist(), made, strict=True))
+            report(len(done))
+        return [done[place] for place in range(len(batch))]
+
+    def goals(self, want: Any, count: int) -> list[Goal]:
+        """One goal per row from what a caller may pass as `want=`."""
+        goals = resolve(want, count)
+        if isinstance(want, AboveRow):
+            return [self._above(want)] * count
+        return [self._above(goal) if isinstance(goal, AboveRow) else goal for goal in goals]
+
+    def _above(self, goal: AboveRow) -> Goal:
+        row: Rows = self.schema.read(goal.row)
+        if len(row) != 1:
+            raise GoalError(f"above_row() takes one row, not {len(row)}")
+        answers, _ = Asker(self.fitted.oracle, self.schema, row)(row.codes, np.zeros(1, int))
+        score = self.outlook.rounded(answers.scores[0, self.outlook.output(goal.label)])
+        return Band(low=float(score), open_low=True, label=goal.label)
+
+    def merged(self, given: Any) -> Constraints:
+        """The engine's constraints and a call's together, if they are right for the columns."""
+        if given is None:
+            return self.constraints
+        merged = self.constraints.merge(read_constraints(given))
+        check(merged, self.fitted.ground)
+        return merged
+
+    def constraints_of(self, given: Any, count: int) -> list[Constraints]:
+        """The constraints of every row: the engine's and the call's."""
+        if given is None or isinstance(given, (Constraints, Mapping)):
+            return [self.merged(given)] * count
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise ConstraintError(f"constraints= takes Constraints or one per row, not {given!r}")
+        per_row = list(given)
+        if len(per_row) != count:
+            raise ConstraintError(
+                f"constraints= has {len(per_row)} entries for {count} rows: give one per row"
+            )
+        merged = {id(one): self.merged(one) for one in {id(one): one for one in per_row}.values()}
+        return [merged[id(one)] for one in per_row]
+
+    def score(self, rows: Any, want: Any = None) -> Array:
+        """The model's score for every row, read toward a goal."""
+        read: Rows = self.schema.read(rows)
+        at = np.arange(len(read))
+        answers, _ = Asker(self.fitted.oracle, self.schema, read)(read.codes, at)
+        goals = compile_goals(self.goals(want, len(read)), answers, self.outlook, 1e-6)
+        return goals.judge(answers, at).score

@@ -1,0 +1,284 @@
+"""What is learnt once from the model and the training rows, and used by every call."""
+
+from __future__ import annotations
+
+import copy
+from collections import OrderedDict
+from dataclasses import InitVar, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from macex.ask.answers import Answers, Outlook
+from macex.ask.ground import Ground, unit_codes
+from macex.engine.consulting import consulted
+from macex.engine.sampling import covering
+from macex.engine.tree_cells import grid_of
+from macex.models.oracle import Oracle
+from macex.schema import Array, cell_keys, row_keys
+from macex.stages.approximate import Approximate, approximate
+from macex.stages.candidates import Domain, Near, Neighbors
+from macex.stages.distance import KINDS, Scales, learn_scales
+from macex.stages.neighbors import Bins, NeighborIndex, Side, learn_bins
+from macex.stages.plausibility import SAMPLE, SMALL_SAMPLE, Reference, reference, thinned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from macex.ask.goals import Goals
+    from macex.ask.space import Space
+    from macex.engine.options import Options
+    from macex.schema import Rows, Schema
+    from macex.stages.thresholds import Grid
+
+
+Held = TypeVar("Held")
+
+REMEMBERED = 64
+COUNTED = 50_000  # sets of changes of one goal whose support is remembered
+REMEMBERING = ("_meeting", "_reference", "_sides", "_lines", "_counts")
+
+
+@dataclass
+class Fitted:
+    """The model, the training rows as codes, and the model's answers for them."""
+
+    oracle: Oracle
+    ground: Ground
+    answers: Answers
+    options: Options
+    grid: Grid | None = None
+    kept: InitVar[Mapping[str, Array] | None] = None  # of the approximate index, once made
+    scales: Scales = field(init=False)
+    bins: Bins = field(init=False)
+    binned: Array = field(init=False)  # (T, d)
+    index: NeighborIndex = field(init=False)
+    approximate: Approximate | None = field(init=False)  # for very many rows
+    _meeting: OrderedDict[bytes, Array] = field(default_factory=OrderedDict)
+    _reference: OrderedDict[bytes, Reference] = field(default_factory=OrderedDict)
+    _sides: OrderedDict[bytes, Any] = field(default_factory=OrderedDict)
+    _lines: OrderedDict[bytes, Array] = field(default_factory=OrderedDict)
+    _counts: OrderedDict[bytes, dict[int, int]] = field(default_factory=OrderedDict)
+
+    def __post_init__(self, kept: Mapping[str, Array] | None) -> None:
+        schema, codes = self.ground.schema, self.ground.codes
+        self.oracle = self.oracle.prepare(schema, codes)
+        kind = self.options.distance
+        self.scales = learn_scales(schema, codes, kind if kind in KINDS else "median")
+        self.bins = learn_bins(schema, codes, self.options.neighbors.bins)
+        self.binned = self.bins(codes)
+        discrete = np.array([c.discrete for c in schema.columns], dtype=bool)
+        self.index = NeighborIndex(self.binned, discrete, self.answers.decision)
+        near = self.options.neighbors
+        self.approximate = approximate(
+            self.index, near.index, self.options.random_state, near.k, kept
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what is only remembered: it is made again where it is needed."""
+        kept = {name: part for name, part in vars(self).items() if not name.startswith("_")}
+        return kept | {name: OrderedDict() for name in REMEMBERING}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A model that came from a file was opened anew, so it is looked at anew."""
+        vars(self).update({name: OrderedDict() for name in REMEMBERING} | state)
+        if self.oracle.file is not None:
+            self.oracle = self.oracle.prepare(self.ground.schema, self.ground.codes)
+
+    def with_options(self, options: Options) -> Fitted:
+        """The same model and training rows, with other options; what is remembered is shared."""
+        other = copy.copy(self)
+        other.options = options
+        return other
+
+    @property
+    def outlook(self) -> Outlook:
+        """What the model's numbers mean."""
+        return self.oracle.outlook
+
+    @property
+    def singles(self) -> int:
+        """How many single changes a query may be offered where every value is on offer."""
+        if self.grid is not None:
+            return self.grid.rows
+        if not isinstance(self.options.candidates, Domain):
+            return 0
+        seen = sum(len(column.seen) for column in self.ground.schema.columns)
+        return min(seen, self.options.method.max_rows)
+
+    def meeting(self, goals: Goals, query: int) -> Array:
+        """The training rows that meet a query's goal."""
+        key = goals.signature(query)
+
+        def made() -> Array:
+            at = np.full(len(self.answers.decision), query)
+            return np.flatnonzero(goals.judge(self.answers, at).reached)
+
+        return _held(self._meeting, key, made)
+
+    def reference(self, goals: Goals, query: int) -> Reference:
+        """What counterfactuals of a query are compared with for plausibility."""
+        key = goals.signature(query)
+
+        def made() -> Reference:
+            most = SAMPLE if goals.by_class[query] else SMALL_SAMPLE
+            rows = thinned(self.meeting(goals, query), most)[: 0 if self.ground.private else None]
+            return reference(self.scales, self.ground.codes[rows], most)
+
+        return _held(self._reference, key, made)
+
+    def near(self, space: Space, goals: Goals, wanted: Array) -> Near:
+        """The nearest training rows that meet each goal (Algorithm 1, step 2)."""
+        choice: Neighbors = self.options.neighbors
+        binned = self.bins(space.own)
+        rows = np.zeros((len(space), choice.k), np.intp)
+        real = np.zeros((len(space), choice.k), bool)
+        match = self._match(space, choice)
+        wanted = np.asarray(wanted)
+        shared = wanted & (goals.by_class | (self.approximate is not None))
+        for queries in same_goal(goals, np.flatnonzero(shared), match):
+            side = self._side(goals, int(queries[0]), match[queries[0]])
+            rows[queries], real[queries] = (self.approximate or self.index).nearest(
+                binned[queries], side, choice.k
+            )
+        others = np.flatnonzero(wanted & ~shared)
+        for queries in _groups(others, match[others]):
+            side = self._every(match[queries[0]])
+            meets = goals.met_by(self.answers, queries)
+            rows[queries], real[queries] = self.index.nearest(
+                binned[queries], side, choice.k, meets
+            )
+        return self._near(space, binned, rows, real)
+
+    def _every(self, match: Array) -> Side:
+        """All training rows, ready to be compared."""
+        key = match.tobytes()
+        every = np.arange(len(self.binned))
+        side: Side = _held(self._sides, key, lambda: self.index.side(every, match), most=4)
+        return side
+
+    def _side(self, goals: Goals, query: int, match: Array) -> Any:
+        """The training rows that meet a goal, ready to be compared."""
+        key = goals.signature(query) + match.tobytes()
+
+        def made() -> Any:
+            rows = self.meeting(goals, query)
+            rows = rows[np.isin(rows, self.index.distinct, assume_unique=True)]
+            return (self.approximate or self.index).side(rows, match)
+
+        return _held(self._sides, key, made, most=4)
+
+    def support(self, goals: Goals, at: Array, binned: Array, changed: Array) -> Array:
+        """How many training rows meet each row's goal and have, by bin, all its changes, (n,).
+
+        `at` says whose the rows are, `changed` (n, d) bool which of their values are meant.
+        """
+        if self.ground.private:
+            return np.zeros(len(at), int)
+        keys = row_keys(np.where(changed, binned, np.inf))
+        alike = keys + cell_keys(goals.alike[at], np.array([binned.shape[1]]))
+        _, first, which = np.unique(alike, return_index=True, return_inverse=True)
+        counts = [
+            self._supporting(goals, at[row], key, binned[row], changed[row])
+            for row, key in zip(first, keys[first].tolist(), strict=True)
+        ]
+        return np.array(counts, dtype=int)[which.reshape(-1)]
+
+    def copies(self, full: Array) -> Array:
+        """Which rows, by column, equal a training row in all columns, (n,) bool."""
+        if self.ground.private:
+            return np.zeros(len(full), bool)
+        keys = row_keys(full)
+        place = np.minimum(np.searchsorted(self._rows, keys), len(self._rows) - 1)
+        return np.asarray(self._rows[place] == keys)
+
+    @cached_property
+    def _rows(self) -> Array:
+        """The keys of the training rows, sorted."""
+        return np.sort(row_keys(self.ground.codes))
+
+    def _supporting(self, goals: Goals, query: int, key: int, binned: Array, changed: Array) -> int:
+        goal = goals.signature(query)
+        known: dict[int, int] = _held(self._counts, goal, dict, most=4)
+        if key in known:
+            return known[key]
+        lines = _held(
+            self._lines,
+            goal,
+            lambda: np.asfortranarray(self.binned[self.meeting(goals, query)]),
+            most=4,
+        )
+        same = np.ones(len(lines), bool)
+        for column in np.flatnonzero(changed):
+            same &= lines[:, column] == binned[column]
+        count = int(same.sum())
+        if len(known) < COUNTED:
+            known[key] = count
+        return count
+
+    def _match(self, space: Space, choice: Neighbors) -> Array:
+        """The columns on which each query's neighbours are sought, (Q, d) bool."""
+        if choice.match == "all":
+            return np.ones(space.own.shape, bool)
+        match = np.zeros(space.own.shape, bool)
+        for place, unit in enumerate(space.units):
+            match[:, list(unit.members)] = space.changeable[:, place, None]
+        match[~match.any(axis=1)] = True
+        return match
+
+    def _near(self, space: Space, binned: Array, rows: Array, real: Array) -> Near:
+        flat = rows.reshape(-1)
+        values = unit_codes(space.units, self.ground.codes[flat])
+        first = [unit.members[0] for unit in space.units]
+        bins = self.binned.take(flat, axis=0).take(first, axis=1).astype(np.int64)
+        own = binned.take(first, axis=1).astype(np.int64)
+        for place in space.joint:
+            bins[:, place] = values[:, place]
+            own[:, place] = np.maximum(space.queries[:, place], -1)
+        shape = (*rows.shape, space.width)
+        return Near(values.reshape(shape), bins.reshape(shape), own, real)
+
+
+def fit(
+    model: Any, rows: Rows, schema: Schema, classes: Sequence[object] | None, options: Options
+) -> Fitted:
+    """Ask the model about the training rows and learn what every call needs."""
+    oracle, answers = consulted(model, rows, schema, classes)
+    codes, most = rows.codes, options.sample
+    del rows  # the caller's own values are no longer needed
+    if most is not None and most < len(codes):
+        kept = covering(schema, codes, answers.decision, most, options.random_state)
+        codes, answers = codes[kept], answers.take(kept)
+    ground = Ground(schema, codes)
+    return Fitted(
+        oracle, ground, answers, options, grid_of(model, oracle, ground, answers, options)
+    )
+
+
+def same_goal(goals: Goals, queries: Array, match: Array | None = None) -> list[Array]:
+    """Queries that share their goal and, with `match`, the columns they are compared on."""
+    mine = goals.alike[queries][:, None]
+    return _groups(queries, mine if match is None else np.hstack([mine, match[queries]]))
+
+
+def _groups(queries: Array, table: Array) -> list[Array]:
+    """Queries that have the same line in `table`, together."""
+    if len(queries) < 2:
+        return [queries] if len(queries) else []
+    keys = row_keys(table.astype(float))
+    order = np.argsort(keys, kind="stable")
+    cuts = np.flatnonzero(keys[order][1:] != keys[order][:-1]) + 1
+    return np.split(queries[order], cuts)
+
+
+def _held(
+    store: OrderedDict[bytes, Held], key: bytes, made: Callable[[], Held], most: int = REMEMBERED
+) -> Held:
+    """What is remembered under a key, else made; another thread may push it out at any time."""
+    held = store.get(key)
+    if held is None:
+        held = store[key] = made()
+        if len(store) > most:
+            store.popitem(last=False)
+    return held

@@ -1,0 +1,159 @@
+"""How far a changed number can go, other changes kept: points tested in the final call.
+
+From the new value one grid step back toward the query is tried, and points outward: the next ones
+on the grid, then ever wider up to the end of the range. The run of points around the new value that
+all reach the goal is its interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from macex.engine.cell_intervals import CellLine, Span, cell_line, known_cells
+from macex.schema import Array
+
+if TYPE_CHECKING:
+    from macex.ask.space import Space
+    from macex.models.judge import Judge
+    from macex.stages.shapes import Pool, Task
+
+
+POINTS = 12
+DENSE = 6
+
+
+class Line(NamedTuple):
+    """The points tested for one unit: column 0 is inward, the others outward."""
+
+    unit: int
+    example: Array  # (E,)
+    after: Array  # (E,)
+    points: Array  # (E, 1 + POINTS)
+    fresh: Array  # (E, 1 + POINTS) bool: to be scored
+    closed: Array  # (E,) bool: nothing lies inward that could be set
+    dense: Array  # (E,) int: how many outward points are neighbours on the grid
+    end: Array  # (E,) the end of the range outward
+
+    def spans(self, ok: Array) -> Iterator[tuple[int, Span]]:
+        """The interval of every example; `ok` says which points reach the goal."""
+        old = np.concatenate([self.after[:, None], self.points[:, 1:-1]], axis=1)
+        run = np.logical_and.accumulate(ok[:, 1:] | (self.points[:, 1:] == old), axis=1)
+        length = run.sum(axis=1)
+        far = np.where(length > 0, self.points[np.arange(len(run)), length], self.after)
+        near = np.where(ok[:, 0], self.points[:, 0], self.after)
+        ended = (length < self.dense) | ((far == self.end) & (self.dense == POINTS))
+        exact = ended & (self.closed | (self.fresh[:, 0] & ~ok[:, 0]))
+        tested = self.fresh.sum(axis=1) + 1
+        low, high = np.minimum(near, far), np.maximum(near, far)
+        parts = (self.example, low, high, tested, exact)
+        for example, *span in zip(*(part.tolist() for part in parts), strict=True):
+            yield example, Span(*span)
+
+
+class Probes(NamedTuple):
+    """All points to be tested, as rows."""
+
+    codes: Array  # (n, U)
+    example: Array  # (n,)
+    lines: list[Line | CellLine]
+
+    def spans(self, space: Space, reached: Array) -> Iterator[tuple[tuple[int, int], Span]]:
+        """The interval of every example and column, from what the rows' check said."""
+        start = 0
+        for line in self.lines:
+            ok = np.zeros(line.points.shape, bool)
+            stop = start + int(line.fresh.sum())
+            ok[line.fresh] = reached[start:stop]
+            start = stop
+            column = space.units[line.unit].members[0]
+            yield from (((example, column), span) for example, span in line.spans(ok))
+
+
+def probe(task: Task, judge: Judge, pool: Pool, chosen: Array) -> Probes:
+    """The points to test for the examples at `chosen`; none once the time is over."""
+    if judge.late:
+        return Probes(np.zeros((0, task.space.width)), np.zeros(0, np.intp), [])
+    moved = task.space.moved_numbers(pool.codes[chosen], pool.at[chosen])
+    moved &= ~_poor(task, judge, pool.at[chosen], moved)[:, None]
+    codes, example = [np.zeros((0, task.space.width))], [np.zeros(0, np.intp)]
+    lines: list[Line | CellLine] = []
+    for line in _lines(task, pool, moved, chosen):
+        who, point = np.nonzero(line.fresh)
+        rows = pool.codes[line.example[who]]
+        rows[:, line.unit] = line.points[who, point]
+        codes.append(rows)
+        example.append(line.example[who])
+        lines.append(line)
+    return Probes(np.concatenate(codes), np.concatenate(example), lines)
+
+
+def _lines(task: Task, pool: Pool, moved: Array, chosen: Array) -> Iterator[Line | CellLine]:
+    """The points of every unit; whole cells where a tree model's cells are known."""
+    for place in map(int, np.flatnonzero(moved.any(axis=0))):
+        who = chosen[moved[:, place]]
+        known = known_cells(task, place)[pool.at[who]]
+        if known.any():
+            yield cell_line(task, pool, place, who[known])
+        if not known.all():
+            yield _line(task, pool, place, who[~known])
+
+
+def _poor(task: Task, judge: Judge, at: Array, moved: Array) -> Array:
+    """Examples whose queries cannot pay for intervals."""
+    if not judge.capped:
+        return np.zeros(len(at), bool)
+    needed = np.zeros(len(judge.limit), int)
+    widths = [
+        POINTS + 1 if task.grid is None else max(POINTS + 1, task.grid.width(unit.members[0]))
+        for unit in task.space.units
+    ]
+    np.add.at(needed, at, moved @ np.array(widths))
+    return (judge.limit - judge.spent < needed)[at]
+
+
+def _line(task: Task, pool: Pool, place: int, who: Array) -> Line:
+    unit, at = task.space.units[place], pool.at[who]
+    after, own = pool.codes[who, place], task.queries[at, place]
+    way, end = np.where(after > own, 1.0, -1.0), _end(task, place, at, after > own)
+    step = unit.step or (unit.high - unit.low) / 1000
+    reach, dense = _strides(np.abs(end - after), unit.step)
+    outward = after[:, None] + way[:, None] * reach
+    outward = np.where((way * (outward.T - end) > 0).T, end[:, None], outward)
+    inward = after - way * np.minimum(step, np.abs(after - own))
+    points = task.space.snap(place, np.concatenate([inward[:, None], outward], axis=1))
+    fresh = _fresh(task, place, at, after, points)
+    single = task.space.changed(pool.codes[who], at).sum(axis=1) == 1
+    closed = np.where(points[:, 0] == own, single, ~fresh[:, 0])
+    return Line(place, who, after, points, fresh, closed, dense, task.space.snap(place, end))
+
+
+def _strides(room: Array, step: float) -> tuple[Array, Array]:
+    """How far outward each point lies, (E, POINTS), and how many of them are neighbours."""
+    turn = np.arange(1, POINTS + 1)
+    even = room[:, None] * turn / POINTS
+    if not step:
+        return even, np.zeros(len(room), int)
+    near = np.minimum(turn, DENSE) * step
+    beyond = (room - DENSE * step)[:, None] * np.maximum(turn - DENSE, 0) / (POINTS - DENSE)
+    all_near = (room <= POINTS * step * (1 + 1e-9))[:, None]
+    reach = np.where(all_near, turn * step, near + beyond)
+    return reach, np.where(all_near[:, 0], POINTS, DENSE)
+
+
+def _end(task: Task, place: int, at: Array, up: Array) -> Array:
+    """How far each query may go: to the end of the training range or of its own."""
+    unit, bounds = task.space.units[place], task.space.bounds
+    column = unit.members[0]
+    highest = np.minimum(bounds.ceiling[at, column], unit.high)
+    return np.where(up, highest, np.maximum(bounds.floor[at, column], unit.low))
+
+
+def _fresh(task: Task, place: int, at: Array, after: Array, points: Array) -> Array:
+    """Which points are new, and may be set."""
+    wide = np.broadcast_to(at[:, None], points.shape)
+    fresh = task.space.admits_one(wide, place, points) & (points != after[:, None])
+    fresh[:, 2:] &= points[:, 2:] != points[:, 1:-1]
+    return fresh

@@ -1,0 +1,81 @@
+"""The options of an explainer as JSON, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+from macex.engine.options import Options, read_options
+from macex.engine.registry import registered
+from macex.errors import OptionError
+from macex.render.names import Name
+from macex.stages.candidates import Both, Domain, Neighbors
+from macex.stages.finetune.descent import GradientlessDescent
+from macex.stages.finetune.section import Section
+from macex.stages.search.exhaustive import Exhaustive
+from macex.stages.search.gradientless import GradientlessSearch
+from macex.stages.search.reinforce import Reinforce
+from macex.stages.selection import Selection
+from macex.stages.thresholds import Thresholds
+
+STAGES: dict[str, Callable[..., Any]] = {
+    kind.__name__: kind
+    for kind in (
+        Both,
+        Domain,
+        Exhaustive,
+        GradientlessDescent,
+        GradientlessSearch,
+        Neighbors,
+        Reinforce,
+        Section,
+        Selection,
+        Thresholds,
+    )
+}
+
+
+def written_options(options: Options) -> dict[str, Any]:
+    """The options as JSON, each stage with its name."""
+    plain = {"prefer", "distance", "fallback", "random_state", "sample"}
+    names = {c: asdict(n) if isinstance(n, Name) else n for c, n in options.names.items()}
+    return {
+        name: value if name in plain else _stage(value)
+        for name, value in vars(options).items()
+        if name != "names"
+    } | {"names": names}
+
+
+def _stage(stage: Any) -> Any:
+    if stage is None:
+        return None
+    options = (
+        asdict(stage)
+        if is_dataclass(stage) and not isinstance(stage, type)
+        else {"object": repr(stage)}
+    )
+    return {"stage": type(stage).__name__, **options}
+
+
+def options_read(stored: dict[str, Any]) -> Options:
+    """The options that were written."""
+    return read_options(**{name: _unstage(value) for name, value in stored.items()})
+
+
+def _unstage(value: Any) -> Any:
+    if not isinstance(value, dict) or "stage" not in value:
+        return value
+    parts: dict[str, Any] = {k: v for k, v in value.items() if k != "stage"}
+    parts = {k: tuple(v) if isinstance(v, list) else v for k, v in parts.items()}
+    if value["stage"] == "Both":
+        parts = {"neighbors": Neighbors(**parts["neighbors"]), "domain": Domain(**parts["domain"])}
+    kinds: dict[str, Callable[..., Any]] = {
+        **STAGES,
+        **{type(one).__name__: type(one) for one in registered().values()},
+    }
+    if value["stage"] not in kinds:
+        raise OptionError(
+            f"{value['stage']} is no stage of macex, nor registered by a package that is installed"
+        )
+    return kinds[value["stage"]](**parts)

@@ -1,0 +1,134 @@
+"""The explainer's options: names and objects a caller may give for each stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any
+
+from macex.engine.registry import BUILT_IN, read_search
+from macex.errors import OptionError, closest, require_count
+from macex.render.names import Name, read_names
+from macex.stages.candidates import NAMED as CANDIDATES
+from macex.stages.candidates import Both, Domain, Neighbors
+from macex.stages.distance import KINDS
+from macex.stages.finetune.descent import GradientlessDescent
+from macex.stages.finetune.section import Section
+from macex.stages.search.protocol import Search
+from macex.stages.selection import Selection
+from macex.stages.shapes import Prefer
+from macex.stages.thresholds import Thresholds
+
+Finetune = Section | GradientlessDescent
+
+OFFERS = {**CANDIDATES, "thresholds": Thresholds()}
+SELECTIONS = {"diverse": Selection(), "printed": Selection(uses=3, printed=True)}
+FINETUNES: dict[str, Finetune] = {"section": Section(), "gradientless": GradientlessDescent()}
+PREFERENCES: tuple[Prefer, ...] = ("fewest", "nearest", "surest")
+
+
+@dataclass(frozen=True)
+class Options:
+    """One object for every stage."""
+
+    candidates: Neighbors | Domain | Both | Thresholds
+    method: Search
+    selection: Selection
+    finetune: Finetune | None
+    prefer: Prefer
+    distance: str | Callable[[Any, Any], Any]
+    fallback: bool
+    random_state: int
+    names: dict[str, str | Name] = field(default_factory=dict)
+    sample: int | None = None
+
+    @property
+    def method_name(self) -> str:
+        """The name of the search."""
+        return self.method.name
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """How neighbours are sought, whatever candidates are made of them."""
+        if isinstance(self.candidates, Both):
+            return self.candidates.neighbors
+        return self.candidates if isinstance(self.candidates, Neighbors) else Neighbors()
+
+    def chain(self) -> list[Search]:
+        """The search, and those that are tried when it finds nothing."""
+        others = [s for s in BUILT_IN.values() if s.name != self.method.name]
+        return [self.method, *(others if self.fallback else [])]
+
+
+def read_options(
+    *,
+    candidates: Any,
+    method: Any,
+    selection: Any,
+    finetune: Any,
+    prefer: Any,
+    distance: Any,
+    fallback: Any,
+    random_state: Any,
+    names: Any,
+    sample: Any = None,
+) -> Options:
+    """Options from what a caller gave; a wrong one is an error that names the right ones."""
+    check_common(prefer, fallback, random_state)
+    if not callable(distance) and (not isinstance(distance, str) or distance not in KINDS):
+        raise OptionError(
+            f"distance={distance!r}{closest(distance, KINDS)}, or a function of two frames"
+        )
+    chosen = choose("candidates", candidates, OFFERS, (Neighbors, Domain, Both, Thresholds))
+    search = read_search(method, BUILT_IN)
+    if isinstance(chosen, Thresholds) and not search.proves:
+        raise OptionError(
+            'candidates="thresholds" are for method="exhaustive", '
+            f"not {search.name!r}: only that search tries them all"
+        )
+    return Options(
+        candidates=chosen,
+        method=search,
+        selection=choose("selection", selection, SELECTIONS, (Selection,)),
+        finetune=None
+        if finetune is None
+        else choose("finetune", finetune, FINETUNES, (Section, GradientlessDescent)),
+        prefer=prefer,
+        distance=distance,
+        fallback=fallback,
+        random_state=int(random_state),
+        names=read_names(names),
+        sample=None if sample is None else require_count("sample", sample),
+    )
+
+
+def check_common(prefer: Any, fallback: Any, random_state: Any) -> None:
+    """Refuse a wrong value of an option that explainers of tables and of series both have."""
+    if not isinstance(prefer, str) or prefer not in PREFERENCES:
+        raise OptionError(f"prefer={prefer!r}{closest(prefer, PREFERENCES)}")
+    if isinstance(random_state, bool) or not isinstance(random_state, Integral):
+        raise OptionError(f"random_state must be a whole number, not {random_state!r}")
+    if not isinstance(fallback, bool):
+        raise OptionError(f"fallback must be True or False, not {fallback!r}")
+
+
+def choose(option: str, given: Any, named: Any, kinds: tuple[type, ...]) -> Any:
+    """The object of a stage from an object or its name; a wrong one is an error."""
+    if isinstance(given, kinds):
+        return given
+    if isinstance(given, str) and given in named:
+        return named[given]
+    objects = " or ".join(kind.__name__ for kind in kinds)
+    raise OptionError(f"{option}={given!r}: give {objects}, or a name{closest(given, named)}")
+
+
+def check_classes(classes: Any) -> None:
+    """Raise unless the classes are distinct names, or None."""
+    if classes is None:
+        return
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
+        raise OptionError(f"classes names the model's outputs in order, not {classes!r}")
+    names = list(classes)
+    if len(set(map(repr, names))) < len(names) or not names:
+        raise OptionError(f"classes must be distinct names, one for each output, not {names!r}")

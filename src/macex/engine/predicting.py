@@ -1,0 +1,110 @@
+"""What the model itself says of rows: its decisions and its scores, as explanations show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macex.ask.answers import Answers
+from macex.ask.goals import SLIGHT, AboveRow, compile_goals, resolve
+from macex.models.asking import Asker
+from macex.schema import Array, Rows
+from macex.schema.typed import typed
+
+if TYPE_CHECKING:
+    from macex.engine.engine import Engine
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Decisions and scores, one entry per row; a model of bare scores decides nothing."""
+
+    classes: tuple[object, ...] | None
+    scores: Array  # (n, K) one number per class or output, rounded as in explanations
+    decision: Array  # (n,) int position of the decided class, -1 where there are no classes
+
+    def __len__(self) -> int:
+        return len(self.decision)
+
+    def label(self, row: int) -> object:
+        """What the model decides for a row; None where it has no classes."""
+        return None if self.classes is None else self.classes[int(self.decision[row])]
+
+    @property
+    def shown(self) -> Array:
+        """One score per row, (n,): of the second of two classes, else of the decision."""
+        if self.scores.shape[1] <= 2:
+            return self.scores[:, -1]
+        if self.classes is None:
+            return self.scores[:, 0]
+        return self.scores[np.arange(len(self)), self.decision]
+
+
+def predicted(engine: Engine, rows: Any) -> Predictions:
+    """What an explainer's model says of some rows.
+
+    >>> import pandas as pd
+    >>> from macex import Explainer
+    >>> data = pd.DataFrame({"hours": range(20, 60)})
+    >>> explainer = Explainer(lambda rows: rows["hours"] / 100, data, classes=("no", "yes"))
+    >>> said = predicted(explainer.engine, data.tail(2))
+    >>> said.label(0), said.shown.tolist()
+    ('yes', [0.58, 0.59])
+    """
+    fitted = engine.fitted
+    read = engine.schema.read(rows)
+    answers, _ = Asker(fitted.oracle.own, engine.schema, read)(read.codes, np.arange(len(read)))
+    return Predictions(
+        engine.classes, fitted.outlook.rounded(answers.scores), answers.decision.astype(int)
+    )
+
+
+def tried(
+    engine: Engine, rows: Rows, variants: Sequence[Mapping[str, object]]
+) -> tuple[Predictions, list[list[tuple[str, object, object]]]]:
+    """What the model says of the first of some rows, and of it with other values in some columns.
+
+    Beside the answers, the row's own first, come the changes of each variant: column, before,
+    after. A text is read as it would be typed.
+
+    >>> import pandas as pd
+    >>> from macex import Explainer
+    >>> data = pd.DataFrame({"hours": range(20, 60)})
+    >>> explainer = Explainer(lambda rows: rows["hours"] / 100, data, classes=("no", "yes"))
+    >>> row = explainer.schema.read({"hours": 40})
+    >>> said, changes = tried(explainer.engine, row, [{"hours": "55"}])
+    >>> said.label(0), said.label(1), changes
+    ('no', 'yes', [[('hours', 40, 55)]])
+    """
+    schema, own = engine.schema, rows.codes[0]
+    codes = np.repeat(own[None], len(variants) + 1, axis=0)
+    for line, variant in enumerate(variants, 1):
+        for name, value in variant.items():
+            at = schema.position(name)
+            column = schema.columns[at]
+            codes[line, at] = typed(column, value) if isinstance(value, str) else column.code(value)
+    fitted = engine.fitted
+    asker = Asker(fitted.oracle.own, schema, rows)
+    answers, _ = asker(codes, np.zeros(len(codes), int))
+    said = Predictions(
+        engine.classes, fitted.outlook.rounded(answers.scores), answers.decision.astype(int)
+    )
+    changes = [
+        [
+            (schema.names[at], rows.cell(0, at), schema.columns[at].value(float(line[at])))
+            for at in np.flatnonzero(line != own).tolist()
+        ]
+        for line in codes[1:]
+    ]
+    return said, changes
+
+
+def checked_goal(engine: Engine, want: object) -> None:
+    """Raise for a goal that cannot be asked of an explainer's model."""
+    outlook = engine.outlook
+    goals = [goal for goal in resolve(want, 1) if not isinstance(goal, AboveRow)]
+    own = Answers(np.zeros((1, max(1, outlook.width))), np.zeros(1, int))
+    compile_goals(goals, own, outlook, SLIGHT)

@@ -1,0 +1,105 @@
+"""What an audit keeps of each explanation, so that it can be made again."""
+
+from __future__ import annotations
+
+import platform
+import uuid
+from collections.abc import Callable
+from copy import copy
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from macex.ask.stated import goal_stated
+from macex.audit import Audit
+from macex.engine.fingerprint import fingerprint
+from macex.engine.option_documents import written_options
+from macex.errors import OptionError
+from macex.explanation.json import explanation_document, plain
+from macex.schema.stated import stated
+from macex.version import __version__
+
+if TYPE_CHECKING:
+    from macex.engine.batch import Batch
+    from macex.engine.engine import Engine
+    from macex.explanation import Explanation
+
+FORMAT = "macex.audit/1"
+
+
+class Recorder:
+    """Appends one line per explanation to an audit file."""
+
+    def __init__(self, audit: Any, engine: Engine) -> None:
+        """Hash the files, once, and write down what all explanations share."""
+        self._audit = audit if isinstance(audit, Audit) else Audit(audit)
+        if not isinstance(self._audit.path, (str, PathLike)):
+            raise OptionError(f"audit= takes the path of a file or an Audit, not {audit!r}")
+        self.path = self._audit.path
+        self._write: Callable[[list[dict[str, Any]]], None] = self._audit.write
+        options = engine.options
+        if callable(options.distance):
+            raise OptionError("an explainer with a distance function of its own cannot be audited")
+        self._common = {
+            "files": self._audit.files(),
+            "fingerprint": fingerprint(engine),
+            "columns": stated(engine.schema),
+            "library": engine.schema.library,
+            "classes": plain(engine.classes),
+            "options": plain(written_options(options)),
+            "versions": versions(),
+        }
+
+    def into(self, write: Callable[[list[dict[str, Any]]], None]) -> Recorder:
+        """The same recorder, which hands its records over instead of appending them."""
+        other = copy(self)
+        other._write = write  # noqa: SLF001 - its own copy
+        return other
+
+    def of(self, batch: Batch) -> Callable[[list[Explanation]], None]:
+        """A function that records the answers to a question; what cannot be kept is an error."""
+        if batch.sturdy.others:
+            raise OptionError("an explainer with an audit takes no also=: the audit cannot hold it")
+        written = {id(one): one.to_dict() for one in batch.constraints}
+        call = {
+            "n": batch.count,
+            "margin": batch.margin,
+            "max_rows": batch.max_rows,
+            "timed": batch.deadline is not None,
+            "diagnose": batch.question.diagnose,
+            "on_error": "keep" if batch.keep else "raise",
+            **({} if batch.sturdy.least is None else {"robust": batch.sturdy.least}),
+        }
+
+        def record(items: list[Explanation]) -> None:
+            now = datetime.now(UTC).isoformat(timespec="milliseconds")
+            lines = [
+                {
+                    "format": FORMAT,
+                    "id": str(uuid.uuid4()),
+                    "time": now,
+                    "row": place,
+                    "name": plain(item.source.id),
+                    "input": plain(item.source.rows.cells(item.source.query)),
+                    "goal": plain(goal_stated(item.goal)),
+                    "constraints": plain(written[id(batch.constraints[place])]),
+                    "call": call,
+                    "output": explanation_document(item, canonical=True),
+                    "status": item.status,
+                    "cost": plain(item.cost._asdict()),
+                    **self._common,
+                }
+                for place, item in enumerate(items)
+            ]
+            self._write(lines)
+
+        return record
+
+
+@cache
+def versions() -> dict[str, str]:
+    """The versions that answers may depend on."""
+    libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "pandas")}
+    return {"python": platform.python_version(), "macex": __version__, **libraries}

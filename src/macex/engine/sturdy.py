@@ -1,0 +1,117 @@
+"""Answers that hold under small changes, and with other models.
+
+A neighbour of an answer differs from it in every number by one step of its grid or 1 % of its
+range, whichever is more, up or down. The ups and downs of the 32 neighbours are fixed by the names
+of the columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macex.errors import ModelError, OptionError
+from macex.models.oracle import Oracle, consult
+from macex.schema import Array, special
+from macex.stages.draws import Draws, column_keys
+
+if TYPE_CHECKING:
+    from macex.ask.space import Space
+    from macex.engine.fitted import Fitted
+    from macex.models.judge import Judge
+
+NEIGHBOURS = 32
+SHARE = 0.01  # of a number's range
+ASKED = 1000  # training rows that another model is asked about
+
+
+@dataclass(frozen=True)
+class Sturdiness:
+    """What is asked of answers: the least robustness, and the other models that must agree."""
+
+    least: float | None = None
+    others: tuple[Oracle, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.least is not None or bool(self.others)
+
+    @property
+    def rows(self) -> int:
+        """How many more rows it takes to check an answer."""
+        return 0 if self.least is None else NEIGHBOURS
+
+    @property
+    def text(self) -> str:
+        """What is asked, in words."""
+        parts = [f"is robust enough (at least {self.least:g})"] if self.least else []
+        parts += ["holds with the other models"] if self.others else []
+        return " and ".join(parts)
+
+    def agreed(self, judge: Judge, codes: Array, at: Array) -> Array:
+        """Whether the rows hold with every other model, (n,) bool: as robust with it, if asked."""
+        agreed = np.ones(len(at), bool)
+        if not len(at):
+            return agreed
+        around = neighbours(judge.space, codes) if self.rows else codes[:0]
+        every = np.concatenate([codes, around])
+        whose = np.concatenate([at, np.repeat(at, self.rows)])
+        full = judge.space.columns(every, whose)
+        for other in self.others:
+            reached = _reached(other, judge, full, whose)
+            agreed &= reached[: len(at)]
+            if self.rows:
+                held = reached[len(at) :].reshape(len(at), self.rows)
+                agreed &= held.mean(axis=1) >= (self.least or 0.0)
+        return agreed
+
+
+def _reached(other: Oracle, judge: Judge, full: Array, at: Array) -> Array:
+    """Whether rows reach their goals with another model: it decides so, or scores so, (n,) bool."""
+    frame = judge.asker.schema.frame(full, judge.asker.rows, at)
+    try:
+        answers = other(frame, len(at))
+    except Exception as fault:
+        raise ModelError(f"a model of also= raised {fault!r}") from fault
+    decided = judge.goals.wanted[at, np.maximum(answers.decision, 0)]
+    return np.where(judge.goals.by_class[at], decided, judge.goals.judge(answers, at).reached)
+
+
+def sturdiness(fitted: Fitted, robust: Any, also: Any) -> Sturdiness:
+    """What the options `robust` and `also` of a call ask for."""
+    others = tuple(_oracle(fitted, place, model) for place, model in enumerate(also))
+    return Sturdiness(None if robust is None else float(robust), others)
+
+
+def _oracle(fitted: Fitted, place: int, model: Any) -> Oracle:
+    codes = fitted.ground.codes[:ASKED]
+    frame, classes = fitted.ground.schema.frame(codes), fitted.outlook.classes
+    try:
+        oracle, _ = consult(
+            model, frame, len(codes), None if hasattr(model, "classes_") else classes
+        )
+    except Exception as fault:
+        raise OptionError(f"also[{place}] cannot be asked as the model is: {fault}") from fault
+    if oracle.outlook.classes != classes:
+        raise OptionError(
+            f"also[{place}] decides between {oracle.outlook.classes}, the model between {classes}"
+        )
+    return oracle
+
+
+def neighbours(space: Space, codes: Array) -> Array:
+    """The fixed neighbours of some rows of codes by unit, (n * 32, U)."""
+    names = column_keys([unit.name for unit in space.units])
+    draws = Draws(np.zeros(1, np.uint64), names).uniform("neighbours", 0, NEIGHBOURS)[0]
+    signs = np.where(draws < 0.5, -1.0, 1.0)  # (neighbour, unit)
+    around = np.repeat(codes[:, None], NEIGHBOURS, axis=1)  # (row, neighbour, unit)
+    for place, unit in enumerate(space.units):
+        if unit.discrete:
+            continue
+        here = around[:, :, place]
+        size = max(unit.step, SHARE * (unit.high - unit.low))
+        inside = ~special(here) & (here >= unit.low) & (here <= unit.high)
+        moved = space.snap(place, np.where(inside, here + size * signs[:, place], unit.low))
+        around[:, :, place] = np.where(inside, moved, here)
+    return around.reshape(-1, codes.shape[1])

@@ -1,0 +1,37 @@
+"""What a search is: the protocol of stage 2, open to searches of other packages."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol, runtime_checkable
+
+from macex.stages.shapes import Candidates, Found, Task
+
+MOST_ROWS = 6000  # how many rows a query may cost, unless the search or the caller says
+
+
+@runtime_checkable
+class Search(Protocol):
+    """Which candidates to combine: a frozen dataclass of options with one verb.
+
+    Each round makes one call of `task.judge`, for all queries that are still open, and the answer
+    for a query may not depend on the others: random numbers come from `task.draws`.
+    """
+
+    @property
+    def name(self) -> str:
+        """What `method=` and `Explanation.method` call it."""
+
+    @property
+    def max_rows(self) -> int:
+        """The most rows a query may cost, unless the caller says."""
+
+    @property
+    def proves(self) -> bool:
+        """Whether it tries fewer changes first and counts in `Found` what it tried whole."""
+
+    @property
+    def offered(self) -> Literal["all", "few"]:
+        """Which candidates it wants: every value that is tried, or the few most promising."""
+
+    def __call__(self, task: Task, candidates: Candidates) -> Found:
+        """The examples that reach their goals, and what is proved of the rest."""
