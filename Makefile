@@ -18,7 +18,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/cache/bytecode
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-all check docs bench bench-gpu bench-scale bench-server peers format clean
+.PHONY: help demo test test-slow test-all check docs bench bench-docs bench-gpu bench-scale bench-server peers format clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -43,6 +43,9 @@ check: $(VENV)/.installed-dev  ## format, lint, types and layers, changing nothi
 
 bench: $(VENV)/.installed-bench $(PEERS)/.installed  ## rerun the paper's tables into bench-results; an interrupted run goes on
 	$(BIN)/python -m macex.bench --tables all --seeds $(SEEDS) --jobs $(JOBS) --out bench-results --resume
+
+bench-docs: $(VENV)/.installed-bench $(PEERS)/.installed  ## the same run, written into docs/benchmarks.md and README.md
+	$(BIN)/python -m macex.bench --tables all --seeds $(SEEDS) --jobs $(JOBS) --out bench-results --resume --markdown docs/benchmarks.md --summary README.md
 
 bench-gpu: $(VENV)/.installed-torch  ## print how many queries a second torch answers, on the CPU and on a GPU if there is one
 	$(BIN)/python -m macex.bench.gpu

@@ -83,3 +83,24 @@ def test_answers_stay_with_their_queries(judge, cell):
     rows = cell.queries(3)
     answers = [rows.iloc[[0]].head(0), changed(rows.iloc[[1]], job="z"), rows.iloc[[2]].head(0)]
     assert [record["returned"] for record in judge(rows, answers)] == [0, 1, 0]
+
+
+def test_outliers_are_told_by_measures_that_macex_does_not_rank_by(judge, poor, cell):
+    usual = cell.train[cell.model.predict(cell.train) == 1].head(1)
+    far = changed(poor, income=10_000, debt=500.0)
+    near, out = (judge(poor, [one], outliers=True)[0]["counterfactuals"][0] for one in (usual, far))
+    assert (out["lof"], out["isolation"]) == (1.0, 1.0)
+    assert near["lof"] == 0.0
+    assert near["real"] == 0.0  # it is a training row
+    assert out["real"] > 50
+    assert "lof" not in judge(poor, [usual])[0]["counterfactuals"][0]
+
+
+def test_about_a_twentieth_of_real_rows_are_outliers(cell):
+    """Both measures are cut where 5 % of the rows they were fitted on lie outside."""
+    judge = Judge(cell)
+    wanted = cell.train[cell.model.predict(cell.train) == 1]
+    found = judge._outliers(np.zeros(len(wanted), int), wanted, judge.schema.read(wanted).codes)
+    assert 0.0 < found["isolation"].mean() <= 0.1
+    assert found["lof"].mean() <= 0.1
+    assert (found["real"] == 0).all()

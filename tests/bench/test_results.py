@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from macex.bench.results import Results
@@ -18,7 +20,7 @@ def test_what_was_written_is_read_again(tmp_path):
     written.add(outcome)
     written.start({"cores": 2})
     read = Results(tmp_path, resume=True)
-    assert list(read) == [outcome]
+    assert list(read) == [replace(outcome, code=read.code)]
     assert read.machines == [{"cores": 2}]
 
 
@@ -63,4 +65,14 @@ def test_lines_of_another_version_are_refused_by_number(tmp_path):
     with (tmp_path / "results.jsonl").open("a") as file:
         file.write('{"task": {"kind": "answers", "colour": "red"}}\n')
     with pytest.raises(DataError, match="line 2"):
+        Results(tmp_path, resume=True)
+
+
+def test_results_of_other_code_are_not_gone_on_with(tmp_path):
+    """One page shows one version: numbers of two are never side by side."""
+    written = Results(tmp_path)
+    written.add(Outcome(FIRST))
+    older = written.path.read_text().replace(written.code, "0123456789ab")
+    written.path.write_text(older)
+    with pytest.raises(DataError, match=r"other code \(0123456789ab; this is .*--out"):
         Results(tmp_path, resume=True)

@@ -6,7 +6,10 @@
     results     a line of JSON for every finished task; an interrupted run goes on
     judge       measures anybody's counterfactuals
     findings    what was found, by cell and method
-    record      the paper's printed numbers, and other tools'
+    record      the paper's printed numbers
+    outliers    how unusual an answer is, by measures that macex does not rank by
+    code        which version of the code measured something
+    story       what the numbers say, in a few sentences
     report      Markdown and one page of HTML
 
 `register` lets a method of your own take part.

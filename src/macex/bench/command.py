@@ -14,13 +14,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from macex.bench.cells import MODELS, Cells
+from macex.bench.experiments.engine.quality import changed_columns
 from macex.bench.experiments.registry import EXPERIMENTS, GROUPS, measures
 from macex.bench.findings import Findings
 from macex.bench.methods import methods as all_methods
 from macex.bench.methods import read_plugin
 from macex.bench.plan import Plan
 from macex.bench.report.html import write_page
-from macex.bench.report.markdown import around, write_markdown
+from macex.bench.report.markdown import around, write_markdown, write_summary
 from macex.bench.report.markdown import markdown as as_markdown
 from macex.bench.results import Results
 from macex.bench.runner import Job, run
@@ -59,6 +60,9 @@ def bench(  # noqa: PLR0917
     markdown: Annotated[
         Path | None, typer.Option(help="Write the tables into this page, too.")
     ] = None,
+    summary: Annotated[
+        Path | None, typer.Option(help="Write the table of changed columns into this page.")
+    ] = None,
 ) -> None:
     """Rerun the paper's experiments, and print them beside its numbers.
 
@@ -77,7 +81,10 @@ def bench(  # noqa: PLR0917
         job = Job(measures, None if data is None else str(data), plugins)
         perform(tasks, results, job, jobs)
         command = said(tables, datasets, models, methods, queries, seeds, rows)
-        report(Findings(plan, tasks, results), results, command, out, markdown)
+        findings = Findings(plan, tasks, results)
+        report(findings, results, command, out, markdown)
+        if summary is not None:
+            write_summary(changed_columns(findings), summary)
     except MacexError as error:
         typer.echo(f"macex bench: {error}", err=True)
         raise typer.Exit(2) from error

@@ -9,7 +9,15 @@ from macex.bench.findings import Findings
 from macex.bench.statistics import Difference, paired
 from macex.stages.selection import PLAUSIBLE
 
-SIGN = {"sparsity": 1, "proximity": -1, "distance": 1}  # times the metric: lower is better
+SIGN = {
+    "sparsity": 1,
+    "proximity": -1,
+    "distance": 1,
+    "plausibility": -1,
+    "lof": 1,
+    "isolation": 1,
+    "real": 1,
+}  # times the metric: lower is better
 CLOSE = 1e-6
 
 Answer = dict[str, Any]

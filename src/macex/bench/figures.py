@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from statistics import mean, median
 from typing import Any, NamedTuple
 
+from macex.bench.outliers import MEASURES
 from macex.stages.selection import PLAUSIBLE
 
 Record = dict[str, Any]
@@ -20,8 +21,9 @@ class Figures(NamedTuple):
     `own` is the share of queries the method itself answered validly, `validity` the share that got
     a valid answer at all; `returned` how many valid ones a query got. `implausible` is the share of
     counterfactuals with a plausibility under 0.05, `idle` of those with a change that they do not
-    need. The three readings of diversity count a missing
-    answer as 0; the rest is over the valid counterfactuals.
+    need; `lof` and `isolation` are the shares of outliers, `real` is the mean distance to the
+    nearest training row. The three readings of diversity count a missing answer as 0; the rest is
+    over the valid counterfactuals.
     """
 
     queries: int
@@ -35,6 +37,9 @@ class Figures(NamedTuple):
     plausibility: float
     implausible: float
     idle: float
+    lof: float
+    isolation: float
+    real: float
     diversity_all: float
     diversity_changed: float
     diversity_sets: float
@@ -63,6 +68,7 @@ def figures(records: Iterable[Record]) -> Figures:
         _over(mean, known),
         _over(mean, [share < PLAUSIBLE for share in known]),
         _over(mean, [one["idle"] > 0 for one in found if "idle" in one]),
+        *(_over(mean, [one[of] for one in found if of in one]) for of in MEASURES),
         *diverse,
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from macex.bench.figures import Figures, Record, figures
-from macex.bench.methods import DEFAULT, methods
+from macex.bench.methods import DEFAULT
 from macex.bench.plan import Plan
 from macex.bench.results import Results
 from macex.bench.tasks import Outcome, Task
@@ -80,18 +80,18 @@ class Findings:
     def values(
         self, metric: str, dataset: str, model: str, method: str, *, seed: int = 0, n: int = 1
     ) -> dict[int, float]:
-        """A metric of every solved query: the mean over its counterfactuals."""
+        """A metric of every solved query that has it: the mean over its counterfactuals."""
         records = self.records(dataset, model, method, seed=seed, n=n)
         return {
             query: sum(one[metric] for one in record["counterfactuals"]) / record["found"]
             for query, record in records.items()
-            if record["found"]
+            if record["found"] and all(_known(one, metric) for one in record["counterfactuals"])
         }
 
     def per_query(
         self, kind: str, dataset: str, model: str, method: str, n: int = 1, least: int = 0
     ) -> dict[str, float]:
-        """What a query cost on average; `time` is the seconds that tables show.
+        """What a query cost on average.
 
         Tasks with fewer than `least` queries do not count.
         """
@@ -102,13 +102,7 @@ class Findings:
             return {}
         names = [name for name in costs[0] if name not in ("queries", "setup")]
         means = {name: sum(cost[name] for cost in costs) / queries for name in names}
-        known = methods().get(method)
-        outside = known is not None and known.outside
-        return {
-            **means,
-            "time": means["seconds" if outside else "cpu"],
-            "setup": max(cost.get("setup", 0.0) for cost in costs),
-        }
+        return {**means, "setup": max(cost.get("setup", 0.0) for cost in costs)}
 
     def methods(self, kind: str = "answers", n: int = 1) -> list[str]:
         """The methods that were asked, in the order of the plan."""
@@ -135,6 +129,10 @@ class Findings:
             for name, all_ in messages.items()
             if all_
         }
+
+
+def _known(one: Record, metric: str) -> bool:
+    return one.get(metric) is not None
 
 
 def _key(task: Task) -> Key:

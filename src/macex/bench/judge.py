@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from macex.bench.cells import Cell
+from macex.bench.outliers import Outliers
 from macex.metrics import diversity
 from macex.schema import Array, Schema
 from macex.stages.distance import Scales, learn_scales
@@ -26,8 +27,7 @@ class Judge:
     """Measures counterfactuals of one cell."""
 
     def __init__(self, cell: Cell) -> None:
-        self.model = cell.model
-        self.train = cell.train
+        self.cell, self.model, self.train = cell, cell.model, cell.train
         self.schema: Schema = Schema.infer(self.train)
         self.codes: Array = self.schema.read(self.train).codes
         self.scales: Scales = learn_scales(self.schema, self.codes)
@@ -37,14 +37,26 @@ class Judge:
     def _decisions(self) -> Array:
         return np.asarray(self.model.predict(self.train))
 
+    @cached_property
+    def _outliers(self) -> Outliers:
+        return Outliers(self.cell, self.codes, self._decisions, self.scales)
+
     def __call__(
-        self, rows: pd.DataFrame, answers: Sequence[pd.DataFrame], wanted: int = 1
+        self,
+        rows: pd.DataFrame,
+        answers: Sequence[pd.DataFrame],
+        wanted: int = 1,
+        *,
+        outliers: bool = False,
     ) -> list[Record]:
-        """A record for each row, of the counterfactuals (a frame of none or several) it got."""
+        """A record for each row, of the counterfactuals (a frame of none or several) it got.
+
+        With `outliers` they are held against the training rows by further measures, which is slow.
+        """
         own = np.asarray(self.model.predict(rows))
         before = self.schema.read(rows).codes
         at = np.repeat(np.arange(len(rows)), [len(frame) for frame in answers])
-        judged = self._measured(rows, own, before, at, answers) if len(at) else []
+        judged = self._measured(rows, own, before, at, answers, outliers) if len(at) else []
         records = []
         for query in range(len(rows)):
             mine = [one for one, place in zip(judged, at, strict=True) if place == query]
@@ -69,6 +81,7 @@ class Judge:
         before: Array,
         at: Array,
         answers: Sequence[pd.DataFrame],
+        outliers: bool,
     ) -> list[Record]:
         """Every counterfactual by itself."""
         frame = pd.concat([one for one in answers if len(one)], ignore_index=True)
@@ -80,6 +93,7 @@ class Judge:
         distance = self.scales.total(before[at], after)
         usual = self._plausibility(own[at], after)
         idle = self._idle(rows.iloc[at], frame, own[at], changed)
+        more = self._outliers(own[at], frame, after) if outliers else {}
         names = np.array(self.schema.names, dtype=object)
         return [
             {
@@ -91,6 +105,7 @@ class Judge:
                 "columns": sorted(names[changed[place]].tolist()),
                 "idle": int(idle[place]),
                 "codes": after[place],
+                **{name: float(of[place]) for name, of in more.items() if of[place] == of[place]},
             }
             for place, query in enumerate(at)
         ]

@@ -22,6 +22,7 @@ from macex.stages.search.exhaustive import Exhaustive
 
 ENTRY_POINTS = "macex.methods"
 SLOW = 100
+SLOWER = 50
 SLOWEST = {"random": 20, "genetic": 20, "kdtree": 20, "gradient": 5}
 OPTIMUM_ROWS = 70_000  # enough for all triples of Breast
 
@@ -34,8 +35,7 @@ class Method:
 
     `paper` is its name in the paper's tables. `most` bounds the queries of a cell it is given,
     because it is slow. `several` says whether it can give more than one counterfactual.
-    `optional` methods run only when they are asked for by name. A method that works `outside`, in
-    another process, is timed by the clock, the others by their CPU.
+    `optional` methods run only when they are asked for by name.
     """
 
     name: str
@@ -44,7 +44,6 @@ class Method:
     most: int | None = None
     several: bool = True
     optional: bool = False
-    outside: bool = False
 
     @property
     def rival(self) -> bool:
@@ -78,6 +77,8 @@ OPTIMUM = {"candidates": "domain", "method": Exhaustive(max_rows=OPTIMUM_ROWS)}
 
 DEFAULT = "default"
 NEAREST = "nearest"
+NICE = "NICE"
+OMNIXAI_RL, OMNIXAI_GLD = "OmniXAI MACE-RL", "OmniXAI MACE-GLD"
 OURS = {
     "MACE-GLD": Method("MACE-GLD", ours(GRADIENTLESS), paper="MACE-GLD"),
     "MACE-RL": Method("MACE-RL", ours(REINFORCE), paper="MACE-RL"),
@@ -95,13 +96,14 @@ RIVALS = {
     "CERTIFAI": Method("CERTIFAI", baseline("Certifai"), paper="CERTIFAI", most=SLOW),
     **{
         f"DiCE {kind}": Method(
-            f"DiCE {kind}",
-            baseline("Dice", {"method": kind}),
-            paper="DiCE",
-            most=most,
-            outside=True,
+            f"DiCE {kind}", baseline("Dice", {"method": kind}), paper="DiCE", most=most
         )
         for kind, most in SLOWEST.items()
+    },
+    NICE: Method(NICE, baseline("Nice"), most=SLOW, several=False),
+    **{
+        name: Method(name, baseline("OmniXai", {"method": kind}), most=SLOWER)
+        for name, kind in ((OMNIXAI_RL, "rl"), (OMNIXAI_GLD, "gld"))
     },
 }
 BUILT_IN = {**RIVALS, **OURS}

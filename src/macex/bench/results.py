@@ -1,7 +1,8 @@
 """Results on disk: one line of JSON for every finished task, appended as it comes.
 
 A run that was killed leaves whole lines and perhaps half of one, which is passed over; the next run
-goes on where it ended. A task that failed is tried again, and its last line counts.
+goes on where it ended, if it is of the same code. A task that failed is tried again, and its last
+line counts.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from macex.bench.code import code_version
 from macex.bench.tasks import Outcome, Task
 from macex.errors import DataError
 
@@ -23,6 +26,7 @@ class Results:
 
     def __init__(self, folder: Path | None = None, *, resume: bool = False) -> None:
         self.path = None if folder is None else folder / FILE
+        self.code = code_version()
         self.machines: list[dict[str, Any]] = []
         self._outcomes: dict[Task, Outcome] = {}
         if self.path is None:
@@ -56,6 +60,11 @@ class Results:
                 self.machines.append(document["machine"])
             return
         outcome = Outcome.read(document)
+        if outcome.code != self.code:
+            raise DataError(
+                f"{str(self.path)!r} holds results of other code ({outcome.code or 'unknown'}; "
+                f"this is {self.code}), and a page shows one: name another folder with --out"
+            )
         self._outcomes[outcome.task] = outcome
 
     def start(self, machine: dict[str, Any]) -> None:
@@ -67,6 +76,7 @@ class Results:
 
     def add(self, outcome: Outcome) -> None:
         """Keep an outcome; it is on disk when this returns."""
+        outcome = replace(outcome, code=self.code)
         self._outcomes[outcome.task] = outcome
         self._write(outcome.line())
 

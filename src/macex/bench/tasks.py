@@ -43,12 +43,16 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a task: a record for each query (or point), what it cost, or what went wrong."""
+    """What came of a task: a record for each query (or point), what it cost, or what went wrong.
+
+    `code` is the version of the code that measured it.
+    """
 
     task: Task
     records: list[dict[str, Any]] = field(default_factory=list)
     cost: dict[str, float] = field(default_factory=dict)
     error: str | None = None
+    code: str = ""
 
     def line(self) -> str:
         """One line of JSON."""

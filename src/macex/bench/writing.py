@@ -1,4 +1,4 @@
-"""From findings to a report: how it was run, the claims, each experiment, what went wrong."""
+"""From findings to a report: what came out, how it was run, each experiment, every claim."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from macex.bench.claims import Claim
+from macex.bench.code import code_version
 from macex.bench.experiments.registry import EXPERIMENTS
 from macex.bench.findings import Findings
 from macex.bench.report.document import Document, Section, Table
+from macex.bench.story import story
 
 PACKAGES = ("macex", "numpy", "pandas", "scikit-learn", "xgboost-cpu", "shap")
 NAMED = 3
@@ -24,6 +26,7 @@ def machine() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "processor": platform.machine(),
         "python": platform.python_version(),
+        "code": code_version(),
         **{name: found for name in PACKAGES if (found := _version(name))},
     }
 
@@ -43,9 +46,10 @@ def document(findings: Findings, machines: Sequence[dict[str, Any]], command: st
     return Document(
         "macex benchmarks",
         [
+            *story(claims),
             _run(findings, machines, command),
-            *([_claims(claims)] if claims else []),
             *(experiment.show(findings) for experiment in chosen),
+            *([_claims(claims)] if claims else []),
             *_troubles(findings),
         ],
     )
@@ -79,7 +83,7 @@ def _claims(claims: Iterable[Claim]) -> Section:
     table = Table("Held or not, with the number", ("claim", "verdict", "number"), prose=True)
     for claim in claims:
         table.add(claim.sentence, claim.verdict, claim.number)
-    return Section("Claims", [table])
+    return Section("Every claim", [table])
 
 
 def _troubles(findings: Findings) -> list[Section]:

@@ -51,6 +51,30 @@ def test_answers_are_judged_and_timed(workshop):
     assert outcome.cost["setup"] > 0
 
 
+class Elsewhere:
+    """A method that works in another process, and says what that took."""
+
+    def __init__(self, model, data, seed):
+        self.model, self.data, self.spent = model, data, (0.0, 0.0)
+
+    def explain(self, rows, n=1):
+        sum(range(10**6))  # what its door does here is not its own
+        own, decided = self.model.predict(rows), self.model.predict(self.data)
+        self.spent = (self.spent[0] + 7.0, self.spent[1] + 5.0)
+        return [self.data[decided != label].head(n) for label in own]
+
+
+def test_who_works_in_another_process_is_timed_in_there_and_pays_for_the_model(
+    workshop, monkeypatch
+):
+    monkeypatch.setattr(methods, "_registered", {})
+    methods.register("elsewhere", Elsewhere)
+    cost = answers.measure(Task("answers", "loans", "MLP", "elsewhere", stop=4), workshop).cost
+    assert cost["cpu"] == pytest.approx(5.0 + cost["model_cpu"])
+    assert cost["seconds"] == pytest.approx(7.0 + cost["model_seconds"])
+    assert cost["calls"] == 2
+
+
 def test_blocks_are_parts_of_the_whole(workshop):
     whole = answers.measure(Task("answers", "loans", "MLP", "default", stop=8), workshop)
     part = answers.measure(Task("answers", "loans", "MLP", "default", start=5, stop=8), workshop)

@@ -1,1 +1,1 @@
-"""Numbers that were not measured here: the paper's printed tables, and other tools' figures."""
+"""Numbers that were not measured here: the paper's printed tables."""

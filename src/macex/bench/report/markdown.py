@@ -11,6 +11,7 @@ from macex.render.files import write_whole
 
 BEGIN = "<!-- bench: what follows is written by the benchmark -->"
 END = "<!-- bench: what follows is written by hand -->"
+SUMMARY, SUMMARY_END = "<!-- bench -->", "<!-- /bench -->"
 
 
 def markdown(document: Document) -> str:
@@ -38,6 +39,18 @@ def write_markdown(document: Document, path: Path) -> None:
     before, after = around(path)
     body = "\n\n".join(map(_section, document.sections))
     write_whole(path, f"{before}{BEGIN}\n\n{body}\n\n{END}{after}".encode())
+
+
+def write_summary(table: Table, path: Path) -> None:
+    """Write one table into a page, between its two marks for that."""
+    before, begin, rest = path.read_text(encoding="utf-8").partition(SUMMARY)
+    _, end, after = rest.partition(SUMMARY_END)
+    if not begin or not end:
+        raise DataError(
+            f"{str(path)!r} has no lines {SUMMARY!r} and {SUMMARY_END!r} to write between"
+        )
+    text = _table(table).replace("### ", "", 1)
+    write_whole(path, f"{before}{SUMMARY}\n{text}\n{SUMMARY_END}{after}".encode())
 
 
 def _section(section: Section) -> str:

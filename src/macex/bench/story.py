@@ -1,0 +1,72 @@
+"""What the numbers say, in a few lines: the questions people ask, and what loses.
+
+Every line is a claim that a table bears out or not; nothing is computed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from macex.bench.claims import Claim
+from macex.bench.report.document import Section, Table
+
+QUESTIONS = (
+    ("Does the default answer every query?", "validity is 1.00"),
+    ("Does it change the fewest columns?", "default: fewest changes or tied"),
+    ("How many more than the true optimum?", "changes above the optimum"),
+    ('Does `prefer="nearest"` come nearest?', 'prefer="nearest": best proximity or tied'),
+    ("Is the default's answer seldom beaten in its own order?", "share of queries where a base"),
+    ("Does MACE-RL here keep up with its authors' code?", "reinforce: changed columns"),
+    ("Is one row ten times faster than DiCE?", "times faster than DiCE random by CPU, one row"),
+    ("And than the authors' MACE-RL?", "times faster than OmniXAI MACE-RL by CPU, one row"),
+    ("And faster than NICE?", "times faster than NICE by CPU, one row"),
+    ("Are exact answers for trees as good as OCEAN's?", "exact, fewest changes: macex is"),
+    ("As good as treecf's?", "exact, least distance: macex nearest is"),
+    ("As fast as treecf?", "exact, least distance: times faster"),
+    ("Are answers usual by LOF, too?", "default: the best share of outliers by LOF"),
+    ("Are three answers sparse and different?", "three: lowest sparsity"),
+    ("Is MACE-RL ten times faster than Greedy on series?", "paper, table 7"),
+)
+PAPER = "paper, "
+ANSWERS = {True: "yes", False: "NO"}
+
+
+def story(claims: Sequence[Claim]) -> list[Section]:
+    """The sections that come first; none where nothing was claimed."""
+    lines = [(question, claim) for question, start in QUESTIONS if (claim := _of(claims, start))]
+    if not lines:
+        return []
+    table = Table("Question by question", ("question", "answer", "number"), prose=True)
+    for question, claim in lines:
+        table.add(question, ANSWERS[bool(claim.held)], claim.number)
+    return [Section("What came out", [table, _counted(claims)]), _losses(claims)]
+
+
+def _of(claims: Sequence[Claim], start: str) -> Claim | None:
+    """The claim that begins so and was measured; of several the last, which says most."""
+    found = [one for one in claims if one.sentence.startswith(start) and one.held is not None]
+    return found[-1] if found and start.startswith("share") else next(iter(found), None)
+
+
+def _counted(claims: Sequence[Claim]) -> str:
+    """How many claims hold, macex's own and the paper's apart."""
+    parts = []
+    for words, mine in (("macex's own claims", False), ("the paper's sentences", True)):
+        known = [
+            claim.held
+            for claim in claims
+            if claim.held is not None and claim.sentence.startswith(PAPER) == mine
+        ]
+        parts.append(f"{sum(known)} of {len(known)} of {words} hold")
+    return f"In all, {' and '.join(parts)}; the end of the page lists them one by one."
+
+
+def _losses(claims: Sequence[Claim]) -> Section:
+    """Every claim of our own that does not hold."""
+    lost = [c for c in claims if c.held is False and not c.sentence.startswith(PAPER)]
+    if not lost:
+        return Section("What loses", ["Nothing that this run measured."])
+    table = Table("Claims of macex that do not hold", ("claim", "number"), prose=True)
+    for claim in lost:
+        table.add(claim.sentence, claim.number)
+    return Section("What loses", [table])
