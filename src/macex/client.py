@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from macex import errors
 from macex.ask.answers import Outlook
@@ -32,8 +32,6 @@ from macex.schema import Rows, Schema
 API = "/api/v1"
 FULL = 0.8  # how much of the largest body a request uses
 ERROR = "urn:macex:error:"
-Method = Literal["exhaustive", "reinforce", "gradientless"]
-Prefer = Literal["fewest", "nearest", "surest"]
 
 
 class Client:
@@ -144,8 +142,8 @@ class Client:
         n: int = 1,
         want: Any = None,
         constraints: Any = None,
-        method: Method = "exhaustive",
-        prefer: Prefer = "fewest",
+        method: str = "exhaustive",
+        prefer: str = "fewest",
         max_rows: int | None = None,
         timeout_s: float | None = None,
         margin: float = 1e-6,
@@ -189,8 +187,8 @@ class Client:
         n: int = 1,
         want: Any = None,
         constraints: Any = None,
-        method: Method = "exhaustive",
-        prefer: Prefer = "fewest",
+        method: str = "exhaustive",
+        prefer: str = "fewest",
         max_rows: int | None = None,
         timeout_s: float | None = None,
         margin: float = 1e-6,

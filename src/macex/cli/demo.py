@@ -21,11 +21,12 @@ from threadpoolctl import threadpool_limits
 
 import macex as mx
 from macex.datasets import load
+from macex.engine.registry import BUILT_IN
 from macex.render.text import aligned, paper_table
 
 SHORT = {"marital_status": "marital", "hours_per_week": "hours"}
 SPOKEN = {"marital": "marital status", "hours": "hours per week"}
-SEARCHES = ("exhaustive", "reinforce", "gradientless")
+SEARCHES = tuple(BUILT_IN)
 WIDTH = 100
 
 

@@ -46,9 +46,10 @@ def explain(
     n: Annotated[int, typer.Option("-n", help=FIELDS["n"])] = 1,
     constraints: options.Rules = None,
     schema: options.SchemaFile = None,
-    method: Annotated[str, typer.Option(help="exhaustive, reinforce or gradientless.")] = (
-        "exhaustive"
-    ),
+    method: Annotated[
+        str,
+        typer.Option(help="The search: exhaustive, reinforce, gradientless, or a registered one."),
+    ] = ("exhaustive"),
     prefer: Annotated[str, typer.Option(help="fewest, nearest or surest.")] = "fewest",
     classes: options.Classes = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answers.")] = 0,

@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from macex.ask.question import FIELDS
+from macex.engine.registry import search_names
 from macex.errors import closest
 from macex.server.asking import Options
 
@@ -137,7 +138,7 @@ class Question(Asked):
         description="What may change, as in `macex.Constraints`; or one for each row.",
         examples=[{"fixed": ["age", "race"], "max_changes": 2}],
     )
-    method: Literal["exhaustive", "reinforce", "gradientless"] = "exhaustive"
+    method: Annotated[str, Field(json_schema_extra={"enum": list(search_names())})] = "exhaustive"
     prefer: Literal["fewest", "nearest", "surest"] = "fewest"
     max_rows: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description=FIELDS["max_rows"]

@@ -8,14 +8,18 @@ from threading import RLock
 from typing import Any
 
 from macex.audit import Audit
+from macex.engine.options import PREFERENCES
+from macex.engine.registry import search_names
 from macex.errors import OptionError, UnavailableError
 from macex.explainer import Explainer
 from macex.server.projects.parts import Parts
 from macex.server.projects.table import Table
 
-METHODS = ("exhaustive", "reinforce", "gradientless")
+METHODS = search_names()
 WAIT_S = 30.0  # after which who waits for a turn is told to come back
-PREFERENCES = ("fewest", "nearest", "surest")
+
+
+__all__ = ["METHODS", "PREFERENCES", "Project", "choose"]
 
 
 class Project:
