@@ -36,7 +36,7 @@ def probed(own: int, after: int, holds, judge=FREE, data=DATA, changes=("x",), *
 def test_one_step_back_then_neighbours_then_wider_strides_to_the_end():
     values, _ = probed(10, 40, lambda x: x >= 40)
     assert values[0] == 39
-    assert values[1 : 1 + DENSE] == [41, 42, 43, 44, 45, 46]
+    assert values[1 : 1 + DENSE] == list(range(41, 41 + DENSE))
     assert len(values) == 1 + POINTS
     assert values[-1] == 99
     assert np.ptp(np.diff(values[DENSE:])) <= 1
@@ -61,6 +61,16 @@ def test_a_run_that_goes_on_past_the_neighbours_is_not_exact():
     assert (low, exact) == (40, False)
     assert 46 <= high <= 70
     assert probed(10, 40, lambda x: x >= 40)[1][:2] == (40, 99)
+
+
+def test_up_to_24_neighbours_are_all_tested_and_a_failing_one_among_them_ends_the_run():
+    near_the_end = 99 - 24
+    values, span = probed(10, near_the_end, lambda x: x >= near_the_end)
+    assert values[1:] == list(range(near_the_end + 1, 100))
+    assert span == Span(near_the_end, 99, 26, True)
+    for fails in (near_the_end + 8, near_the_end + 13):
+        span = probed(10, near_the_end, lambda x, fails=fails: x >= near_the_end and x != fails)[1]
+        assert span == Span(near_the_end, fails - 1, 26, True)
 
 
 def test_a_gap_ends_the_run_though_points_beyond_it_hold():

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 from explanation.made import ROWS, SCHEMA, TRAIN, batch, counterfactual, explanation, source
-from macex.explanation import Explanations
+from macex.explanation import Explanations, Interval
 from macex.schema import Schema
 
 REMARKS = ["row", "rank", "status", "label", "score", "sparsity", "proximity", "plausibility"]
@@ -103,13 +105,27 @@ def test_polars_categories_keep_their_dtype_when_one_block_knows_more_of_them(dt
 def test_a_line_per_change_with_its_interval():
     changes = batch().to_changes()
     assert changes.columns.tolist() == [
-        "cf.row", "cf.rank", "column", "before", "after", "low", "high",
+        "cf.row", "cf.rank", "column", "before", "after", "low", "high", "exact",
     ]  # fmt: skip
-    assert changes.to_numpy().tolist() == [
-        [0, 1, "hours_per_week", 40, 45, 44, 60],
-        [0, 2, "edu", "BSc", "PhD", None, None],
-        [0, 2, "age", 38, 39, None, None],
+    assert changes.astype(object).where(changes.notna(), None).to_numpy().tolist() == [
+        [0, 1, "hours_per_week", 40, 45, 44, 60, True],
+        [0, 2, "edu", "BSc", "PhD", None, None, None],
+        [0, 2, "age", 38, 39, None, None, None],
     ]
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_line_says_whether_its_interval_is_exact(exact, tmp_path):
+    span = Interval(44, 60, 17, exact)
+    items = [explanation(counterfactual(hours_per_week=45, interval=span)), batch()[0]]
+    found = Explanations([*items, batch()[1]])
+    assert found.to_changes()["exact"].tolist() == [exact, True, pd.NA, pd.NA]
+    found.to_csv(tmp_path / "changes.csv", changes=True)
+    assert pd.read_csv(tmp_path / "changes.csv")["exact"].tolist()[0] == exact
+    found.to_parquet(tmp_path / "changes.parquet", changes=True)
+    assert pd.read_parquet(tmp_path / "changes.parquet")["exact"].iloc[0] is exact
+    document = json.loads(found.to_json())["explanations"][0]
+    assert document["counterfactuals"][0]["changes"][0]["interval"]["exact"] is exact
 
 
 def test_the_cells_of_a_source_are_the_callers_own_where_nothing_was_written():

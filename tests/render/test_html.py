@@ -11,7 +11,7 @@ import pytest
 
 from explanation.made import asking, batch, counterfactual, explanation
 from macex.ask.goals import any_of, at_most
-from macex.explanation import Explanations
+from macex.explanation import Explanations, Interval
 from macex.schema import Schema
 
 EVIL = "<script>alert('x')</script>"
@@ -88,6 +88,21 @@ def test_a_change_is_marked_by_an_arrow_and_says_what_holds():
     assert "usual 0.62" in text
     assert "fewest possible over seen values" in text
     assert "hours per week → 45 75 %, enough alone" in text
+
+
+@pytest.mark.parametrize(
+    ("language", "exact", "said"),
+    [
+        ("en", True, "holds from 44 to 60"),
+        ("en", False, "tested from 44 to 60"),
+        ("de", True, "gilt von 44 bis 60"),
+        ("de", False, "geprüft von 44 bis 60"),
+    ],
+)
+def test_only_a_proved_interval_is_said_to_hold(language, exact, said):
+    span = Interval(44, 60, 17, exact)
+    found = explanation(counterfactual(1, hours_per_week=45, interval=span), query=1)
+    assert said in read(found.to_html(language))
 
 
 def test_the_direction_of_the_score_is_said():

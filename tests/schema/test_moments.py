@@ -49,7 +49,7 @@ def test_a_moment_never_seen_is_before_or_after_every_seen_one(unit, more, at):
 
 
 def test_a_far_end_of_a_range_is_farther_than_all_that_nanoseconds_hold():
-    values, schema = column_of([0, 10**18], "ns")
+    _values, schema = column_of([0, 10**18], "ns")
     column = schema.columns[0]
     assert column.code("9999-12-31") > column.high
     assert column.code("1000-01-01") < column.low

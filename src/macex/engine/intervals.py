@@ -1,8 +1,9 @@
-"""How far a changed number can go, other changes kept: points tested in the final call.
+"""Values around a changed number that reach the goal, too, other changes kept.
 
 From the new value one grid step back toward the query is tried, and points outward: the next ones
 on the grid, then ever wider up to the end of the range. The run of points around the new value that
-all reach the goal is its interval.
+all reach the goal is its interval. It is exact where no value of the grid was left out; elsewhere a
+value between two tested ones may fail.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from macex.stages.shapes import Pool, Task
 
 
-POINTS = 12
-DENSE = 6
+POINTS = 24
+DENSE = 12
 
 
 class Line(NamedTuple):

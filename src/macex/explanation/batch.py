@@ -76,9 +76,10 @@ class Explanations(Sequence[Explanation]):
         return answers_frame(self._items, self._rows)
 
     def to_changes(self) -> Any:
-        """One line per change: `cf.row`, `cf.rank`, column, before, after, low, high.
+        """One line per change: `cf.row`, `cf.rank`, column, before, after, low, high, exact.
 
-        `low` and `high` bound the interval around `after` that was found to hold.
+        `low` and `high` bound the values around `after` that were tested and all hold. With `exact`
+        none between them was left out; without it, one that was not tested may fail.
         """
         return changes_frame(self._items)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-from macex.explanation.values import Counterfactual, Explanation, Source
+from macex.explanation.values import Change, Counterfactual, Explanation, Source
 from macex.schema import Array
 
 REMARKS = {
@@ -23,7 +23,7 @@ REMARKS = {
     "cf.plausibility": "float64",
     "cf.minimal": "bool",
 }
-CHANGES = ("cf.row", "cf.rank", "column", "before", "after", "low", "high")
+CHANGES = ("cf.row", "cf.rank", "column", "before", "after", "low", "high", "exact")
 
 
 class Line(NamedTuple):
@@ -74,8 +74,7 @@ def answers_frame(items: Sequence[Explanation], rows: Any = None) -> Any:
 def changes_frame(items: Sequence[Explanation]) -> Any:
     """One line per change; the values are objects, since each column has its own kind."""
     lines = [
-        (line.row, line.rank, change.column, change.before, change.after)
-        + ((None, None) if change.interval is None else change.interval[:2])
+        (line.row, line.rank, change.column, change.before, change.after, *_interval(change))
         for line in _lines(items)
         if line.found is not None
         for change in line.found.changes
@@ -86,9 +85,15 @@ def changes_frame(items: Sequence[Explanation]) -> Any:
 
         objects = dict.fromkeys(CHANGES[3:], pl.Object)
         places = {"cf.row": pl.Int64, "cf.rank": pl.Int64, "column": pl.String}
-        return pl.DataFrame(columns, schema={**places, **objects})
-    dtypes = {"cf.row": "int64", "cf.rank": "int64", "column": "str"}
+        return pl.DataFrame(columns, schema={**places, **objects, "exact": pl.Boolean})
+    dtypes = {"cf.row": "int64", "cf.rank": "int64", "column": "str", "exact": "boolean"}
     return pd.DataFrame(columns, dtype=object).astype(dtypes)
+
+
+def _interval(change: Change) -> tuple[object, ...]:
+    """The ends of the interval, and whether every value between them was tested."""
+    span = change.interval
+    return (None, None, None) if span is None else (span.low, span.high, span.exact)
 
 
 def _polars_answers(blocks: Sequence[Any], order: Array, remarks: dict[str, list[object]]) -> Any:

@@ -27,12 +27,16 @@ Over = Literal["all values", "seen values", "candidates"]
 
 
 class Interval(NamedTuple):
-    """The run of tested values around a change that all reach the goal, other changes kept."""
+    """The run of tested values around a change that all reach the goal, other changes kept.
+
+    With `exact`, every value of the grid from `low` to `high` holds and the ones just outside fail.
+    Without it, only the tested ones are known to hold: a value between two of them may fail.
+    """
 
     low: Any
     high: Any
-    tested: int
-    exact: bool  # every grid point of the run, and the ones just outside, were tested
+    tested: int  # how many values were tried, those that fail included
+    exact: bool
 
 
 class Change(NamedTuple):
@@ -147,6 +151,8 @@ class Asking(NamedTuple):
 class Counterfactual:
     """A row that reaches the goal (or, as a miss, nearly does).
 
+    `support` counts the training rows that meet the goal and are alike in what was set: the same
+    categories, and numbers in the same of ten bins.
     `robustness` is the share of its 32 neighbours that reach the goal, too, where it was asked for.
     `copies` says that it equals a training row in all columns, so that showing it shows that row.
     """

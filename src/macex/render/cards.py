@@ -180,7 +180,8 @@ def _line(change: Any, speech: Speech) -> Line:
     interval, remark = change.interval, ""
     if interval is not None and interval.low != interval.high:
         low, high = (speech.value(change.column, end) for end in (interval.low, interval.high))
-        remark = speech.say("card.holds", {"low": low, "high": high})
+        said = "card.holds" if interval.exact else "card.tested"
+        remark = speech.say(said, {"low": low, "high": high})
     return Line(speech.name(change.column), before, after, remark)
 
 

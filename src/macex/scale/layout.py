@@ -96,8 +96,8 @@ def answers_layout(explainer: Explainer) -> Layout:
 
 def changes_layout() -> Layout:
     """The columns of `to_changes()`; values of all kinds stand in one column, so they are text."""
-    places = ("cf.row", "cf.rank")
-    return Layout(tuple(Field(name, "whole" if name in places else "text") for name in CHANGES))
+    kinds: dict[str, Kind] = {"cf.row": "whole", "cf.rank": "whole", "exact": "truth"}
+    return Layout(tuple(Field(name, kinds.get(name, "text")) for name in CHANGES))
 
 
 def field_of(column: Column) -> Field:
