@@ -263,4 +263,6 @@ def test_a_folder_of_any_name_has_an_address(loan_project, tmp_path):
     place.mkdir()
     for file in loan_project.iterdir():
         (place / file.name).write_bytes(file.read_bytes())
-    assert [one.name for one in Catalogue(tmp_path, None, lambda _: None)] == ["cr-dit-more"]
+    assert [one.name for one in Catalogue(tmp_path, None, lambda _: None, demo=False)] == [
+        "cr-dit-more"
+    ]
