@@ -21,7 +21,7 @@ def project(served):
 
 def ask(project, place, want=None, constraints=None, n=1):
     row = project.table.cells(place)
-    return read_ask(project, Options(n=n), [row], want, constraints)
+    return read_ask(project, Options(n=n), [row], want, constraints, {})
 
 
 def together(project, asks, **options):

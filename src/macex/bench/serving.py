@@ -80,7 +80,7 @@ def make_project(folder: Path) -> Path:
 @contextmanager
 def serving(project: Path, state: Path, *, share: bool) -> Iterator[tuple[int, int]]:
     """A server in a process of its own; its port and its process."""
-    command = [sys.executable, "-m", "macex.cli", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "macex.cli", "serve", "--port", "0", "--no-token"]
     command += ["--project", str(project), "--state", str(state)]
     surroundings = {**os.environ, "MACEX_SHARE": str(share).lower(), "OMP_NUM_THREADS": "1"}
     with (state.parent / f"server-{share}.log").open("w+") as log:

@@ -27,18 +27,23 @@ def new(
     scope: Annotated[
         str, typer.Option(help="read; explain, which holds read; or admin, which holds both.")
     ] = "explain",
+    project: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A project it is for; may be repeated. Default: all."),
+    ] = None,
     state: State = None,
     database: Database = None,
 ) -> None:
     """Make a key and print it. It is kept as a digest and cannot be shown again."""
-    print(_keys(state, database).make(name, (scope,)))
+    print(_keys(state, database).make(name, (scope,), tuple(project) if project else None))
 
 
 @app.command("list")
 def listed(state: State = None, database: Database = None) -> None:
     """The names of all keys and what they may do."""
     for key in _keys(state, database).all():
-        print(f"{key.name}  {', '.join(key.scopes)}  made {key.created[:10]}")
+        where = "" if key.projects is None else f"  for {', '.join(key.projects)}"
+        print(f"{key.name}  {', '.join(key.scopes)}{where}  made {key.created[:10]}")
 
 
 @app.command()

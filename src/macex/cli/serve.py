@@ -30,10 +30,17 @@ def serve(
     database: Annotated[
         str | None, typer.Option(metavar="URL", help="An SQLAlchemy URL instead of SQLite.")
     ] = None,
+    token: Annotated[
+        bool | None,
+        typer.Option(
+            "--token/--no-token",
+            help="Whether a server without keys wants the address that it prints; default: yes.",
+        ),
+    ] = None,
 ) -> None:
     """Look at decisions on a page, and ask over HTTP.
 
-    The demo, on http://127.0.0.1:8000:
+    The demo, for whoever opens the address that it prints, once:
 
         macex serve
 
@@ -52,7 +59,16 @@ def serve(
     Every setting is an environment variable, too: MACEX_HOST, MACEX_PORT, MACEX_DATABASE and so on.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # requests are what runs at the same time
-    given = {"project": project, "host": host, "port": port, "state": state, "database": database}
+    if token is None and "MACEX_TOKEN" not in os.environ:
+        token = True
+    given = {
+        "token": token,
+        "project": project,
+        "host": host,
+        "port": port,
+        "state": state,
+        "database": database,
+    }
     settings = settings_from({name: value for name, value in given.items() if value is not None})
     server = _server(settings)
     sys.setswitchinterval(SWITCH_S)
@@ -64,6 +80,8 @@ class _Announced:
 
     def __init__(self, server: Any, host: str) -> None:
         self.server, self.host = server, host
+        gate = server.config.app.state.server.gate
+        self.path = f"/login?token={gate.token}" if gate.token and gate.unlocked else ""
 
     def run(self) -> None:
         """Serve until it is interrupted."""
@@ -73,7 +91,8 @@ class _Announced:
             await begin(sockets=sockets)
             for one in self.server.servers:
                 port = one.sockets[0].getsockname()[1]
-                print(f"macex listens on http://{self.host}:{port}", file=sys.stderr, flush=True)
+                print(f"macex listens on http://{self.host}:{port}{self.path}", file=sys.stderr)
+            sys.stderr.flush()
 
         self.server.startup = startup
         self.server.run()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from macex.explainer import Explainer
 from macex.explanation import Explanations
 from macex.scale.text import as_trained
 from macex.server.projects.project import Project
+from macex.server.storage.audit import asked_by
 
 BIGGEST = 2**63
 Cells = Mapping[str, Any]
@@ -44,23 +45,41 @@ class Options:
 
 
 CHOSEN = ("method", "prefer")
+OWN_ROWS = 50_000  # more than a search takes of its own accord
+
+
+def bounded_rows(asked: int | None, most: int) -> int | None:
+    """How many rows the model may score for a query; None where the search takes less by itself.
+
+    >>> bounded_rows(None, 1000), bounded_rows(5000, 1000), bounded_rows(None, 100_000)
+    (1000, 1000, None)
+    """
+    if asked is None:
+        return most if most < OWN_ROWS else None
+    return min(asked, most)
 
 
 @dataclass(frozen=True)
 class Ask:
-    """Rows with a goal and constraints each."""
+    """Rows with a goal and constraints each, and who asked."""
 
     options: Options
     rows: Sequence[Cells]
     wants: Sequence[Any]
     constraints: Sequence[Constraints | None]
+    by: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)
 
 
 def read_ask(
-    project: Project, options: Options, rows: Sequence[Cells], want: Any, constraints: Any
+    project: Project,
+    options: Options,
+    rows: Sequence[Cells],
+    want: Any,
+    constraints: Any,
+    by: Mapping[str, str],
 ) -> Ask:
     """A request's question, checked as far as it can be without the model."""
     explainer = project.explainer(options.method, options.prefer)
@@ -68,7 +87,7 @@ def read_ask(
         _refuse_columns(place, row, explainer.columns)
     goals = [goal_of(explainer, one) for one in per_row("want", want, len(rows))]
     wished = [constraints_of(one) for one in per_row("constraints", constraints, len(rows))]
-    return Ask(options, rows, goals, _same_objects(wished))
+    return Ask(options, rows, goals, _same_objects(wished), by)
 
 
 def answered(project: Project, asks: Sequence[Ask]) -> list[Explanations]:
@@ -77,7 +96,8 @@ def answered(project: Project, asks: Sequence[Ask]) -> list[Explanations]:
     explainer = project.explainer(options.method, options.prefer)
     frame = frame_of(explainer, [row for ask in asks for row in ask.rows])
     frame = frame.set_axis([place for ask in asks for place in range(len(ask))], axis=0)
-    with project.turn():
+    who = [ask.by for ask in asks for _ in range(len(ask))]
+    with asked_by(who), project.turn():
         found = explainer.explain(
             frame,
             want=[want for ask in asks for want in ask.wants],

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from macex.server.metrics import Metrics
 from macex.server.problems import CALLED
+from macex.server.security.gate import KNOWN
 
 LOG = logging.getLogger("macex.server")
 STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
@@ -96,6 +97,8 @@ class Logging:
             self.metrics.request(scope["method"], route, status, took)
             line = {"request": identity, "method": scope["method"], "route": route}
             line |= {"status": status, "ms": round(1000 * took, 1)}
+            if (caller := scope.get(KNOWN)) is not None:
+                line |= {"key": caller.key_id, "caller": caller.name}
             if self.values:
                 line |= {"path": scope["path"], "query": scope["query_string"].decode("latin-1")}
             LOG.info("request", extra=line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -11,6 +12,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
@@ -18,6 +20,7 @@ from macex.errors import MacexError, UnavailableError
 from macex.explanation.json import plain
 from macex.server.projects.catalogue import UnknownProjectError
 
+LOG = logging.getLogger("macex.server")
 MEDIA = "application/problem+json"
 LONGEST = 2000  # characters of a detail, which may quote what was sent
 CALLED: ContextVar[str] = ContextVar("request", default="")
@@ -110,6 +113,13 @@ def problem_response(
     return JSONResponse(body, status, headers=dict(headers or {}), media_type=MEDIA)
 
 
+def database_problem(error: Exception) -> Response:
+    """What is said where the database fails: nothing is wrong with the request."""
+    LOG.error("the database failed", extra={"kind": type(error).__name__})
+    said = "the database does not answer: try again in a moment"
+    return problem_response(503, said, headers={"Retry-After": "2"}, code="database")
+
+
 def shortened(detail: str) -> str:
     """A detail that does not send back all of what came."""
     return detail if len(detail) <= LONGEST else f"{detail[:LONGEST]}…"
@@ -169,6 +179,10 @@ def add_problems(app: FastAPI) -> None:
         known = error if isinstance(error, HTTPException) else HTTPException(500)
         return problem_response(known.status_code, str(known.detail), headers=known.headers)
 
+    def failed(_request: Request, error: Exception) -> Response:
+        return database_problem(error)
+
+    app.add_exception_handler(SQLAlchemyError, failed)
     app.add_exception_handler(ProblemError, problem)
     app.add_exception_handler(MacexError, wrong)
     app.add_exception_handler(RequestValidationError, invalid)

@@ -49,6 +49,9 @@ class Settings(BaseSettings):
     secret: SecretStr | None = Field(
         default=None, min_length=16, description="Signs session cookies."
     )
+    token: bool = Field(
+        default=False, description="Let in only whoever opens the address that is printed, once."
+    )
     session_hours: Annotated[float, Field(gt=0)] = 12
 
     body_bytes: AtLeastOne = 8 * MEBIBYTE

@@ -19,6 +19,7 @@ from macex.server.storage.audit import stored_audit
 from macex.server.storage.database import open_database
 from macex.server.storage.jobs import Jobs
 from macex.server.storage.keys import Keys
+from macex.server.storage.sessions import StoredSessions
 from macex.server.storage.views import Views
 from macex.server.workers.pool import Workers
 from macex.server.workers.process import Limits
@@ -65,6 +66,7 @@ def server_for(settings: Settings) -> Server:
     keys, jobs = Keys(engine), Jobs(engine)
     own = settings.secret
     secret = kept_secret(settings.state) if own is None else own.get_secret_value().encode()
+    sessions = Sessions(secret, 3600 * settings.session_hours, StoredSessions(engine))
     workers = Workers(
         Limits(settings.model_memory_mb, settings.model_seconds, settings.upload_seconds)
     )
@@ -80,7 +82,7 @@ def server_for(settings: Settings) -> Server:
         engine=engine,
         projects=projects,
         keys=keys,
-        gate=Gate(settings, keys, Sessions(secret, 3600 * settings.session_hours)),
+        gate=Gate(settings, keys, sessions),
         views=Views(engine),
         jobs=jobs,
         runner=Runner(jobs, projects.__getitem__, metrics.job_rows),

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
+import httpx
 import pytest
+from sqlalchemy import text
+
+from macex.server import Settings
 
 VIEWS = "/projects/loans/views"
 JSON = {"content-type": "application/json"}
@@ -51,3 +55,15 @@ def test_a_cell_of_any_text_is_answered_or_refused(http, row, job):
     for path in ("predict", "explain", "jobs"):
         said = http.post(f"/projects/loans/{path}", content=body, headers=JSON)
         assert said.status_code in (200, 202, 422)
+
+
+def test_a_database_that_fails_is_not_the_callers_fault(loan_project, tmp_path, start):
+    with start(Settings(state=tmp_path, project=loan_project)) as served:
+        with served.server.engine.begin() as connection:
+            for table in ("macex_parts", "macex_jobs", "macex_keys"):
+                connection.execute(text(f"DROP TABLE {table}"))
+        for path in ("/api/v1/jobs", "/projects/loans/jobs/x"):
+            said = httpx.get(served.url + path, timeout=60)
+            assert (said.status_code, said.json()["code"]) == (503, "database")
+            assert int(said.headers["retry-after"]) > 0
+        assert httpx.get(f"{served.url}/api/v1/health").status_code == 200

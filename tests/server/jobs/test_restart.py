@@ -20,7 +20,13 @@ def process(project, state, log, **more):
     """`macex serve` in a process of its own; the process and its URL."""
     command = [sys.executable, "-m", "macex.cli", "serve", "--port", "0"]
     command += ["--project", str(project), "--state", str(state)]
-    surroundings = {**os.environ, "MACEX_JOB_CHUNK": "2", "OMP_NUM_THREADS": "1", **more}
+    surroundings = {
+        **os.environ,
+        "MACEX_JOB_CHUNK": "2",
+        "MACEX_TOKEN": "false",
+        "OMP_NUM_THREADS": "1",
+        **more,
+    }
     with log.open("w") as out:
         server = subprocess.Popen(command, stderr=out, env=surroundings)
     try:

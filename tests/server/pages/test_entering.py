@@ -54,7 +54,7 @@ def test_a_wrong_key_is_refused_and_not_shown(app):
 @pytest.mark.parametrize(
     ("scopes", "allowed"),
     [
-        (("read",), {"/projects/people"}),
+        (("read",), {"/projects/people", "/projects/people/rows/1"}),
         (("read", "explain"), {"/projects/people", "/projects/people/rows/1"}),
         (("read", "explain", "admin"), {"/projects/people", "/projects/people/rows/1", "/new"}),
     ],
@@ -123,8 +123,10 @@ def test_whoever_only_reads_does_not_make_the_model_plan(app):
     server = app.state.server
     question = {"options": {}, "want": None, "constraints": None}
     source = {"places": [0, 1]}
-    job = server.jobs.add("people", "x", question, source, total=2, chunk=2)
-    client = signed_in(app, server.keys.make("looks", ("read",)))
+    key = server.keys.make("looks", ("read",))
+    own = server.keys.find(key).id
+    job = server.jobs.add("people", "x", question, source, total=2, chunk=2, key=own)
+    client = signed_in(app, key)
     page = client.get(f"/projects/people/jobs/{job.id}", headers={"X-Macex-Parts": "plan"})
     assert "scope explain" in page.text
 

@@ -10,6 +10,8 @@ from starlette.testclient import TestClient
 from macex.errors import OptionError
 from macex.server import Settings, create_app
 from macex.server.security.sessions import COOKIE, CSRF_HEADER, Sessions, kept_secret
+from macex.server.storage.database import open_database
+from macex.server.storage.sessions import StoredSessions
 
 ASK = "/api/v1/projects/loans/explain"
 
@@ -137,10 +139,34 @@ def test_a_session_ends_with_its_key(guarded, browser):
     assert browser.get("/api/v1/projects").status_code == 401
 
 
-def test_an_old_cookie_is_worth_nothing():
-    assert Sessions(b"secret", 100).key_id(Sessions(b"secret", 100).cookie("k")) == "k"
-    assert Sessions(b"secret", 100).key_id(Sessions(b"secret", -1).cookie("k")) is None
-    assert Sessions(b"other", 100).key_id(Sessions(b"secret", 100).cookie("k")) is None
+def test_an_old_cookie_is_worth_nothing(tmp_path):
+    stored = StoredSessions(open_database(f"sqlite:///{tmp_path / 'server.db'}"))
+    sessions = Sessions(b"secret", 100, stored)
+    assert sessions.key_id(sessions.begin("k")) == "k"
+    assert sessions.key_id(Sessions(b"secret", -5, stored).begin("k")) is None
+    assert sessions.key_id(Sessions(b"other", 100, stored).begin("k")) is None
+
+
+def test_signing_out_ends_the_session_for_whoever_has_the_cookie(guarded, browser):
+    token = signed_in(browser, guarded[1]["read"])
+    stolen = {"Cookie": f"{COOKIE}={browser.cookies[COOKIE]}"}
+    assert browser.get("/api/v1/projects", headers=stolen).status_code == 200
+    assert browser.delete("/api/v1/session", headers={CSRF_HEADER: token}).status_code == 204
+    browser.cookies.clear()
+    assert browser.get("/api/v1/projects", headers=stolen).status_code == 401
+
+
+def test_a_token_is_another_one_each_time_and_holds_for_its_session_alone(guarded, browser):
+    first = signed_in(browser, guarded[1]["explain"])
+    second = browser.get("/api/v1/session").json()["csrf"]
+    assert first != second
+    for token in (first, second):
+        said = browser.post(ASK, json={"places": [0]}, headers={CSRF_HEADER: token})
+        assert said.status_code == 200
+    browser.cookies.clear()
+    signed_in(browser, guarded[1]["explain"])
+    said = browser.post(ASK, json={"places": [0]}, headers={CSRF_HEADER: first})
+    assert said.status_code == 403
 
 
 def test_the_secret_is_made_once_and_for_one_pair_of_eyes(tmp_path):
@@ -165,6 +191,9 @@ def test_who_asks_too_often_is_told_to_wait(loan_project, tmp_path, start):
         said = [client.get("/api/v1/projects", headers=bearer("k")) for _ in range(4)]
     assert [one.status_code for one in said] == [200, 200, 200, 429]
     assert int(said[-1].headers["retry-after"]) > 0
+    assert [one.headers["ratelimit-remaining"] for one in said] == ["2", "1", "0", "0"]
+    assert {one.headers["ratelimit-limit"] for one in said} == {"3"}
+    assert int(said[-1].headers["ratelimit-reset"]) > 0
 
 
 def test_who_tries_one_key_after_the_other_is_told_to_wait(tmp_path, start):

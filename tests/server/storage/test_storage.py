@@ -6,6 +6,7 @@ import json
 import threading
 
 import pytest
+from sqlalchemy import text
 
 import macex as mx
 from macex.errors import OptionError
@@ -177,3 +178,15 @@ def test_a_database_that_cannot_be_opened_is_said_in_one_line(url):
     with pytest.raises(OptionError, match="database") as caught:
         open_database(url)
     assert "\n" not in str(caught.value)
+
+
+def test_a_database_of_an_earlier_version_gets_the_columns_that_came_later(tmp_path):
+    url = f"sqlite:///{tmp_path / 'old.db'}"
+    engine = open_database(url)
+    made = Keys(engine).make("old", ("read",))
+    with engine.begin() as connection:
+        connection.execute(text("ALTER TABLE macex_keys DROP COLUMN projects"))
+        connection.execute(text("ALTER TABLE macex_jobs DROP COLUMN key"))
+    again = open_database(url)
+    assert Keys(again).find(made).projects is None
+    assert Jobs(again).all() == []

@@ -86,7 +86,7 @@ async def explain(
         where = {"Location": f"/api/v1/jobs/{job.id}"}
         return JSONResponse(job_said(server, job).model_dump(), 202, headers=where)
     check_question(asked, server.settings)
-    ask = await to_thread.run_sync(_ask, asked, project, server.settings)
+    ask = await to_thread.run_sync(_ask, asked, project, server.settings, caller.signature)
     found = await server.sharing.explain(project, ask)
     return Response(found.to_json(), media_type="application/json")
 
@@ -138,9 +138,10 @@ def check_question(asked: Question, settings: Settings) -> None:
         )
 
 
-def _ask(asked: ExplainRequest, project: Project, settings: Settings) -> Ask:
+def _ask(asked: ExplainRequest, project: Project, settings: Settings, by: Mapping[str, str]) -> Ask:
     options = asked.options(settings.explain_seconds, settings.model_rows)
-    return read_ask(project, options, _rows(asked, project), asked.wanted(), asked.constraints)
+    rows = _rows(asked, project)
+    return read_ask(project, options, rows, asked.wanted(), asked.constraints, by)
 
 
 def _rows(asked: ExplainRequest, project: Project) -> list[Mapping[str, Any]]:

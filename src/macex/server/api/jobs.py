@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from macex.engine.predicting import checked_goal
 from macex.explainer import Explainer
-from macex.server.api.needs import Asker, Chosen, Identity, Reader, Running
+from macex.server.api.needs import Asker, Chosen, Identity, Reader, Running, Size, Start
 from macex.server.api.responses import JobList, JobSaid
 from macex.server.api.shapes import JobRequest
 from macex.server.asking import constraints_of, frame_of, goal_of, per_row
@@ -42,31 +42,36 @@ def submit(
 @router.get("/jobs")
 def jobs(
     server: Running,
-    _caller: Reader,
+    caller: Reader,
     project: Annotated[str | None, Query(max_length=100)] = None,
+    start: Start = 0,
+    size: Size = 100,
 ) -> JobList:
-    """The newest hundred jobs, of one project or of all."""
-    return JobList(jobs=[job_said(server, job) for job in server.jobs.all(project)])
+    """The caller's jobs, newest first, of one project or of all; an admin sees everybody's."""
+    bounds = visible(caller)
+    found = server.jobs.all(project, size, start=start, **bounds)
+    total = server.jobs.count(project, **bounds)
+    return JobList(jobs=[job_said(server, job) for job in found], start=start, total=total)
 
 
 @router.get("/jobs/{identity}")
-def job(identity: Identity, server: Running, _caller: Reader) -> JobSaid:
+def job(identity: Identity, server: Running, caller: Reader) -> JobSaid:
     """How far a job is."""
-    return job_said(server, found(server, identity))
+    return job_said(server, found(server, identity, caller))
 
 
 @router.post("/jobs/{identity}/cancel")
-def cancel(identity: Identity, server: Running, _caller: Asker) -> JobSaid:
+def cancel(identity: Identity, server: Running, caller: Asker) -> JobSaid:
     """End a job; the rows that are finished stay."""
-    job = found(server, identity)
+    job = found(server, identity, caller)
     server.runner.cancel(job.id)
     return job_said(server, server.jobs.get(job.id))
 
 
 @router.delete("/jobs/{identity}", status_code=204)
-def remove(identity: Identity, server: Running, _caller: Asker) -> Response:
+def remove(identity: Identity, server: Running, caller: Asker) -> Response:
     """Forget a job that is at its end, and its result."""
-    job = found(server, identity)
+    job = found(server, identity, caller)
     if not job.ended:
         raise ProblemError(409, "the job is not at its end: cancel it first")
     server.jobs.remove(job.id)
@@ -77,14 +82,14 @@ def remove(identity: Identity, server: Running, _caller: Asker) -> Response:
 def result(
     identity: Identity,
     server: Running,
-    _caller: Reader,
+    caller: Reader,
     form: Annotated[Literal["ndjson", "csv", "parquet", "html"], Query(alias="format")] = "ndjson",
 ) -> Response:
     """The result: one JSON line per row, a table as CSV or Parquet, or a page.
 
     What a cancelled job has finished can be had, too.
     """
-    job = found(server, identity)
+    job = found(server, identity, caller)
     if not job.ended:
         raise ProblemError(409, f"{job.done} of {job.total} rows are finished: ask again later")
     project = server.projects[job.project].open()
@@ -94,12 +99,22 @@ def result(
     return StreamingResponse(pieces, media_type=FORMS[form], headers=headers)
 
 
-def found(server: Server, identity: str) -> Job:
-    """A job by its id."""
+def visible(caller: Caller) -> dict[str, Any]:
+    """Which jobs a caller sees: their own, or all of those projects that they look after."""
+    key = None if caller.may("admin") else caller.key_id
+    return {"key": key, "projects": caller.projects}
+
+
+def found(server: Server, identity: str, caller: Caller) -> Job:
+    """A job by its id; to anybody but its maker, or an admin, there is none."""
     try:
-        return server.jobs.get(identity)
+        job = server.jobs.get(identity)
     except KeyError:
-        raise ProblemError(404, f"there is no job {identity!r}") from None
+        job = None
+    own = job is not None and (caller.may("admin") or job.key == caller.key_id)
+    if job is None or not own or not caller.sees(job.project):
+        raise ProblemError(404, f"there is no job {identity!r}", code="unknown_job")
+    return job
 
 
 def job_said(server: Server, job: Job) -> JobSaid:
@@ -115,7 +130,7 @@ def submitted(server: Server, project: Project, caller: Caller, asked: JobReques
         raise ProblemError(422, f"n: at most {most} answers for each row, not {asked.n}")
     if asked.timeout_s is not None:
         raise ProblemError(422, "timeout_s is for explain: a job takes its time, or is cancelled")
-    if server.jobs.unfinished(caller.name) >= server.settings.jobs_at_once:
+    if server.jobs.unfinished(caller.key_id) >= server.settings.jobs_at_once:
         most = server.settings.jobs_at_once
         raise ProblemError(429, f"{caller.name!r} has {most} jobs that are not at their end")
     options = asked.options(None, server.settings.model_rows)
@@ -130,10 +145,19 @@ def submitted(server: Server, project: Project, caller: Caller, asked: JobReques
         "options": vars(options),
         "want": asked.wanted(),
         "constraints": asked.constraints,
+        "filter": None if asked.filter is None else asked.filter.model_dump(),
     }
     _check(explainer, question, total)
     chunk = server.settings.job_chunk
-    job = server.jobs.add(project.name, caller.name, question, source, total=total, chunk=chunk)
+    job = server.jobs.add(
+        project.name,
+        caller.name,
+        question,
+        source,
+        total=total,
+        chunk=chunk,
+        key=caller.key_id,
+    )
     server.runner.submit(job)
     return job
 

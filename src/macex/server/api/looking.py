@@ -11,7 +11,7 @@ from macex.errors import SchemaError
 from macex.explanation.json import plain
 from macex.render.names import called
 from macex.schema import Column
-from macex.server.api.needs import Chosen, Reader, Running
+from macex.server.api.needs import Chosen, Reader, Running, Size, Start
 from macex.server.api.responses import (
     ColumnInfo,
     ProjectInfo,
@@ -28,16 +28,17 @@ from macex.server.projects.table import Line, View
 
 router = APIRouter(route_class=BodyRoute, tags=["projects"], responses=documented())
 SHOWN = 100
-Start = Annotated[int, Query(ge=0, le=2**31)]
-Size = Annotated[int, Query(ge=1, le=1000)]
 Text = Annotated[str, Query(max_length=2000)]
 
 
 @router.get("/projects")
-def projects(server: Running, _caller: Reader) -> ProjectList:
-    """The projects of the server."""
-    found = [ProjectItem(name=p.name, title=p.title, opened=p.opened) for p in server.projects]
-    return ProjectList(projects=found)
+def projects(server: Running, caller: Reader, start: Start = 0, size: Size = 1000) -> ProjectList:
+    """The projects of the server that the caller may see."""
+    seen = [project for project in server.projects if caller.sees(project.name)]
+    found = [
+        ProjectItem(name=p.name, title=p.title, opened=p.opened) for p in seen[start : start + size]
+    ]
+    return ProjectList(projects=found, start=start, total=len(seen))
 
 
 @router.get("/projects/{name}")
@@ -83,6 +84,7 @@ def values(
     _caller: Reader,
     column: Annotated[str, Query(max_length=200, examples=["education"])],
     search: Annotated[str, Query(max_length=200)] = "",
+    start: Start = 0,
     size: Size = 50,
 ) -> ValueList:
     """Values of a column of categories that hold a text; those that begin with it come first."""
@@ -92,7 +94,7 @@ def values(
     text = search.lower()
     found = [value for value in found if text in str(value).lower()]
     found.sort(key=lambda value: not str(value).lower().startswith(text))
-    return ValueList(values=found[:size], matching=len(found))
+    return ValueList(values=found[start : start + size], matching=len(found))
 
 
 def project_info(project: Project) -> ProjectInfo:

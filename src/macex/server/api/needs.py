@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from anyio import to_thread
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Path, Query, Request
 
+from macex.server.problems import ProblemError
 from macex.server.projects.project import Project
 from macex.server.security.gate import Caller, allowed, known
 from macex.server.state import Server, server_of
@@ -15,6 +16,8 @@ Reader = Annotated[Caller, Depends(allowed("read"))]
 Asker = Annotated[Caller, Depends(allowed("explain"))]
 Admin = Annotated[Caller, Depends(allowed("admin"))]
 Name = Annotated[str, Path(max_length=100, examples=["adult"])]
+Start = Annotated[int, Query(ge=0, le=2**31)]
+Size = Annotated[int, Query(ge=1, le=1000)]
 Identity = Annotated[str, Path(max_length=40)]
 
 
@@ -25,9 +28,11 @@ async def _server(request: Request) -> Server:
 async def _project(
     name: Name,
     server: Annotated[Server, Depends(_server)],
-    _caller: Annotated[Caller, Depends(known)],
+    caller: Annotated[Caller, Depends(known)],
 ) -> Project:
-    """A project by its name, opened outside the event loop; strangers learn no names."""
+    """A project by its name, opened outside the event loop; others learn no names."""
+    if not caller.sees(name):
+        raise ProblemError(404, f"there is no project {name!r}", code="unknown_project")
     project = server.projects[name]
     return project if project.ready() else await to_thread.run_sync(project.open)
 

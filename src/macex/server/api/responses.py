@@ -46,6 +46,8 @@ class ProjectList(Said):
     """The projects of the server."""
 
     projects: list[ProjectItem]
+    start: int
+    total: int
 
 
 class ColumnInfo(Said):
@@ -148,6 +150,7 @@ class JobSaid(Said):
 
     id: str
     project: str
+    owner: str
     status: Literal["queued", "running", "done", "failed", "cancelled"]
     done: int
     total: int
@@ -161,6 +164,8 @@ class JobList(Said):
     """Jobs, newest first."""
 
     jobs: list[JobSaid]
+    start: int
+    total: int
 
 
 class ViewSaid(Said):
@@ -177,6 +182,8 @@ class ViewList(Said):
     """Saved views, newest first."""
 
     views: list[ViewSaid]
+    start: int
+    total: int
 
 
 class SessionSaid(Said):

@@ -22,7 +22,7 @@ from pydantic import (
 from macex.ask.question import FIELDS
 from macex.engine.registry import search_names
 from macex.errors import closest
-from macex.server.asking import Options
+from macex.server.asking import Options, bounded_rows
 
 STATE_BYTES = 50_000
 BODY_ROWS = 20_000  # rows in one body, and goals and constraints beside them
@@ -165,7 +165,7 @@ class Question(Asked):
             n=self.n,
             method=self.method,
             prefer=self.prefer,
-            max_rows=None if self.max_rows is None else min(self.max_rows, most_rows),
+            max_rows=bounded_rows(self.max_rows, most_rows),
             timeout_s=timeout,
             margin=self.margin,
             diagnose=self.diagnose,

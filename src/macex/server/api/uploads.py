@@ -24,7 +24,7 @@ Listed = Annotated[list[str] | None, Form()]
 def create(
     *,
     server: Running,
-    _caller: Admin,
+    caller: Admin,
     title: Annotated[str, Form(min_length=1, max_length=100)],
     model: Annotated[UploadFile, File(description="ONNX, XGBoost, LightGBM, CatBoost or skops.")],
     data: Annotated[UploadFile, File(description="Training rows: CSV, Parquet, Arrow, JSONL.")],
@@ -39,6 +39,8 @@ def create(
     names: Json = "",
 ) -> ProjectInfo:
     """A project from a model file, its training rows and what is said of them."""
+    if not caller.everywhere:
+        raise ProblemError(403, "the key is for some projects only", code="scope_needed")
     upload = Upload(
         title=title,
         model=model.file,

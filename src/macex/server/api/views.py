@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
-from macex.server.api.needs import Admin, Asker, Identity, Name, Reader, Running
+from macex.server.api.needs import Admin, Asker, Identity, Name, Reader, Running, Size, Start
 from macex.server.api.responses import ViewList, ViewSaid
 from macex.server.api.shapes import ViewRequest
 from macex.server.bodies import BodyRoute
@@ -24,10 +24,13 @@ LINES: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/projects/{name}/views")
-def views(name: Name, server: Running, _caller: Reader) -> ViewList:
+def views(
+    name: Name, server: Running, _caller: Reader, start: Start = 0, size: Size = 1000
+) -> ViewList:
     """The saved views of a project."""
-    project = server.projects[name]
-    return ViewList(views=[_said(view) for view in server.views.of(project.name)])
+    found = server.views.of(server.projects[name].name)
+    said = [_said(view) for view in found[start : start + size]]
+    return ViewList(views=said, start=start, total=len(found))
 
 
 @router.post("/projects/{name}/views", status_code=201)
@@ -57,10 +60,13 @@ def remove(name: Name, identity: Identity, server: Running, _caller: Asker) -> R
 @router.get("/audit", response_class=Response, responses=LINES)
 def audit(
     server: Running,
-    _caller: Admin,
+    caller: Admin,
     project: Annotated[str | None, Query(max_length=100)] = None,
 ) -> Response:
     """The audit records as lines of JSON, oldest first: a file that `macex replay` reads."""
+
+    if not (caller.everywhere if project is None else caller.sees(project)):
+        raise ProblemError(403, "name a project that the key is for", code="scope_needed")
 
     def lines() -> Iterator[str]:
         for record in records(server.engine, project):

@@ -24,6 +24,7 @@ from macex.explainer import Explainer
 from macex.scale.writing import Jsonl
 from macex.server.asking import Options, constraints_of, frame_of, goal_of, per_row
 from macex.server.projects.project import Project
+from macex.server.storage.audit import asked_by
 from macex.server.storage.jobs import Job, Jobs
 
 LOG = logging.getLogger("macex.server.jobs")
@@ -136,7 +137,9 @@ class Work:
         wants = self._each("want", start, stop)
         wished = self._each("constraints", start, stop)
         frame = self.frame(start, stop)
-        with self.project.lock:
+        by = {"key": self.job.key, "name": self.job.owner, "job": self.job.id}
+        by |= {"filter": self.job.question.get("filter")}
+        with asked_by([by] * len(frame)), self.project.lock:
             found = self.explainer.explain(
                 frame,
                 want=[goal_of(self.explainer, want) for want in wants],

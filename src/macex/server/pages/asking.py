@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,10 +12,12 @@ from fastapi import Request
 
 from macex.ask.constraints import Constraints
 from macex.explanation import Explanations
+from macex.server.asking import bounded_rows
 from macex.server.pages.questions import Question
 from macex.server.problems import ProblemError
 from macex.server.projects.project import WAIT_S, Project
 from macex.server.settings import Settings
+from macex.server.storage.audit import asked_by
 
 LOOK_S = 0.2  # how often somebody who waits for a turn is looked after
 Gone = Callable[[], bool]
@@ -50,15 +52,17 @@ def explained(
     asked: Question,
     constraints: Constraints,
     gone: Gone,
+    by: Mapping[str, str],
 ) -> Explanations:
     """The answers for a few rows, with what stands in the way where there are none."""
     explainer = project.explainer(asked.method, asked.prefer)
-    with turn(project, gone):
+    with turn(project, gone), asked_by([by] * len(rows)):
         return explainer.explain(
             rows,
             n=asked.n,
             want=asked.want,
             constraints=constraints,
+            max_rows=bounded_rows(None, settings.model_rows),
             timeout_s=settings.explain_seconds,
             diagnose=bool(constraints) or bool(explainer.constraints),
             on_error="keep",

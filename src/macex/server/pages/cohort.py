@@ -10,7 +10,7 @@ from macex.ask.goals import AnyOf, Goal
 from macex.ask.stated import goal_stated
 from macex.errors import MacexError, OptionError
 from macex.render.speech import Speech
-from macex.server.api.jobs import submitted
+from macex.server.api.jobs import submitted, visible
 from macex.server.api.needs import Asker, Reader
 from macex.server.api.shapes import JobRequest
 from macex.server.pages.address import ASKING, PERMITTING, Address
@@ -22,19 +22,19 @@ from macex.server.pages.questions import asked_of, question
 from macex.server.pages.shell import address_of, page
 from macex.server.problems import ProblemError
 from macex.server.projects.project import Project
+from macex.server.security.gate import Caller
 from macex.server.state import Server, server_of
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
 @router.get("/projects/{name}/cohort")
-def cohort_page(request: Request, name: str, _caller: Reader) -> HTMLResponse:
+def cohort_page(request: Request, name: str, caller: Reader) -> HTMLResponse:
     """What is to be asked of which rows, and the jobs there are."""
     server = server_of(request)
     project = server.projects[name].open()
-    return page(
-        request, "cohort", _shown(server, project, address_of(request), ""), project=project
-    )
+    values = _shown(server, project, address_of(request), caller)
+    return page(request, "cohort", values, project=project)
 
 
 @router.post("/projects/{name}/cohort")
@@ -45,7 +45,7 @@ def start(request: Request, name: str, sent: Form, caller: Asker) -> Response:
     try:
         job = submitted(server, project, caller, requested(sent, project))
     except (MacexError, ProblemError) as error:
-        values = _shown(server, project, sent, str(error))
+        values = _shown(server, project, sent, caller, str(error))
         return page(request, "cohort", {**values, "address": sent}, project=project, status=422)
     root = request.scope.get("root_path", "")
     return RedirectResponse(f"{root}/projects/{project.name}/jobs/{job.id}", 303)
@@ -73,7 +73,9 @@ def requested(address: Address, project: Project) -> JobRequest:
         raise OptionError(f"{wrong['loc'][-1]}: {wrong['msg']}") from None
 
 
-def _shown(server: Server, project: Project, address: Address, refused: str) -> dict[str, object]:
+def _shown(
+    server: Server, project: Project, address: Address, caller: Caller, refused: str = ""
+) -> dict[str, object]:
     table, explainer = project.table, project.explainer()
     speech, always = Speech(project.parts.names), explainer.constraints
     try:
@@ -85,7 +87,7 @@ def _shown(server: Server, project: Project, address: Address, refused: str) -> 
         "matching": matching,
         "fault": fault,
         "refused": refused,
-        "jobs": server.jobs.all(project.name, 20),
+        "jobs": server.jobs.all(project.name, 20, **visible(caller)),
         "most": server.settings.job_rows,
         "fields": blank_fields(explainer.schema, speech),
         "gist": gist(address, explainer.schema),

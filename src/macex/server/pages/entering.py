@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import RedirectResponse
 
 from macex.server.api.needs import Reader
 from macex.server.pages.guard import Form, PageRoute
@@ -16,10 +16,19 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
 @router.get("/login")
-def login_page(request: Request) -> HTMLResponse:
-    """The form for a key."""
-    wanted = request.query_params.get("next", "/")
-    return page(request, "login", {"wanted": inside(wanted), "fault": ""})
+def login_page(request: Request) -> Response:
+    """The form for a key; whoever comes by the address that the server printed needs none."""
+    wanted, gate = inside(request.query_params.get("next", "/")), server_of(request).gate
+    values = {"wanted": wanted, "fault": "", "printed": gate.printed}
+    token = request.query_params.get("token")
+    if token is None:
+        return page(request, "login", values)
+    response = RedirectResponse(f"{request.scope.get('root_path', '')}{wanted}", 303)
+    try:
+        gate.redeem(request, response, token)
+    except ProblemError as error:
+        return page(request, "login", {**values, "fault": error.detail}, status=error.status)
+    return response
 
 
 @router.post("/login")
@@ -30,7 +39,7 @@ def sign_in(request: Request, sent: Form) -> Response:
     try:
         server_of(request).gate.sign_in(request, response, sent.one("key"))
     except ProblemError as error:
-        values = {"wanted": wanted, "fault": error.detail}
+        values = {"wanted": wanted, "fault": error.detail, "printed": False}
         return page(request, "login", values, status=error.status)
     return response
 
@@ -38,6 +47,7 @@ def sign_in(request: Request, sent: Form) -> Response:
 @router.post("/logout")
 def sign_out(request: Request, _caller: Reader) -> Response:
     """End the session."""
+    server_of(request).gate.sessions.end(request.cookies.get(COOKIE, ""))
     response = RedirectResponse(f"{request.scope.get('root_path', '')}/login", 303)
     response.delete_cookie(COOKIE)
     return response

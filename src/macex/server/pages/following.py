@@ -38,7 +38,7 @@ ACTIONS = 6
 def job_page(request: Request, name: str, identity: str, caller: Reader) -> HTMLResponse:
     """How far a job is, or what it found."""
     server = server_of(request)
-    project, job = _job(server, name, identity)
+    project, job = _job(server, name, identity, caller)
     asked = parts_asked(request, ("job", "plan"))
     values: dict[str, Any] = {"job": job, "speech": Speech(project.parts.names), "sheet": None}
     if "plan" in asked or request.query_params.get("plan"):
@@ -51,17 +51,17 @@ def job_page(request: Request, name: str, identity: str, caller: Reader) -> HTML
 
 
 @router.post("/projects/{name}/jobs/{identity}/cancel")
-def cancel(request: Request, name: str, identity: str, _caller: Asker) -> Response:
+def cancel(request: Request, name: str, identity: str, caller: Asker) -> Response:
     """End a job; the rows that are finished stay."""
     server = server_of(request)
-    _, job = _job(server, name, identity)
+    _, job = _job(server, name, identity, caller)
     server.runner.cancel(job.id)
     root = request.scope.get("root_path", "")
     return RedirectResponse(f"{root}/projects/{name}/jobs/{job.id}", 303)
 
 
-def _job(server: Server, name: str, identity: str) -> tuple[Project, Job]:
-    project, job = server.projects[name], job_found(server, identity)
+def _job(server: Server, name: str, identity: str, caller: Caller) -> tuple[Project, Job]:
+    project, job = server.projects[name], job_found(server, identity, caller)
     if job.project != project.name:
         raise ProblemError(404, f"there is no job {identity!r} of this project")
     return project.open(), job

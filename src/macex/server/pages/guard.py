@@ -10,13 +10,14 @@ from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 
 from macex.errors import MacexError
 from macex.server.bodies import require_form
 from macex.server.pages.address import Address
 from macex.server.pages.shell import page
-from macex.server.problems import TITLES, ProblemError, status_of
+from macex.server.problems import TITLES, ProblemError, database_problem, status_of
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -31,6 +32,8 @@ class PageRoute(APIRoute):
         async def handled(request: Request) -> Response:
             try:
                 return await handle(request)
+            except SQLAlchemyError as error:
+                return database_problem(error)
             except ProblemError as error:
                 if error.status == 401:
                     return _sign_in(request)

@@ -27,6 +27,7 @@ from macex.server.pages.questions import asked_of, question, wanted
 from macex.server.pages.shell import address_of, attached, page, parts_asked, pieces
 from macex.server.pages.variants import judged, variant
 from macex.server.projects.project import Project
+from macex.server.security.gate import caller_of
 from macex.server.settings import Settings
 from macex.server.state import server_of
 
@@ -36,10 +37,12 @@ PARTS = ("question", "answers", "whatif", "verdicts", "permits", "gist")
 
 
 @router.get("/projects/{name}/rows/{at}")
-def row_page(request: Request, name: str, at: int, _caller: Asker) -> HTMLResponse:
-    """One row."""
+def row_page(request: Request, name: str, at: int, caller: Reader) -> HTMLResponse:
+    """One row; who may not explain sees its cells and the decision."""
     server = server_of(request)
     looked = Look(server.settings, server.projects[name], at, request)
+    if not caller.may("explain"):
+        return page(request, "row", looked.plainly(), project=looked.project)
     asked = parts_asked(request, PARTS)
     if asked:
         return pieces(request, asked, looked.shown(asked), project=looked.project)
@@ -80,6 +83,8 @@ class Look:
     def __init__(self, settings: Settings, project: Project, at: int, request: Request) -> None:
         self.settings, self.project, self.at = settings, project, at
         self.address, self.gone = address_of(request), gone_of(request)
+        caller = caller_of(request)
+        self.by = {} if caller is None else caller.signature
         table = project.table
         if not 0 <= at < len(table):
             raise SchemaError(f"there is no row {at}: rows are counted from 0 to {len(table) - 1}")
@@ -93,7 +98,7 @@ class Look:
         """The answers; a question that cannot be asked is an error."""
         asked = question(self.address, self.explainer.classes)
         limits = constraints(self.address, self.rows.schema)
-        return explained(self.settings, self.project, self.frame, asked, limits, self.gone)
+        return explained(self.settings, self.project, self.frame, asked, limits, self.gone, self.by)
 
     def shown(self, parts: tuple[str, ...] | list[str]) -> dict[str, Any]:
         """What the templates of these parts need."""
@@ -108,6 +113,11 @@ class Look:
         if "answers" in parts:
             made |= self._answers()
         return made
+
+    def plainly(self) -> dict[str, Any]:
+        """The row as it is, and the rows around it."""
+        line = self.project.table.line(self.at)
+        return {"at": self.at, "speech": self.speech, "line": line, **self._around()}
 
     @property
     def _letters(self) -> tuple[str, ...]:

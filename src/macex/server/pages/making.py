@@ -14,6 +14,7 @@ from macex.server.api.needs import Admin
 from macex.server.pages.address import Address
 from macex.server.pages.guard import Form, PageRoute
 from macex.server.pages.shell import page
+from macex.server.problems import ProblemError
 from macex.server.projects.uploads import Upload, made
 from macex.server.state import server_of
 
@@ -30,13 +31,15 @@ def new_page(request: Request, _caller: Admin) -> HTMLResponse:
 def make(
     request: Request,
     sent: Form,
-    _caller: Admin,
+    caller: Admin,
     model: Annotated[UploadFile, File()],
     data: Annotated[UploadFile, File()],
     rows: Annotated[UploadFile | None, File()] = None,
 ) -> Response:
     """Make the project and go to it, or say why it cannot be made."""
     server = server_of(request)
+    if not caller.everywhere:
+        raise ProblemError(403, "the key is for some projects only", code="scope_needed")
     try:
         upload = Upload(
             title=sent.one("title") or "Project",

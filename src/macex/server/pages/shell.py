@@ -12,6 +12,7 @@ from macex.server.pages.address import Address
 from macex.server.pages.assets import version
 from macex.server.pages.templating import templates
 from macex.server.projects.project import Project
+from macex.server.security.gate import caller_of
 from macex.server.state import server_of
 
 PARTS = "x-macex-parts"  # the header by which the module asks for parts of a page
@@ -63,14 +64,14 @@ def pieces(
 def _rendered(
     request: Request, template: str, values: Mapping[str, Any], project: Project | None
 ) -> str:
-    server = server_of(request)
+    server, visitor = server_of(request), caller_of(request)
     around = {
         "root": request.scope.get("root_path", ""),
         "version": version(),
         "address": address_of(request),
         "project": project,
-        "projects": list(server.projects),
-        "visitor": server.gate.caller(request),
+        "projects": [one for one in server.projects if visitor is None or visitor.sees(one.name)],
+        "visitor": visitor,
         "here_address": str(request.url.path)
         + ("?" + request.url.query if request.url.query else ""),
     }

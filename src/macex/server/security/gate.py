@@ -1,19 +1,22 @@
 """Who a request comes from, and whether it may do what it asks.
 
-A server that only this machine can reach, and that has no keys, lets everybody in. Any other wants
-a key: in the header `Authorization: Bearer KEY`, or shown once on the page, which then has a
-session.
+A server that only this machine can reach, and that has no keys, lets everybody in, or whoever first
+opens the address that it prints. Any other wants a key: in the header `Authorization: Bearer KEY`,
+or shown once on the page, which then has a session.
 """
 
 from __future__ import annotations
 
 import hmac
 import math
+import secrets
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING
 
+from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -28,26 +31,47 @@ if TYPE_CHECKING:
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 REMEMBERED_S = 2.0
+REMEMBERED = 1000
 TRIES_PER_SECOND, TRIES_AT_ONCE = 1.0, 30
-ADMIN = "admin"
+ADMIN, LOCAL = "admin", "local"
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+KNOWN = "macex.caller"  # where the scope of a request says who sent it
+PACE = "macex.pace"  # and how many more requests they may send
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Whoever sent a request; `csrf` is the token of a session, empty without one."""
+    """Whoever sent a request; `csrf` is the token of a session, empty without one.
+
+    `projects` are those that the scopes are for, None for all.
+    """
 
     name: str
     scopes: tuple[Scope, ...]
     key_id: str = ""
     csrf: str = ""
+    projects: tuple[str, ...] | None = None
 
     def may(self, scope: Scope) -> bool:
         """Whether the caller has a scope."""
         return scope in self.scopes
 
+    def sees(self, project: str) -> bool:
+        """Whether a project is the caller's business."""
+        return self.projects is None or project in self.projects
 
-EVERYBODY = Caller("local", SCOPES)
+    @property
+    def signature(self) -> dict[str, str]:
+        """What records and log lines say of the caller: never the key."""
+        return {"key": self.key_id, "name": self.name}
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether the scopes are for the server as a whole."""
+        return self.projects is None
+
+
+EVERYBODY = Caller(LOCAL, SCOPES, LOCAL)
 
 
 class Gate:
@@ -58,8 +82,11 @@ class Gate:
         self._settings, self._keys, self.sessions = settings, keys, sessions
         self._rates = Rates(settings.requests_per_second, settings.requests_at_once)
         self._tries = Rates(TRIES_PER_SECOND, TRIES_AT_ONCE)
-        self._known: dict[str, tuple[float, Key | None]] = {}
+        self._known: dict[str, tuple[float, Key]] = {}
         self._any: tuple[float, bool] = (0.0, False)
+        self._asking = CapacityLimiter(8)  # threads that wait for the database
+        self._redeeming = Lock()
+        self.token = secrets.token_urlsafe(24) if settings.token else ""
         if not settings.local and settings.admin_key is None and not keys.all():
             raise OptionError(
                 f"host {settings.host} can be reached from other machines, and there is no key: "
@@ -67,44 +94,68 @@ class Gate:
             )
 
     @property
-    def open(self) -> bool:
-        """Whether everybody may do everything."""
+    def unlocked(self) -> bool:
+        """Whether no key is needed; a token may be."""
         if not self._settings.local or self._settings.admin_key is not None:
             return False
         if time.monotonic() > self._any[0]:
             self._any = (time.monotonic() + REMEMBERED_S, bool(self._keys.all()))
         return not self._any[1]
 
-    def caller(self, request: Request) -> Caller | None:
-        """Who sent a request; None where a key is needed and none is shown."""
+    @property
+    def printed(self) -> bool:
+        """Whether the way in is the address that the server printed."""
+        return self._settings.token and self.unlocked
+
+    @property
+    def open(self) -> bool:
+        """Whether everybody may do everything."""
+        return not self._settings.token and self.unlocked
+
+    async def identify(self, request: Request) -> Caller | None:
+        """Who sent a request, looked up off the event loop once, and kept with the request."""
+        if KNOWN not in request.scope:
+            request.scope[KNOWN] = await to_thread.run_sync(
+                self._caller, request, limiter=self._asking
+            )
+        caller: Caller | None = request.scope[KNOWN]
+        return caller
+
+    def _caller(self, request: Request) -> Caller | None:
         if self.open:
             return EVERYBODY
         kind, _, given = request.headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
             key = self.shown(given.strip(), request)
-            return None if key is None else Caller(key.name, key.scopes, key.id)
+            return None if key is None else _holder(key)
         return self._of_session(request.cookies.get(COOKIE, ""))
 
     def shown(self, given: str, request: Request) -> Key | None:
         """The key that was shown; who shows one wrong key after the other is told to wait."""
         key = self.key(given)
+        if key is None:
+            self.tried(request)
+        return key
+
+    def tried(self, request: Request) -> None:
+        """Count what was shown in vain; too much of it from one place is an error."""
         place = "" if request.client is None else request.client.host
-        if key is None and (wait := self._tries.wait(place)):
+        if wait := self._tries.wait(place):
             raise ProblemError(
                 429, "too many wrong keys", headers={"Retry-After": str(math.ceil(wait))}
             )
-        return key
 
     def key(self, given: str) -> Key | None:
         """The key with this text, remembered for a moment."""
         digest = digest_of(given)
         until, key = self._known.get(digest, (0.0, None))
-        if time.monotonic() > until:
-            key = self._admin(given) or self._keys.find(given)
-            if len(self._known) > 1000:
-                self._known.clear()
-            if key is not None:
-                self._known[digest] = (time.monotonic() + REMEMBERED_S, key)
+        if key is not None and time.monotonic() <= until:
+            return key
+        key = self._admin(given) or self._keys.find(given)
+        if len(self._known) > REMEMBERED:
+            self._known.clear()
+        if key is not None:
+            self._known[digest] = (time.monotonic() + REMEMBERED_S, key)
         return key
 
     def _admin(self, given: str) -> Key | None:
@@ -124,19 +175,36 @@ class Gate:
         key_id = self.sessions.key_id(cookie) if cookie else None
         if key_id is None:
             return None
+        csrf = self.sessions.csrf(cookie)
+        if key_id == LOCAL:
+            return Caller(LOCAL, SCOPES, LOCAL, csrf) if self.unlocked else None
         if key_id == self._admin_id:
-            return Caller(ADMIN, SCOPES, key_id, self.sessions.csrf(cookie))
+            return Caller(ADMIN, SCOPES, key_id, csrf)
         key = self._keys.by_id(key_id)
-        if key is None:
-            return None
-        return Caller(key.name, key.scopes, key.id, self.sessions.csrf(cookie))
+        return None if key is None else _holder(key, csrf)
 
     def sign_in(self, request: Request, response: Response, given: str) -> Caller:
         """Begin a session for whoever shows a key; the cookie goes with the response."""
         key = self.shown(given, request)
         if key is None:
-            raise ProblemError(401, "this is no key of this server")
-        cookie = self.sessions.cookie(key.id)
+            raise ProblemError(401, "this is no key of this server", code="wrong_key")
+        return _holder(key, self._begin(request, response, key.id))
+
+    def redeem(self, request: Request, response: Response, given: str) -> None:
+        """Begin a session for whoever shows the token that was printed; it serves once."""
+        with self._redeeming:
+            own, same = self.token, hmac.compare_digest(digest_of(self.token), digest_of(given))
+            if own and same and self.unlocked:
+                self.token = ""
+                self._begin(request, response, LOCAL)
+                return
+        self.tried(request)
+        raise ProblemError(
+            401, "this address was opened before: start the server again for another one"
+        )
+
+    def _begin(self, request: Request, response: Response, key_id: str) -> str:
+        cookie = self.sessions.begin(key_id)
         response.set_cookie(
             COOKIE,
             cookie,
@@ -145,14 +213,20 @@ class Gate:
             samesite="lax",
             secure=request.url.scheme == "https",
         )
-        return Caller(key.name, key.scopes, key.id, self.sessions.csrf(cookie))
+        return self.sessions.csrf(cookie)
 
-    def slow_down(self, caller: Caller) -> None:
+    def slow_down(self, request: Request, caller: Caller) -> None:
         """Raise for a caller who asks too often; a server for one machine sets no pace."""
-        if caller is EVERYBODY:
+        if caller.key_id == LOCAL:
             return
-        if wait := self._rates.wait(caller.key_id):
-            pace = self._settings.requests_per_second
+        wait, left = self._rates.take(caller.key_id)
+        pace, most = self._settings.requests_per_second, self._settings.requests_at_once
+        request.scope[PACE] = {
+            "RateLimit-Limit": str(most),
+            "RateLimit-Remaining": str(int(left)),
+            "RateLimit-Reset": str(math.ceil((most - left) / pace)),
+        }
+        if wait:
             raise ProblemError(
                 429,
                 f"key {caller.name!r} may ask {pace:g} times a second",
@@ -160,10 +234,20 @@ class Gate:
             )
 
 
+def _holder(key: Key, csrf: str = "") -> Caller:
+    return Caller(key.name, key.scopes, key.id, csrf, key.projects)
+
+
+def caller_of(request: Request) -> Caller | None:
+    """Who sent a request, as far as that was looked up."""
+    caller: Caller | None = request.scope.get(KNOWN)
+    return caller
+
+
 async def known(request: Request) -> Caller:
     """A dependency of routes: the caller, whoever it is, but not a stranger."""
     gate: Gate = request.app.state.server.gate
-    caller = gate.caller(request)
+    caller = await gate.identify(request)
     if caller is None:
         raise ProblemError(
             401, "show a key: Authorization: Bearer KEY", headers={"WWW-Authenticate": "Bearer"}
@@ -178,12 +262,17 @@ def allowed(scope: Scope) -> Callable[[Request], Awaitable[Caller]]:
         gate: Gate = request.app.state.server.gate
         caller = await known(request)
         if not caller.may(scope):
-            raise ProblemError(403, f"key {caller.name!r} has not the scope {scope!r}")
+            said = f"key {caller.name!r} has not the scope {scope!r}"
+            raise ProblemError(403, said, code="scope_needed")
+        project = request.path_params.get("name")
+        if project is not None and not caller.sees(project):
+            raise ProblemError(404, f"there is no project {project!r}", code="unknown_project")
         if caller.csrf and request.method not in SAFE:
             cookie = request.cookies.get(COOKIE, "")
             if gate.sessions.forged(cookie, await _token(request)):
-                raise ProblemError(403, f"the request lacks the session's {CSRF_HEADER}")
-        gate.slow_down(caller)
+                said = f"the request lacks the session's {CSRF_HEADER}"
+                raise ProblemError(403, said, code="forged")
+        gate.slow_down(request, caller)
         return caller
 
     return check

@@ -28,6 +28,10 @@ class Rates:
 
     def wait(self, caller: str) -> float:
         """Take a token; 0 if there was one, else the seconds until there is."""
+        return self.take(caller)[0]
+
+    def take(self, caller: str) -> tuple[float, float]:
+        """Take a token; how long to wait for one, 0 if there was one, and how many are left."""
         with self._lock:
             now = self._clock()
             tokens, since = self._buckets.pop(caller, (self._most, now))
@@ -36,4 +40,4 @@ class Rates:
             self._buckets[caller] = (tokens - taken, now)
             if len(self._buckets) > MOST_CALLERS:
                 self._buckets.popitem(last=False)
-        return 0.0 if taken else (1 - tokens) / self._rate
+        return (0.0, tokens - 1) if taken else ((1 - tokens) / self._rate, 0.0)

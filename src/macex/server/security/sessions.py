@@ -1,18 +1,19 @@
-"""Sessions of the page: a signed cookie that names a key, and a token against forged requests.
+"""Sessions of the page: a signed cookie that names a session, and a token against forged requests.
 
-Nothing is kept on the server: the cookie says whose it is and until when, and is worth nothing
-once the key is revoked or the secret is another.
+The session itself is in the database until it ends: by signing out, by its time, or because its key
+is revoked.
 """
 
 from __future__ import annotations
 
-import hmac
 import secrets
-import time
-from hashlib import sha256
 from pathlib import Path
+from typing import Any
+
+from itsdangerous import BadData, URLSafeSerializer
 
 from macex.render.files import write_whole
+from macex.server.storage.sessions import StoredSessions
 
 COOKIE = "macex_session"
 CSRF_HEADER = "X-CSRF-Token"
@@ -20,39 +21,50 @@ CSRF_FIELD = "csrf"
 
 
 class Sessions:
-    """Makes and reads session cookies."""
+    """Makes, reads and ends sessions."""
 
-    def __init__(self, secret: bytes, lifetime_s: float) -> None:
-        self._secret, self.lifetime_s = secret, lifetime_s
+    def __init__(self, secret: bytes, lifetime_s: float, stored: StoredSessions) -> None:
+        self.lifetime_s, self._stored = lifetime_s, stored
+        self._cookies = URLSafeSerializer(secret, salt="macex session")
+        self._tokens = URLSafeSerializer(secret, salt="macex csrf")
 
-    def cookie(self, key_id: str) -> str:
-        """A cookie for whoever has shown this key."""
-        until = int(time.time() + self.lifetime_s)
-        said = f"{key_id}.{until}.{secrets.token_hex(8)}"
-        return f"{said}.{self._signed('session', said)}"
+    def begin(self, key_id: str) -> str:
+        """The cookie of a new session for whoever has shown this key."""
+        return str(self._cookies.dumps(self._stored.add(key_id, self.lifetime_s)))
+
+    def identity(self, cookie: str) -> str | None:
+        """The session that a cookie names; None for a forged one."""
+        return _signed(self._cookies, cookie, str)
 
     def key_id(self, cookie: str) -> str | None:
-        """Whose cookie this is; None for a forged or an old one."""
-        said, _, signature = cookie.rpartition(".")
-        if not said or not _same(signature, self._signed("session", said)):
-            return None
-        key_id, until, _ = said.split(".")
-        return key_id if int(until) > time.time() else None
+        """Whose session this is; None for one that is forged or over."""
+        identity = self.identity(cookie)
+        return None if identity is None else self._stored.key_id(identity)
+
+    def end(self, cookie: str) -> None:
+        """The session is over, whoever still has its cookie."""
+        if (identity := self.identity(cookie)) is not None:
+            self._stored.end(identity)
 
     def csrf(self, cookie: str) -> str:
-        """The token that requests of this session must carry when they change something."""
-        return self._signed("csrf", cookie)
+        """The token that requests of this session must carry when they change something.
+
+        It differs each time, so that a compressed page does not give it away.
+        """
+        return str(self._tokens.dumps([self.identity(cookie), secrets.token_hex(4)]))
 
     def forged(self, cookie: str, token: str | None) -> bool:
         """Whether a request does not come from the session's own page."""
-        return token is None or not _same(token, self.csrf(cookie))
-
-    def _signed(self, purpose: str, said: str) -> str:
-        return hmac.new(self._secret, f"{purpose}:{said}".encode(), sha256).hexdigest()
+        identity, said = self.identity(cookie), _signed(self._tokens, token or "", list)
+        return identity is None or said is None or said[0] != identity
 
 
-def _same(given: str, own: str) -> bool:
-    return hmac.compare_digest(given.encode(), own.encode())
+def _signed(signer: URLSafeSerializer, text: str, kind: type) -> Any:
+    try:
+        said = signer.loads(text)
+    except BadData:
+        return None
+    return said if isinstance(said, kind) else None
 
 
 def kept_secret(folder: Path) -> bytes:

@@ -11,13 +11,14 @@ import logging
 import time
 from urllib.parse import urlsplit
 
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from macex.server.problems import ProblemError, problem_response
-from macex.server.security.gate import Gate
+from macex.server.problems import ProblemError, database_problem, problem_response
+from macex.server.security.gate import PACE, Gate
 from macex.server.settings import Settings
 
 LOG = logging.getLogger("macex.server")
@@ -86,17 +87,21 @@ class Wrapping:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        marked = _marking(send)
+        marked = _marking(scope, send)
         if scope["method"] == "HEAD":
-            scope, marked = {**scope, "method": "GET"}, _bare(marked)
+            scope = {**scope, "method": "GET"}
+            marked = _bare(_marking(scope, send))
         if refused := self._refused(scope, headers):
             await problem_response(*refused)(scope, receive, marked)
             return
         try:
-            most = self._most(scope, headers)
+            most = await self._most(scope, headers)
         except ProblemError as error:
             refusal = problem_response(error.status, error.detail, headers=error.headers)
             await refusal(scope, receive, marked)
+            return
+        except SQLAlchemyError as error:
+            await database_problem(error)(scope, receive, marked)
             return
         if _length(headers) > most:
             await _too_much(most)(scope, receive, marked)
@@ -131,10 +136,10 @@ class Wrapping:
             said = "The fault is the server's; its log says more."
             await problem_response(500, said)(scope, receive, send)
 
-    def _most(self, scope: Scope, headers: Headers) -> int:
+    async def _most(self, scope: Scope, headers: Headers) -> int:
         """How long the body may be: of a stranger, of a form, of an upload, of anything else."""
         long = "transfer-encoding" in headers or _length(headers) > STRANGER_BYTES
-        if long and self.gate.caller(Request(scope)) is None:
+        if long and await self.gate.identify(Request(scope)) is None:
             return min(STRANGER_BYTES, self.settings.body_bytes)
         media = headers.get("content-type", "").lower()
         if media.startswith("multipart/form-data") and _path(scope) in UPLOADS:
@@ -201,11 +206,11 @@ def _bare(send: Send) -> Send:
     return bare
 
 
-def _marking(send: Send) -> Send:
+def _marking(scope: Scope, send: Send) -> Send:
     async def marked(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in (HEADERS | scope.get(PACE, {})).items():
                 headers.setdefault(name, value)
             headers.setdefault("Cache-Control", "no-store")
         await send(message)

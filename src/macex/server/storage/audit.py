@@ -6,7 +6,9 @@ What the records of a project have in common, such as its columns, is kept once.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -18,6 +20,8 @@ from macex.audit import Audit
 from macex.server.projects.parts import Parts
 from macex.server.storage import tables
 
+ASKED_BY: ContextVar[Sequence[Mapping[str, Any]]] = ContextVar("asked by", default=())
+"""Who asked, for each row of the call that is being answered, in order."""
 COMMON = ("files", "fingerprint", "columns", "library", "classes", "options", "versions")
 
 
@@ -32,6 +36,7 @@ class StoredAudit(Audit):
         """Add records, all or none."""
         if self.engine is None or not records:
             return
+        records = _signed(records)
         common = _dumps({part: records[0][part] for part in COMMON})
         digest = sha256(common.encode()).hexdigest()
         lines = [
@@ -82,6 +87,24 @@ def records(engine: Engine, project: str | None = None) -> Iterator[dict[str, An
         )
         for body, common in lines:
             yield json.loads(body) | json.loads(common)
+
+
+@contextmanager
+def asked_by(who: Sequence[Mapping[str, Any]]) -> Iterator[None]:
+    """Records that are written meanwhile say who asked: one entry a row."""
+    token = ASKED_BY.set(who)
+    try:
+        yield
+    finally:
+        ASKED_BY.reset(token)
+
+
+def _signed(records: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    who = ASKED_BY.get()
+    return [
+        {**record, "by": dict(who[record["row"]])} if record["row"] < len(who) else record
+        for record in records
+    ]
 
 
 def _dumps(document: Any) -> str:

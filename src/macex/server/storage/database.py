@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
@@ -27,12 +27,28 @@ def open_database(url: str) -> Engine:
         else:
             engine = create_engine(url, pool_pre_ping=True)
         metadata.create_all(engine)
+        _add_columns(engine)
     except ModuleNotFoundError as error:
         raise OptionError(f"the database needs {error.name}: pip install {error.name}") from error
     except (ArgumentError, SQLAlchemyError) as error:
         said = str(getattr(error, "orig", None) or error).splitlines()[0]
         raise OptionError(f"the database cannot be opened: {said}") from error
     return engine
+
+
+def _add_columns(engine: Engine) -> None:
+    """Give the tables of an earlier version the columns that came later, which may all be empty."""
+    there = inspect(engine)
+    for table in metadata.sorted_tables:
+        known = {column["name"] for column in there.get_columns(table.name)}
+        for column in table.columns:
+            if column.name in known:
+                continue
+            kind = column.type.compile(engine.dialect)
+            with engine.begin() as connection:
+                connection.execute(
+                    text(f"ALTER TABLE {table.name} ADD COLUMN {column.name} {kind}")
+                )
 
 
 def _sqlite(url: str, path: str | None) -> Engine:

@@ -10,11 +10,11 @@ import json
 import secrets
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Engine, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Engine, and_, delete, func, insert, select, true, update
 
 from macex.server.storage import tables
 from macex.server.storage.tables import now
@@ -31,6 +31,7 @@ class Job:
     id: str
     project: str
     owner: str
+    key: str | None
     status: Status
     created: str
     finished: str | None
@@ -62,15 +63,17 @@ class Jobs:
         *,
         total: int,
         chunk: int,
+        key: str | None = None,
     ) -> Job:
-        """A new job, waiting for its turn."""
-        line = {"id": secrets.token_hex(12), "project": project, "owner": owner}
+        """A new job of somebody's, and of their key, waiting for its turn."""
+        identity = secrets.token_hex(12)
+        line = {"id": identity, "project": project, "owner": owner, "key": key}
         line |= {"status": "queued", "created": now(), "question": json.dumps(question)}
         packed = zlib.compress(json.dumps(source).encode())
         counts = {"source": packed, "total": total, "done": 0, "chunk": chunk}
         with self._engine.begin() as connection:
             connection.execute(insert(tables.jobs), {**line, **counts})
-        return self.get(line["id"])
+        return self.get(identity)
 
     def get(self, identity: str) -> Job:
         """One job; `KeyError` if there is none."""
@@ -89,14 +92,34 @@ class Jobs:
         told: Mapping[str, Any] = json.loads(zlib.decompress(packed))
         return told
 
-    def all(self, project: str | None = None, most: int = 100) -> list[Job]:
-        """The newest jobs."""
-        found = select(*SAID)
-        if project is not None:
-            found = found.where(tables.jobs.c.project == project)
-        newest = found.order_by(tables.jobs.c.created.desc(), tables.jobs.c.id).limit(most)
+    def all(
+        self,
+        project: str | None = None,
+        most: int = 100,
+        *,
+        start: int = 0,
+        key: str | None = None,
+        projects: Sequence[str] | None = None,
+    ) -> list[Job]:
+        """Some of the newest jobs: of a project, of a key, or of some projects."""
+        found = select(*SAID).where(_chosen(project, key, projects))
+        newest = found.order_by(tables.jobs.c.created.desc(), tables.jobs.c.id)
         with self._engine.connect() as connection:
-            return [_job(dict(line)) for line in connection.execute(newest).mappings()]
+            some = connection.execute(newest.offset(start).limit(most))
+            return [_job(dict(line)) for line in some.mappings()]
+
+    def count(
+        self,
+        project: str | None = None,
+        *,
+        key: str | None = None,
+        projects: Sequence[str] | None = None,
+    ) -> int:
+        """How many jobs there are of a project, of a key, or of some projects."""
+        chosen = select(func.count()).select_from(tables.jobs)
+        with self._engine.connect() as connection:
+            counted = connection.execute(chosen.where(_chosen(project, key, projects)))
+            return int(counted.scalar_one())
 
     def waiting(self) -> list[str]:
         """The jobs that are not at their end, oldest first."""
@@ -104,9 +127,9 @@ class Jobs:
         with self._engine.connect() as connection:
             return list(connection.execute(found.order_by(tables.jobs.c.created)).scalars())
 
-    def unfinished(self, owner: str) -> int:
-        """How many jobs of somebody wait or run."""
-        chosen = (tables.jobs.c.owner == owner) & tables.jobs.c.status.in_(OPEN)
+    def unfinished(self, key: str) -> int:
+        """How many jobs of a key wait or run."""
+        chosen = (tables.jobs.c.key == key) & tables.jobs.c.status.in_(OPEN)
         with self._engine.connect() as connection:
             found = select(func.count()).select_from(tables.jobs).where(chosen)
             return int(connection.execute(found).scalar_one())
@@ -172,6 +195,18 @@ class Jobs:
             for text in connection.execute(found).scalars():
                 counted.update(json.loads(text))
         return dict(sorted(counted.items()))
+
+
+def _chosen(
+    project: str | None, key: str | None, projects: Sequence[str] | None
+) -> ColumnElement[bool]:
+    columns = tables.jobs.c
+    parts = [
+        *([] if project is None else [columns.project == project]),
+        *([] if key is None else [columns.key == key]),
+        *([] if projects is None else [columns.project.in_(projects)]),
+    ]
+    return and_(true(), *parts)
 
 
 def _job(line: dict[str, Any]) -> Job:

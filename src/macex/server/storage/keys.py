@@ -22,13 +22,14 @@ PREFIX = "mx"
 
 @dataclass(frozen=True)
 class Key:
-    """A key as it is kept."""
+    """A key as it is kept; `projects` are those it is for, None for all."""
 
     id: str
     name: str
     digest: str
     scopes: tuple[Scope, ...]
     created: str
+    projects: tuple[str, ...] | None = None
 
 
 def digest_of(key: str) -> str:
@@ -56,15 +57,18 @@ class Keys:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def make(self, name: str, scopes: tuple[str, ...]) -> str:
-        """A new key. It cannot be shown again."""
+    def make(
+        self, name: str, scopes: tuple[str, ...], projects: tuple[str, ...] | None = None
+    ) -> str:
+        """A new key, for some projects or all. It cannot be shown again."""
         held = checked_scopes(scopes)
         if not 1 <= len(name) <= 100:
             raise OptionError(f"the name of a key has 1 to 100 characters, not {len(name)}")
         identity, secret = secrets.token_hex(6), secrets.token_urlsafe(24)
         key = f"{PREFIX}_{identity}_{secret}"
-        line = {"id": identity, "name": name, "digest": digest_of(key)}
+        line: dict[str, str | None] = {"id": identity, "name": name, "digest": digest_of(key)}
         line |= {"scopes": " ".join(held), "created": now()}
+        line |= {"projects": None if projects is None else " ".join(projects)}
         try:
             with self._engine.begin() as connection:
                 connection.execute(insert(tables.keys), line)
@@ -105,5 +109,6 @@ class Keys:
 
 
 def _key(line: dict[str, str]) -> Key:
-    scopes = checked_scopes(tuple(line["scopes"].split()))
-    return Key(line["id"], line["name"], line["digest"], scopes, line["created"])
+    scopes, told = checked_scopes(tuple(line["scopes"].split())), line["projects"]
+    projects = None if told is None else tuple(told.split())
+    return Key(line["id"], line["name"], line["digest"], scopes, line["created"], projects)

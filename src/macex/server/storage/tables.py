@@ -16,6 +16,15 @@ keys = Table(
     Column("digest", String(64), nullable=False),
     Column("scopes", String(100), nullable=False),
     Column("created", String(40), nullable=False),
+    Column("projects", Text),
+)
+
+sessions = Table(
+    "macex_sessions",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("key", String(60), nullable=False),
+    Column("until", Integer, nullable=False),
 )
 
 jobs = Table(
@@ -24,6 +33,7 @@ jobs = Table(
     Column("id", String(32), primary_key=True),
     Column("project", String(100), nullable=False, index=True),
     Column("owner", String(100), nullable=False),
+    Column("key", String(60)),
     Column("status", String(16), nullable=False, index=True),
     Column("created", String(40), nullable=False, index=True),
     Column("finished", String(40)),

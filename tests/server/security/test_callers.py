@@ -1,0 +1,138 @@
+"""Who did what: jobs belong to their maker, keys to projects, and records name the caller."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+
+import httpx
+import pytest
+
+from macex.server import Settings
+from macex.server.storage.audit import records
+
+ASK = "/api/v1/projects/loans/explain"
+JOBS = "/api/v1/projects/loans/jobs"
+
+
+@pytest.fixture(scope="module")
+def office(loan_project, tmp_path_factory, start):
+    """A server, and a client for everybody in the office."""
+    state = tmp_path_factory.mktemp("office")
+    settings = Settings(state=state, project=loan_project, admin_key="boss", sync_rows=20)
+    with start(settings) as served:
+        keys = served.server.keys
+        people = {
+            "alice": keys.make("alice", ("explain",)),
+            "bob": keys.make("bob", ("explain",)),
+            "reader": keys.make("reader", ("read",)),
+            "cars": keys.make("cars", ("admin",), ("cars",)),
+            "loans": keys.make("loans", ("explain",), ("loans",)),
+            "boss": "boss",
+        }
+        clients = {
+            name: httpx.Client(
+                base_url=served.url, headers={"Authorization": f"Bearer {key}"}, timeout=120
+            )
+            for name, key in people.items()
+        }
+        yield served, clients, people
+        for client in clients.values():
+            client.close()
+
+
+def finished(client, identity):
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        job = client.get(f"/api/v1/jobs/{identity}").json()
+        if job["status"] not in ("queued", "running"):
+            return job
+        time.sleep(0.05)
+    raise TimeoutError(job)
+
+
+def test_a_job_is_its_makers_and_the_admins(office):
+    _, people, _ = office
+    job = people["alice"].post(JOBS, json={"places": [0, 1]}).json()
+    assert job["owner"] == "alice"
+    path = f"/api/v1/jobs/{job['id']}"
+    finished(people["alice"], job["id"])
+    for name, status in {"alice": 200, "boss": 200, "bob": 404, "reader": 404, "cars": 404}.items():
+        assert people[name].get(path).status_code == status
+        assert people[name].get(f"{path}/result").status_code == status
+        listed = {one["id"] for one in people[name].get("/api/v1/jobs").json()["jobs"]}
+        assert (job["id"] in listed) is (status == 200)
+    assert people["bob"].post(f"{path}/cancel").status_code == 404
+    assert people["bob"].delete(path).status_code == 404
+    assert people["bob"].get(f"/projects/loans/jobs/{job['id']}").status_code == 404
+    assert people["alice"].delete(path).status_code == 204
+
+
+def test_a_key_for_some_projects_knows_no_others(office):
+    _, people, _ = office
+    assert people["cars"].get("/api/v1/projects").json()["projects"] == []
+    for path in ("/api/v1/projects/loans", "/projects/loans", "/api/v1/projects/loans/rows"):
+        assert people["cars"].get(path).status_code == 404
+    assert people["cars"].post(ASK, json={"places": [0]}).status_code == 404
+    assert people["cars"].get("/api/v1/audit").status_code == 403
+    files = {"model": b"x", "data": b"x"}
+    made = people["cars"].post("/api/v1/projects", data={"title": "x"}, files=files)
+    assert made.status_code == 403
+    assert people["loans"].post(ASK, json={"places": [0]}).status_code == 200
+
+
+def test_records_name_the_caller_and_never_the_key(office):
+    served, people, keys = office
+    people["alice"].post(ASK, json={"places": [3], "constraints": {"fixed": ["job"]}})
+    people["bob"].get("/projects/loans/rows/4")
+    filtered = {"filter": {"where": "income < 25"}}
+    job = people["bob"].post(JOBS, json=filtered).json()
+    finished(people["bob"], job["id"])
+    kept = list(records(served.server.engine, "loans"))
+    ids = {key.name: key.id for key in served.server.keys.all()}
+    by_alice = [one for one in kept if one.get("by", {}).get("key") == ids["alice"]]
+    assert by_alice[-1]["by"]["name"] == "alice"
+    assert by_alice[-1]["constraints"]["fixed"]
+    assert by_alice[-1]["files"]["model"]["sha256"]
+    assert by_alice[-1]["versions"]["macex"]
+    asked = [one for one in kept if one["by"].get("job") == job["id"]]
+    assert len(asked) == job["total"]
+    assert {one["by"]["key"] for one in asked} == {ids["bob"]}
+    assert asked[0]["by"]["filter"]["where"] == "income < 25"
+    assert any(one["by"] == {"key": ids["bob"], "name": "bob"} for one in kept)
+    text = json.dumps(kept)
+    assert not any(key in text for key in keys.values() if key != "boss")
+
+
+def test_requests_answered_together_keep_their_callers_apart(office):
+    served, people, _ = office
+    before = len(list(records(served.server.engine, "loans")))
+    people["alice"].post(ASK, json={"places": [5, 6, 7]})
+    people["bob"].post(ASK, json={"places": [8]})
+    kept = list(records(served.server.engine, "loans"))[before:]
+    assert [one["by"]["name"] for one in kept] == ["alice"] * 3 + ["bob"]
+
+
+def test_log_lines_name_the_caller(office, caplog):
+    served, people, keys = office
+    with caplog.at_level(logging.INFO, "macex"):
+        people["alice"].get("/api/v1/projects")
+        httpx.get(f"{served.url}/api/v1/projects")
+    lines = [vars(one) for one in caplog.records if one.message == "request"]
+    assert lines[-2]["caller"] == "alice"
+    assert lines[-2]["key"] in keys["alice"]
+    assert "caller" not in lines[-1]
+
+
+def test_who_may_only_read_sees_pages_without_what_they_cannot_use(office):
+    _, people, _ = office
+    page = people["reader"].get("/projects/loans/rows/0")
+    assert page.status_code == 200
+    assert "The model decides" in page.text
+    assert "What if" not in page.text
+    listing = people["reader"].get("/projects/loans").text
+    for word in ("Explain all", "Save this view", "Many rows"):
+        assert word not in listing
+        assert word in people["alice"].get("/projects/loans").text
+    assert 'href="/new"' not in listing
