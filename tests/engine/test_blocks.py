@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,9 +13,10 @@ from hypothesis import strategies as st
 import macex as mx
 from macex.ask.constraints import Constraints
 from macex.ask.goals import any_of
+from macex.ask.question import Question
 from macex.engine import blocks as cutting
 from macex.engine.batch import Batch
-from macex.engine.blocks import blocks
+from macex.engine.blocks import BLOCK_S, Tempo, blocks
 from macex.schema import Schema
 
 PLAIN = Constraints()
@@ -75,6 +78,22 @@ def test_blocks_shrink_with_the_width_of_rows(columns, most):
     sizes = [len(places) for places, _ in blocks(asked, columns)]
     assert sum(sizes) == 3000
     assert max(sizes) == most
+
+
+@pytest.mark.parametrize(("answers", "most"), [(1, 266), (2, 133), (6, 44), (10, 26), (500, 26)])
+def test_blocks_shrink_with_the_number_of_answers(answers, most):
+    asked = replace(asked_of([PLAIN] * 500), question=Question(n=answers))
+    assert max(len(places) for places, _ in blocks(asked, 100)) == most
+
+
+def test_blocks_follow_the_tempo():
+    tempo, sizes = Tempo(), []
+    for places, _ in blocks(asked_of([PLAIN] * 100), 3, tempo=tempo):
+        sizes.append(len(places))
+        tempo.after(len(places), 0.01 if len(sizes) < 3 else 8 * BLOCK_S)
+    assert sizes == [8, 32, 60]
+    tempo = Tempo(most=2)
+    assert [len(places) for places, _ in blocks(asked_of([PLAIN] * 5), 3, tempo=tempo)] == [2, 2, 1]
 
 
 def test_equal_constraints_that_are_not_the_same_object_share_a_block():

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from macex.ask.answers import Answers
+from macex.ask.goals import compile_goals
 from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
 from macex.explanation.values import Actions, Asking, Over, Status
 from macex.schema import Array
 from macex.stages.shapes import Pool
 
 if TYPE_CHECKING:
+    from macex.ask.constraints import Constraints
+    from macex.ask.goals import Goal
     from macex.ask.space import Space
+    from macex.engine.batch import Batch
     from macex.engine.cell_intervals import Span
     from macex.engine.checking import Spans
     from macex.engine.fitted import Fitted
@@ -50,6 +55,35 @@ def assemble(fitted: Fitted, outcome: Outcome, seconds: float) -> list[Explanati
     )
     per_row = seconds / max(1, int(outcome.judge.spent.sum()))
     return [_explanation(fitted, outcome, query, parts, per_row) for query in range(len(answers))]
+
+
+def unreached(fitted: Fitted, batch: Batch) -> list[Explanation]:
+    """The explanations of rows that the model could not be asked about in time."""
+    count, outlook = len(batch.rows), fitted.outlook
+    own = Answers(np.zeros((count, max(1, outlook.width))), np.zeros(count, int))
+    goals = compile_goals(batch.goals, own, outlook, batch.margin)
+    asking = Asking(batch.count, fitted.options.method_name, goals)
+    return [
+        Explanation(
+            label=None,
+            score=float("nan"),
+            goal=goal,
+            status="budget",
+            reason=ran_out("time", goal, wish),
+            miss=None,
+            counterfactuals=(),
+            actions=(),
+            reasons=(),
+            minimal=False,
+            minimal_over=None,
+            method=fitted.options.method_name,
+            cost=Cost(0, 0, 0.0),
+            source=Source(batch.rows, query, batch.rows.codes[query]),
+            names=fitted.options.names,
+            asked=asking,
+        )
+        for query, (goal, wish) in enumerate(zip(batch.goals, batch.constraints, strict=True))
+    ]
 
 
 def _explanation(
@@ -129,11 +163,12 @@ def reason_of(
     goal = outcome.batch.goals[query].text
     if query in judge.asker.failed:
         return str(judge.asker.failed[query])
-    force = _in_force(outcome, query)
+    force = _in_force(outcome.batch.constraints[query])
     near = "" if near_score is None else f" The nearest miss scores {near_score:g}."
     if status == "budget":
         spent = "time" if judge.asker.late else f"rows ({int(judge.spent[query])} scored)"
-        return f"The {spent} ran out before {goal} was reached.{force}{near}"
+        wish = outcome.batch.constraints[query]
+        return f"{ran_out(spent, outcome.batch.goals[query], wish)}{near}"
     if outcome.checked.fragile[query]:
         return f"No row that reaches {goal} and {outcome.batch.sturdy.text} was found.{force}{near}"
     if status == "none" and not outcome.task.max_changes[query]:
@@ -145,8 +180,13 @@ def reason_of(
     return f"No row that reaches {goal} was found; not every combination was tried.{force}{near}"
 
 
-def _in_force(outcome: Outcome, query: int) -> str:
-    parts = [text for text, _ in outcome.batch.constraints[query].parts()]
+def ran_out(what: str, goal: Goal, wish: Constraints) -> str:
+    """What a row is told whose time or rows ran out."""
+    return f"The {what} ran out before {goal.text} was reached.{_in_force(wish)}"
+
+
+def _in_force(wish: Constraints) -> str:
+    parts = [text for text, _ in wish.parts()]
     if not parts:
         return ""
     more = f" and {len(parts) - 6} more" if len(parts) > 6 else ""
@@ -173,7 +213,9 @@ def _counterfactuals(fitted: Fitted, outcome: Outcome) -> list[list[Counterfactu
 def _usual(fitted: Fitted, outcome: Outcome, there: Array) -> Array:
     rows = outcome.task.space.own[there]
     usual = [
-        fitted.reference(outcome.goals, int(query)).share(rows[place][None])[0]
+        np.nan
+        if outcome.judge.late
+        else fitted.reference(outcome.goals, int(query)).share(rows[place][None])[0]
         for place, query in enumerate(there)
     ]
     return np.array(usual, dtype=float)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeAlias, TypeVar
@@ -48,6 +49,11 @@ class BatchOf(Generic[RowsT, ConstraintsT]):
     def max_rows(self) -> int | None:
         """The most rows a query may cost."""
         return None if self.question.max_rows is None else int(self.question.max_rows)
+
+    @property
+    def late(self) -> bool:
+        """Whether the time of the call is over."""
+        return self.deadline is not None and time.monotonic() > self.deadline
 
     @property
     def keep(self) -> bool:

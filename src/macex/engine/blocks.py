@@ -1,11 +1,13 @@
 """Cutting a call into blocks of rows that are answered together.
 
 Rows in one block share their groups and derived columns, and a block is small enough for its arrays
-to stay in memory. Nothing in an answer depends on how the rows are cut.
+to stay in memory; in a call with a time limit it is also small enough to be answered soon. Nothing
+in an answer depends on how the rows are cut.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,23 +22,47 @@ if TYPE_CHECKING:
 
 MOST_QUERIES = 2048
 MOST_CELLS = 16_000_000
-ROWS_A_QUERY = 600
+ROWS_A_QUERY = 600  # for each answer that is wanted
+MOST_ANSWERS = 10  # more of them take no more rows
+BLOCK_S = 0.4  # seconds of work, model calls aside, that a block may take under a time limit
+FIRST_QUERIES = 8  # of the first block under a time limit
 
 
-def blocks(batch: Batch, columns: int, singles: int = 0) -> Iterator[tuple[Array, Batch]]:
+@dataclass
+class Tempo:
+    """How many queries are answered together under a time limit: as many as take about `BLOCK_S`.
+
+    >>> tempo = Tempo()
+    >>> tempo.after(8, 0.1)
+    >>> tempo.most
+    32
+    """
+
+    most: int = FIRST_QUERIES
+
+    def after(self, queries: int, seconds: float) -> None:
+        """Take note of a block: its work, model calls aside, took so many seconds."""
+        fitting = int(queries * BLOCK_S / max(seconds, 1e-9))
+        self.most = max(1, min(4 * queries, fitting))
+
+
+def blocks(
+    batch: Batch, columns: int, singles: int = 0, tempo: Tempo | None = None
+) -> Iterator[tuple[Array, Batch]]:
     """The blocks of a call: positions of their rows, and what is asked of them.
 
-    `singles` is how many single changes a query may be offered, where that is much.
+    `singles` is how many single changes a query may be offered, where that is much. `tempo` is
+    looked at before each block.
     """
-    rows = max(ROWS_A_QUERY, 2 * columns, singles)
-    size = max(1, min(MOST_QUERIES, MOST_CELLS // (rows * columns)))
+    rows = max(ROWS_A_QUERY * min(batch.count, MOST_ANSWERS), 2 * columns, singles)
+    most = max(1, min(MOST_QUERIES, MOST_CELLS // (rows * columns)))
     for places in _alike(batch):
-        if len(places) == len(batch.rows) <= size:
-            yield places, batch
-            continue
-        for start in range(0, len(places), size):
+        start = 0
+        while start < len(places):
+            size = most if tempo is None else min(most, tempo.most)
             part = places[start : start + size]
-            yield part, batch.take(part)
+            yield part, batch if len(part) == len(batch) else batch.take(part)
+            start += size
 
 
 def _alike(batch: Batch) -> list[Array]:

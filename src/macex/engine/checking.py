@@ -123,7 +123,7 @@ def check(
             barred[fresh] |= weak[fresh]
         checked[fresh] = True
         spans.update(probes.spans(task.space, verdict.reached[len(fresh) :]))
-        if not barred[fresh].any():
+        if not barred[fresh].any() or judge.late:
             break
     chosen = pick(selection, task, ranked, barred)
     final = np.concatenate([*chosen, np.zeros(0, np.intp)])

@@ -18,9 +18,9 @@ from macex.ask.compiling import check
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, Band, Goal, compile_goals, resolve
 from macex.ask.question import Question, read_constraints
-from macex.engine.assemble import assemble
+from macex.engine.assemble import assemble, unreached
 from macex.engine.batch import Batch
-from macex.engine.blocks import blocks
+from macex.engine.blocks import MOST_QUERIES, Tempo, blocks
 from macex.engine.diagnosis import diagnosed
 from macex.engine.fitted import Fitted
 from macex.engine.options import Options
@@ -72,13 +72,14 @@ class Engine:
 
     def batch(self, rows: Any, question: Question) -> Batch:
         """Rows as a caller gives them, read and ready to be answered."""
+        deadline = question.deadline
         read: Rows = self.schema.read(rows)
         return Batch(
             rows=read,
             goals=self.goals(question.want, len(read)),
             constraints=self.constraints_of(question.constraints, len(read)),
             question=question,
-            deadline=question.deadline,
+            deadline=deadline,
             sturdy=sturdiness(self.fitted, question.robust, question.also),
         )
 
@@ -93,20 +94,32 @@ class Engine:
     def _by_block(self, batch: Batch, report: Progress) -> list[Explanation]:
         done: dict[int, Explanation] = {}
         batch = remembering(self.fitted, batch)
-        for places, part in blocks(batch, len(self.schema.columns), self.fitted.singles):
-            began = time.perf_counter()
+        tempo = None if batch.deadline is None else Tempo()
+        for places, part in blocks(batch, len(self.schema.columns), self.fitted.singles, tempo):
             try:
-                outcome = self.answer(self.fitted, part)
+                made = self._block(part, tempo)
             except ModelError as error:
                 whole = next(place for place in range(len(batch)) if place not in done)
                 error.partial = [done[place] for place in range(whole)]
                 raise
-            made = assemble(self.fitted, outcome, time.perf_counter() - began)
-            if outcome.checked.fragile.any():
-                made = retried(self.fitted, part, outcome.checked.fragile, made)
             done.update(zip(places.tolist(), made, strict=True))
             report(len(done))
         return [done[place] for place in range(len(batch))]
+
+    def _block(self, batch: Batch, tempo: Tempo | None) -> list[Explanation]:
+        """The explanations of one block; those that the time does not suffice for say so."""
+        if tempo is not None and batch.late:
+            tempo.most = MOST_QUERIES
+            return unreached(self.fitted, batch)
+        began = time.perf_counter()
+        outcome = self.answer(self.fitted, batch)
+        made = assemble(self.fitted, outcome, time.perf_counter() - began)
+        if outcome.checked.fragile.any() and not batch.late:
+            made = retried(self.fitted, batch, outcome.checked.fragile, made)
+        if tempo is not None:
+            asking = outcome.judge.asker.cost.seconds
+            tempo.after(len(batch), time.perf_counter() - began - asking)
+        return made
 
     def goals(self, want: Any, count: int) -> list[Goal]:
         """One goal per row from what a caller may pass as `want=`."""

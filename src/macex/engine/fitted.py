@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 Held = TypeVar("Held")
 
 REMEMBERED = 64
+MOST_MET = 16_000_000  # training rows, of all queries together, that are looked at at once
 COUNTED = 50_000  # sets of changes of one goal whose support is remembered
 REMEMBERING = ("_meeting", "_reference", "_sides", "_lines", "_counts")
 
@@ -143,12 +144,14 @@ class Fitted:
                 binned[queries], side, choice.k
             )
         others = np.flatnonzero(wanted & ~shared)
-        for queries in _groups(others, match[others]):
-            side = self._every(match[queries[0]])
-            meets = goals.met_by(self.answers, queries)
-            rows[queries], real[queries] = self.index.nearest(
-                binned[queries], side, choice.k, meets
-            )
+        together = max(1, MOST_MET // len(self.binned))
+        for alike in _groups(others, match[others]):
+            side = self._every(match[alike[0]])
+            for queries in np.split(alike, range(together, len(alike), together)):
+                meets = goals.met_by(self.answers, queries)
+                rows[queries], real[queries] = self.index.nearest(
+                    binned[queries], side, choice.k, meets
+                )
         return self._near(space, binned, rows, real)
 
     def _every(self, match: Array) -> Side:

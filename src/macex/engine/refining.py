@@ -33,6 +33,8 @@ def refine(fitted: Fitted, task: Task, goals: Goals, found: Found) -> Ranked:
     ranked = _refine_nearest(fitted, task, goals, pool)
     if not fitted.options.method.proves or task.prefer != "fewest":
         return ranked
+    if task.judge.late:
+        return ranked
     further = _second_look(task, found, ranked)
     if not len(further):
         return ranked
@@ -66,21 +68,21 @@ def _second_look(task: Task, found: Found, ranked: Ranked) -> Pool:
 
 def _refine_nearest(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
     """Fine-tune the nearest few examples of each set of changed units."""
-    options = fitted.options
     standing = Standing.of(task, pool)
     short = standing.best(sets=task.count + 11, each=5)
     pool, standing = pool.take(short), standing.take(short)
-    if options.finetune is None or task.prefer == "surest" or not len(pool):
+    tune = None if task.prefer == "surest" or task.judge.late else fitted.options.finetune
+    if tune is None or not len(pool):
         return rank(fitted, task, goals, pool)
     task.judge.renew(np.ones(len(task.queries), bool), MOST_ROWS)
     near = task.count + (9 if task.prefer == "nearest" else 5)
     nearest = pool.take(standing.best(near, each=2))
     if task.grid is not None:
         nearest = nearest.take(~task.grid.settled(task.space, nearest.codes, nearest.at))
-    if isinstance(options.finetune, Section) and task.prefer == "fewest":
-        refined = Pool.join([*options.finetune.on_the_way(task, nearest)], task.space.width)
+    if isinstance(tune, Section) and task.prefer == "fewest":
+        refined = Pool.join([*tune.on_the_way(task, nearest)], task.space.width)
     else:
-        refined = options.finetune(task, nearest)
+        refined = tune(task, nearest)
     both = Pool.join([refined, pool], task.space.width)
     both = both.take(distinct(both.at, both.codes))
     if task.count > 1 and task.additive:
@@ -120,7 +122,7 @@ def rank(fitted: Fitted, task: Task, goals: Goals, pool: Pool) -> Ranked:
         look = np.flatnonzero((turn < wave) & np.isnan(usual) & ~settled[pool.at])
         if not len(look):
             continue
-        usual[look] = _usual(fitted, goals, pool.at[look], full[look])
+        usual[look] = _usual(fitted, task, goals, pool.at[look], full[look])
         settled[pool.at[look[~(usual[look] < PLAUSIBLE)]]] = True
     return Ranked(pool, usual, ranking.heeding(usual))
 
@@ -132,13 +134,16 @@ def looked_at(fitted: Fitted, task: Task, goals: Goals, checked: Checked) -> Che
         return checked
     at, codes = checked.pool.at[blank], checked.pool.codes[blank]
     usual = checked.plausibility.copy()
-    usual[blank] = _usual(fitted, goals, at, task.space.columns(codes, at))
+    usual[blank] = _usual(fitted, task, goals, at, task.space.columns(codes, at))
     return checked._replace(plausibility=usual)
 
 
-def _usual(fitted: Fitted, goals: Goals, at: Array, full: Array) -> Array:
+def _usual(fitted: Fitted, task: Task, goals: Goals, at: Array, full: Array) -> Array:
+    """The plausibility of rows; NaN where too few rows meet the goal, or time is over."""
     usual = np.full(len(at), np.nan)
     for queries in same_goal(goals, np.unique(at)):
+        if task.judge.late:
+            break
         mine = goals.alike[at] == goals.alike[queries[0]]
         usual[mine] = fitted.reference(goals, int(queries[0])).share(full[mine])
     return usual

@@ -27,8 +27,10 @@ def search(fitted: Fitted, task: Task, goals: Goals) -> tuple[Found, Array]:
     options = fitted.options
     open_ = np.asarray(task.space.changeable.any(axis=1))
     open_ &= ~task.judge.finished
-    near = fitted.near(task.space, goals, open_)
     answered_by = np.array([options.method_name] * len(open_), dtype=object)
+    if task.judge.late:
+        return _unsearched(task), answered_by
+    near = fitted.near(task.space, goals, open_)
     found: Found | None = None
     for turn, method in enumerate(options.chain()):
         if turn and not open_.any():
@@ -54,6 +56,11 @@ def search(fitted: Fitted, task: Task, goals: Goals) -> tuple[Found, Array]:
         answered_by[pool.at] = "nearest row"
         found = replace(found, pool=Pool.join([found.pool, pool], task.space.width))
     return found, answered_by
+
+
+def _unsearched(task: Task) -> Found:
+    """What is known of queries that were not searched."""
+    return Found.unproved(Pool.empty(task.space.width), Candidates.empty(len(task.queries)))
 
 
 def _candidates(options: Options, search: Search, task: Task, near: Near) -> Candidates:

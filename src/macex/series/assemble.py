@@ -6,14 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from macex.engine.assemble import MOST_ACTIONS, minimal_of, reason_of, status_of
+from macex.ask.answers import Answers
+from macex.ask.goals import compile_goals
+from macex.engine.assemble import MOST_ACTIONS, minimal_of, ran_out, reason_of, status_of
 from macex.explanation import Cost
 from macex.explanation.values import Over, Status
 from macex.schema import Array
 from macex.series.constraints import SeriesConstraints
 from macex.series.fitted import Fitted
 from macex.series.mixing import differs
-from macex.series.pipeline import Answered
+from macex.series.pipeline import Answered, CaseBatch
 from macex.series.refining import full_tables, whole
 from macex.series.segments import Draft
 from macex.series.values import (
@@ -39,6 +41,33 @@ def assemble(fitted: Fitted, answered: Answered, seconds: float) -> list[SeriesE
     return [
         _explanation(fitted, answered, query, answers, misses.get(query), per_row)
         for query, answers in enumerate(found)
+    ]
+
+
+def unreached(fitted: Fitted, batch: CaseBatch) -> list[SeriesExplanation]:
+    """The explanations of cases that the model could not be asked about in time."""
+    cases = batch.rows
+    own = Answers(np.zeros((len(cases), max(1, fitted.outlook.width))), np.zeros(len(cases), int))
+    compile_goals(batch.goals, own, fitted.outlook, batch.margin)  # a wrong goal is an error
+    return [
+        SeriesExplanation(
+            label=None,
+            score=float("nan"),
+            goal=goal,
+            status="budget",
+            reason=ran_out("time", goal, one.of_channels()) + _times_in_force(one),
+            miss=None,
+            counterfactuals=(),
+            actions=(),
+            minimal=False,
+            minimal_over=None,
+            method=fitted.options.method_name,
+            cost=Cost(0, 0, 0.0),
+            query=cases.given([np.asarray(cases.values[query])])[0],
+            channels=fitted.names,
+            layout=cases.layout,
+        )
+        for query, (goal, one) in enumerate(zip(batch.goals, batch.constraints, strict=True))
     ]
 
 
@@ -86,9 +115,13 @@ def _reason(
     """Why a case has no answer; fixed times are no constraint of a column and are added here."""
     near = None if miss is None else miss.score
     said = reason_of(answered.outcome, query, status, over, near)
-    times = replace(SeriesConstraints(), fixed_times=answered.batch.constraints[query].fixed_times)
-    more = "".join(f" Also in force: {text}." for text, _ in times.parts())
+    more = _times_in_force(answered.batch.constraints[query])
     return said.replace("No row that", "No sample that") + more
+
+
+def _times_in_force(given: SeriesConstraints) -> str:
+    times = replace(SeriesConstraints(), fixed_times=given.fixed_times)
+    return "".join(f" Also in force: {text}." for text, _ in times.parts())
 
 
 def _made(
@@ -102,7 +135,6 @@ def _made(
         sample = mixture.samples(full[row : row + 1], draft.at[row : row + 1])[0]
         sparsity = int((draft.code[row] > 0).sum())
         weights = space.bounds.weights[query]
-        usual = fitted.usual(answered.outcome.goals, int(query))
         made.append(
             SeriesCounterfactual(
                 changes=_changes(fitted, answered, draft, row, own, sample),
@@ -110,7 +142,7 @@ def _made(
                 score=float(score[row]),
                 sparsity=sparsity,
                 distance=round(float((fitted.sketch.steps(own, sample) * weights).sum()), 9),
-                plausibility=usual.share(fitted.sketch(sample)),
+                plausibility=_plausibility(fitted, answered, int(query), sample),
                 minimal=minimal_of(answered.outcome, int(query), sparsity)[0],
                 sample=mixture.cases.given([sample])[0],
             )
@@ -152,10 +184,17 @@ def _unchanged(fitted: Fitted, answered: Answered, query: int) -> SeriesCounterf
         score=float(outcome.verdict.score[query]),
         sparsity=0,
         distance=0.0,
-        plausibility=fitted.usual(outcome.goals, query).share(fitted.sketch(own)),
+        plausibility=_plausibility(fitted, answered, query, own),
         minimal=True,
         sample=cases.given([own])[0],
     )
+
+
+def _plausibility(fitted: Fitted, answered: Answered, query: int, sample: Array) -> float | None:
+    """How usual a sample is; None where too few cases meet the goal, or time is over."""
+    if answered.outcome.judge.late:
+        return None
+    return fitted.usual(answered.outcome.goals, query).share(fitted.sketch(sample))
 
 
 def _misses(

@@ -11,11 +11,12 @@ import numpy as np
 from macex.ask.compiling import check as check_constraints
 from macex.ask.goals import AboveRow, Goal, resolve
 from macex.ask.question import Question
+from macex.engine.blocks import Tempo
 from macex.engine.diagnosis import diagnosed
 from macex.engine.options import check_classes
 from macex.engine.progress import Progress, reporter, silent
 from macex.errors import ConstraintError, GoalError, ModelError
-from macex.series.assemble import assemble
+from macex.series.assemble import assemble, unreached
 from macex.series.cases import channel_names, read_cases
 from macex.series.constraints import SeriesConstraints, read_constraints
 from macex.series.fitted import Fitted, fit
@@ -154,42 +155,59 @@ class SeriesExplainer:
 
     def batch(self, X: Any, question: Question) -> CaseBatch:
         """Cases as a caller gives them, read and ready to be answered."""
-        train = self.fitted.train
+        deadline, train = question.deadline, self.fitted.train
         cases = read_cases(X, train.layout, train)
         return CaseBatch(
             rows=cases,
             goals=_goals(question.want, len(cases)),
             constraints=self._wished(question.constraints, len(cases)),
             question=question,
-            deadline=question.deadline,
+            deadline=deadline,
         )
 
     def _explained(self, batch: CaseBatch, report: Progress = silent) -> list[SeriesExplanation]:
         done: dict[int, SeriesExplanation] = {}
-        for places, part in self._blocks(batch):
-            began = time.perf_counter()
+        tempo = None if batch.deadline is None else Tempo()
+        for places, part in self._blocks(batch, tempo):
             try:
-                answered = answer(self.fitted, part)
+                made = self._block(part, tempo)
             except ModelError as error:
                 whole = next(place for place in range(len(batch)) if place not in done)
                 error.partial = SeriesExplanations([done[place] for place in range(whole)])
                 raise
-            made = assemble(self.fitted, answered, time.perf_counter() - began)
             done.update(zip(places, made, strict=True))
             report(len(done))
         return [done[place] for place in range(len(batch))]
 
-    def _blocks(self, batch: CaseBatch) -> Iterator[tuple[list[int], CaseBatch]]:
+    def _block(self, batch: CaseBatch, tempo: Tempo | None) -> list[SeriesExplanation]:
+        """The explanations of one block; those that the time does not suffice for say so."""
+        if tempo is not None and batch.late:
+            tempo.most = MOST_CASES
+            return unreached(self.fitted, batch)
+        began = time.perf_counter()
+        answered = answer(self.fitted, batch)
+        made = assemble(self.fitted, answered, time.perf_counter() - began)
+        if tempo is not None:
+            asking = answered.outcome.judge.asker.cost.seconds
+            tempo.after(len(batch), time.perf_counter() - began - asking)
+        return made
+
+    def _blocks(
+        self, batch: CaseBatch, tempo: Tempo | None
+    ) -> Iterator[tuple[list[int], CaseBatch]]:
         """Cases that move the same groups together, few enough for their arrays to stay small."""
         width, near = len(self.fitted.names), self.fitted.neighbors
-        size = max(1, min(MOST_CASES, BLOCK_CELLS // (width * width * near)))
+        most = max(1, min(MOST_CASES, BLOCK_CELLS // (width * width * near)))
         alike: dict[Any, list[int]] = {}
         for place, one in enumerate(batch.constraints):
             alike.setdefault(one.groups, []).append(place)
         for places in alike.values():
-            for start in range(0, len(places), size):
+            start = 0
+            while start < len(places):
+                size = most if tempo is None else min(most, tempo.most)
                 part = places[start : start + size]
                 yield part, batch.take(np.array(part))
+                start += size
 
     def _wished(self, given: Any, count: int) -> list[SeriesConstraints]:
         """The constraints of every case: the explainer's and the call's."""

@@ -78,7 +78,7 @@ def answer(fitted: Fitted, batch: CaseBatch) -> Answered:
     judge = Judge(asker, goals, space, _limits(fitted, batch), batch.max_rows is not None)
     judge.count(np.arange(len(space)))
     open_ = ~verdict.reached & np.isfinite(verdict.progress)
-    offered, steps = _neighbors(fitted, mixture, goals, space, open_)
+    offered, steps = _neighbors(fitted, mixture, goals, space, open_, judge)
     task = _task(fitted, batch, space.closed(~open_), judge, verdict, steps)
 
     found, method = search(fitted.options, task, judge, offered)
@@ -111,15 +111,17 @@ def _limits(fitted: Fitted, batch: CaseBatch) -> Array:
 
 
 def _neighbors(
-    fitted: Fitted, mixture: Mixture, goals: Goals, space: Space, open_: Array
+    fitted: Fitted, mixture: Mixture, goals: Goals, space: Space, open_: Array, judge: Judge
 ) -> tuple[Array, Array]:
-    """Find each query's neighbours and write them into the mixture.
+    """Find each query's neighbours, as long as there is time, and write them into the mixture.
 
     Returns which channels they offer, (Q, K, d) bool, and how far each would move.
     """
     shape = (*mixture.donors.shape, len(fitted.names))
     offered, steps = np.zeros(shape, bool), np.zeros(shape)
     for query in np.flatnonzero(open_):
+        if judge.late:
+            break
         own = np.asarray(mixture.cases.values[query])
         match = space.bounds.changeable[query]
         match = match if match.any() else np.ones_like(match)

@@ -31,10 +31,10 @@ def tuned(fitted: Fitted, outcome: Outcome, draft: Draft) -> tuple[Draft, Array,
     """Stage 4, and the final word of the model on what it made; what fails stays as it was."""
     score, decision = outcome.checked.score.copy(), outcome.checked.decision.copy()
     tune = fitted.options.finetune
-    if tune is None or fitted.options.prefer == "surest" or not len(draft.at):
-        return draft, score, decision
     judge, space = outcome.judge, outcome.task.space
-    made = tune(_asking(outcome), draft)
+    if tune is None or fitted.options.prefer == "surest" or judge.late or not len(draft.at):
+        return draft, score, decision
+    made = tune(_asking(outcome), draft, lambda: judge.late)
     full = full_tables(space, made)
     answers, done = judge.asker(full, made.at, always=True)
     judge.count(made.at)

@@ -27,8 +27,11 @@ def search(options: SeriesOptions, task: Task, judge: Judge, offered: Array) -> 
     `offered` (Q, K, d) bool says which channels of which neighbour differ from the query's own.
     """
     open_ = np.asarray(task.space.changeable.any(axis=1)) & ~judge.finished
-    every = offers(task, offered)
     answered_by = np.array([options.method_name] * len(open_), dtype=object)
+    if judge.late:
+        nothing = Candidates.empty(len(open_))
+        return Found.unproved(Pool.empty(task.space.width), nothing), answered_by
+    every = offers(task, offered)
     found: Found | None = None
     for turn, method in enumerate(options.chain()):
         if turn and not open_.any():
@@ -76,9 +79,7 @@ def offers(task: Task, offered: Array) -> Candidates:
 
 def nothing_left(open_: Array, _given: Candidates) -> tuple[Candidates, Array]:
     """No further values: what other cases than the neighbours would do is not asked."""
-    empty = np.zeros((len(open_), 0))
-    none = Candidates(np.zeros(0, int), empty, empty.astype(bool), empty.astype(bool))
-    return none, np.zeros(len(open_), bool)
+    return Candidates.empty(len(open_)), np.zeros(len(open_), bool)
 
 
 def _answered(task: Task, pool: Pool) -> Array:

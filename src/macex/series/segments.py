@@ -71,17 +71,19 @@ class Segments:
     def __post_init__(self) -> None:
         require_counts(self, "trials", "rounds", "blend")
 
-    def __call__(self, ask: Ask, draft: Draft) -> Draft:
-        """The examples with as little taken from neighbours as the goal allows."""
+    def __call__(self, ask: Ask, draft: Draft, late: Callable[[], bool] = lambda: False) -> Draft:
+        """The examples with as little taken from neighbours as goal and time allow."""
         if not len(draft.at):
             return draft
-        draft = self._shortened(ask, draft)
+        draft = self._shortened(ask, draft, late)
         if self.blend > 1:
             for turn in (1, 2):
+                if late():
+                    break
                 draft, _, _ = _improved(ask, draft, self._blends(draft, self.blend**-turn))
         return draft
 
-    def _shortened(self, ask: Ask, draft: Draft) -> Draft:
+    def _shortened(self, ask: Ask, draft: Draft, late: Callable[[], bool]) -> Draft:
         share = np.maximum(8, self.trials // np.maximum(1, (draft.code > 0).sum(axis=1)))
         cuts = np.floor((np.sqrt(9 + 8 * share) - 1) / 2).astype(int)[:, None]  # (E, 1)
         reach = np.floor(np.sqrt(share + 1)).astype(int)[:, None] - 1
@@ -89,7 +91,7 @@ class Segments:
         open_ = (draft.code > 0) & (draft.stop - draft.start > 1)
         coarse = True
         for _ in range(self.rounds):
-            if not open_.any():
+            if not open_.any() or late():
                 break
             most = cuts if coarse else reach
             trials = _windows(draft, step, np.broadcast_to(most, step.shape), open_)

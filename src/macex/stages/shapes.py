@@ -88,6 +88,12 @@ class Candidates:
         units, start, turn = np.unique(self.unit[order], return_index=True, return_inverse=True)
         return order, units, start, turn.reshape(-1)
 
+    @staticmethod
+    def empty(queries: int) -> Candidates:
+        """No changes on offer."""
+        table = np.zeros((queries, 0))
+        return Candidates(np.zeros(0, int), table, table.astype(bool), table.astype(bool))
+
     def join(self, other: Candidates) -> Candidates:
         """The entries of both."""
         return Candidates(

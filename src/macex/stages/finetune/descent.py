@@ -55,6 +55,8 @@ class GradientlessDescent:
             return pool
         draws = task.draws.of(pool.at[who], pool.codes[who])
         for turn in range(self.rounds):
+            if task.judge.late:
+                break
             noise = draws.normal("descent", turn * len(self.radii), len(self.radii))
             rows = self._around(task, codes[who], moving[who], noise)
             example = np.repeat(who, len(self.radii))

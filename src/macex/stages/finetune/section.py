@@ -54,6 +54,8 @@ class Section:
         numbers = task.space.moved_numbers(pool.codes, pool.at)
         moved = np.ones(len(pool), bool)
         for turn in range(self.rounds + STRIPS):
+            if task.judge.late:
+                break
             changed = codes != task.queries[pool.at]
             if turn < self.rounds:
                 trials = self._trials(task, pool.at, codes, fence, numbers, moved)

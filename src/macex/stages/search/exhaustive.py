@@ -40,7 +40,7 @@ from macex.stages.search.stripping import needed, without_idle
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
 MOST_PARTS = 500  # single changes that are joined in pairs where rules bind
-MOST_PAIRS = 4_000_000  # pairs that are looked at together
+MOST_PAIRS = 1_000_000  # pairs that are looked at together; cells of them where rules bind
 NEARER = 64  # combinations that are tried because they are nearer than those found
 SPREAD = 1024  # pairs that are tried where several answers are wanted and too few are found
 CLOSE = 1e-9
@@ -89,7 +89,7 @@ class Exhaustive:
         level: Level | None = None
         for size in range(2, max(self.depth, self.deepest) + 1):
             open_ &= ~_enough(task, sets, size - 1) & (task.max_changes >= size)
-            if not open_.any():
+            if not open_.any() or task.judge.late:
                 break
             level, whole = self._level(task, parts, level, pools, np.flatnonzero(open_), size)
             pools.append(_reached(level))
@@ -157,7 +157,7 @@ class Exhaustive:
         pools, level = [pool], None
         for size in range(2, self.depth + 1):
             queries = _lacking(task, pools, queries, size)
-            if not len(queries):
+            if not len(queries) or task.judge.late:
                 break
             most = NEARER if size == 2 else self.beam + self.more
             width = most, self._width(task, singles, size)[1]
@@ -249,7 +249,9 @@ def _bred(
 ) -> tuple[Array, Array]:
     """The most promising combinations of some queries, from the rank `least` to `most`."""
     codes, at = [task.queries[:0]], [np.zeros(0, np.intp)]
-    for part in _blocks(queries, width):
+    for part in _blocks(task, queries, width):
+        if task.judge.late:
+            break
         young = brood(task, singles, before, part, width, most, frugal=frugal)
         rows, whose = young.rows(least)
         codes.append(rows)
@@ -257,9 +259,13 @@ def _bred(
     return np.concatenate(codes), np.concatenate(at)
 
 
-def _blocks(queries: Array, width: tuple[int, int]) -> list[Array]:
-    """Queries in parts whose extensions fit into memory together."""
-    size = max(1, MOST_PAIRS // max(1, width[0] * width[1]))
+def _blocks(task: Task, queries: Array, width: tuple[int, int]) -> list[Array]:
+    """Queries in parts whose extensions fit into memory together.
+
+    Where rules bind, all extensions become rows, to see which of them keep the rules.
+    """
+    cells = width[0] * width[1] * (task.space.width if task.space.bound_rows else 1)
+    size = max(1, MOST_PAIRS // max(1, cells))
     return [queries[start : start + size] for start in range(0, len(queries), size)]
 
 
@@ -282,7 +288,7 @@ def _completed_level(
     task: Task, singles: Singles, open_: Array
 ) -> tuple[Singles, list[Pool], Array]:
     """Add every other seen value for the queries that are still open."""
-    open_ = open_ & (task.max_changes >= 1)
+    open_ = open_ & (task.max_changes >= 1) & (not task.judge.late)
     if not open_.any():
         return singles, [], open_
     if singles.candidates.whole is not None:

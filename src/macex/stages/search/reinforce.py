@@ -98,6 +98,8 @@ class Reinforce:
         adam = _Adam(self.rate, policy)
         penalty = self._penalty(options)
         for epoch in range(self.epochs):
+            if task.judge.late:
+                break
             p, values = probabilities(policy, options)
             uniform = task.draws.uniform("policy", epoch * self.batch, self.batch)
             mu, nu = sample(p, values, uniform)  # (Q, T, U)

@@ -36,6 +36,8 @@ def stripped(task: Task, pool: Pool, rounds: int = 40) -> Pool:
     codes, progress = pool.codes.copy(), pool.progress.copy()
     size = np.maximum(task.space.changed(codes, pool.at).sum(axis=1) // 2, 1)  # (E,) per block
     for _ in range(rounds):
+        if task.judge.late:
+            break
         rows, example = _undone(task, codes, pool.at, size)
         if not len(example):
             break
