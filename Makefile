@@ -12,13 +12,19 @@ PEERS := .venv-peers
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest -n $(JOBS)
 
+# The first tier: seconds each, and most mistakes show here.
+QUICK := tests/ask tests/schema tests/stages tests/explanation tests/test_errors.py \
+    tests/test_house_rules.py tests/test_metrics.py tests/test_public_names.py
+# What runs with the core install and the extra `test`.
+CORE := $(QUICK) tests/checks tests/cohort tests/datasets tests/engine tests/series
+
 # Compiled bytecode is kept, but outside the tree.
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/cache/bytecode
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-all check docs bench bench-docs bench-gpu bench-scale bench-server peers format clean
+.PHONY: help demo test test-quick test-rest test-core test-slow test-all coverage walk digests check docs wheel bench bench-docs bench-gpu bench-scale bench-server peers format clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -29,11 +35,30 @@ demo: $(VENV)/.installed-core  ## explain a few real rows; needs the core instal
 test: check  ## check, then run the tests that are not slow
 	$(PYTEST) -m "not slow"
 
+test-quick: $(VENV)/.installed-dev  ## the first tier of the tests: a minute or two
+	$(PYTEST) -m "not slow" $(QUICK)
+
+test-rest: $(VENV)/.installed-dev  ## the tests that are neither slow nor in the first tier
+	$(PYTEST) -m "not slow" $(addprefix --ignore=,$(QUICK))
+
+test-core: $(VENV)/.installed-test  ## the tests that need no optional library but polars and pyarrow
+	$(PYTEST) -m "not slow" $(CORE)
+
 test-slow: $(VENV)/.installed-dev  ## run the slow tests alone
 	$(PYTEST) -m slow || [ $$? -eq 5 ]  # 5: there are none
 
 test-all: $(VENV)/.installed-dev  ## run all tests, slow ones included
 	$(PYTEST)
+
+coverage: $(VENV)/.installed-dev  ## run the tests that are not slow and print which lines they leave out
+	COVERAGE_CORE=$(shell $(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")') \
+	    $(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered
+
+walk: $(VENV)/.installed-dev  ## print the walk of one row through the package: files, functions, switches, depth
+	$(BIN)/python tests/walk.py
+
+digests: $(VENV)/.installed-dev  ## write the digests of the fixed questions anew, after answers changed on purpose
+	$(BIN)/python tests/checks/test_digests.py
 
 check: $(VENV)/.installed-dev  ## format, lint, types and layers, changing nothing
 	$(BIN)/ruff format --check .
@@ -61,6 +86,13 @@ peers: $(PEERS)/.installed  ## make .venv-peers: other people's programs, which 
 docs: $(VENV)/.installed-docs  ## build the documentation into build/site, refusing broken links
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "build/site/index.html"
+
+wheel:  ## build the wheel into dist, install it into a fresh environment and explain a row with it
+	rm -rf build/wheel dist
+	$(PYTHON) -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv build/wheel
+	build/wheel/bin/python -m pip install --quiet dist/*.whl
+	cd build/wheel && bin/python -I ../../tests/smoke.py && bin/macex --version && bin/macex doctor
 
 format: $(VENV)/.installed-dev  ## format the code and fix what can be fixed safely
 	$(BIN)/ruff format .

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 from statistics import median
 
 import pytest
+
+import macex
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src" / "macex").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 TEXTS = sorted(
     path
-    for pattern in ("*", ".ci/*", "src/**/*", "tests/**/*", "docs/**/*", "examples/**/*")
+    for pattern in (
+        "*",
+        ".ci/*",
+        ".github/**/*",
+        "src/**/*",
+        "tests/**/*",
+        "docs/**/*",
+        "examples/**/*",
+    )
     for path in ROOT.glob(pattern)
     if path.is_file() and path.suffix not in {".gz", ".pyc", ".png"}
 )
@@ -126,6 +137,7 @@ BROAD = {  # where any exception is taken, beside those that are raised again
     "scale/intake.py": "a bad file is told in a sentence",
     "scale/workers.py": "a model that cannot travel runs in threads",
     "server/sharing.py": "whoever waits is told",
+    "server/workers/worker.py": "what a file or a model raises is an answer of its process",
 }
 
 
@@ -136,3 +148,53 @@ def test_a_broad_except_is_listed_with_its_reason_and_decides_nothing():
         if "BLE001" in path.read_text(encoding="utf-8")
     }
     assert found == set(BROAD)
+
+
+def listed(text: str, kind: str) -> list[str]:
+    """The first cells of the tables of a page, those in code."""
+    return re.findall(rf"^\| `({kind})` \|", text, re.MULTILINE)
+
+
+def test_the_rooms_of_the_guide_are_the_layers():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert listed(guide, r"\w+") == [layer.strip("()") for layer in reversed(layers)]
+
+
+def mirrored(path: Path) -> bool:
+    """Whether a test file has the module or the room that it is named after."""
+    beside = ROOT / "src" / "macex" / path.relative_to(ROOT / "tests").parent
+    name = path.stem.removeprefix("test_")
+    return (beside / f"{name}.py").exists() or (beside / name).is_dir()
+
+
+def test_a_test_without_a_module_says_where_it_lives():
+    page = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
+    folders = {ROOT / "tests" / folder for folder in listed(page, r"\w+/")}
+    apart = {
+        str(path.relative_to(ROOT / "tests"))
+        for path in TESTS
+        if path.name.startswith("test_") and not mirrored(path) and not folders & set(path.parents)
+    }
+    assert set(listed(page, r"[\w/]+\.py")) == apart, "list the file in tests/README.md"
+
+
+def test_the_page_of_tests_names_what_there_is():
+    page = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:src/macex|tests|examples)[\w/.]*)`", page)
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_the_oldest_versions_are_those_that_are_asked_for():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    oldest = (ROOT / "requirements-oldest.txt").read_text(encoding="utf-8").splitlines()
+    least = dict(one.split(">=") for one in settings["project"]["dependencies"])
+    tested = dict(one.split("==") for one in oldest if not one.startswith("#"))
+    assert least.keys() == tested.keys()
+    assert [name for name in least if not tested[name].startswith(least[name])] == []
+
+
+def test_the_citation_is_of_this_version():
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {macex.__version__}\n" in cited

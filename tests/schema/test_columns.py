@@ -47,6 +47,13 @@ def test_every_missing_value_is_one_state(blank):
         assert column.value(MISSING) is None
 
 
+@pytest.mark.parametrize("moment", ["2024-03-31 02:30", "2024-10-27 02:30"])
+def test_a_time_that_the_clocks_of_a_zone_show_never_or_twice_is_refused(moment):
+    column = column_of(pd.to_datetime(["2024-01-01"]).tz_localize("Europe/Berlin"))
+    with pytest.raises(SchemaError, match="the clocks of Europe/Berlin show it never or twice"):
+        column.code(moment)
+
+
 def test_a_zone_is_kept():
     column = column_of(pd.to_datetime(["2024-07-01 12:00"]).tz_localize("Europe/Paris"))
     assert column.value(0.0) == datetime(2024, 7, 1, 10, tzinfo=UTC)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from macex.cli import options
 from macex.render.text import aligned
 
-NEEDED = ("macex", "numpy", "scipy", "scikit-learn", "pandas", "narwhals", "typer", "rich")
+NEEDED = ("macex", "numpy", "scipy", "scikit-learn", "pandas", "typer", "rich")
 OPTIONAL = {
     "polars": ("polars", "polars frames", "polars"),
     "pyarrow": ("pyarrow", "Parquet and Arrow files", "files"),

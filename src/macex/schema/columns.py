@@ -233,7 +233,10 @@ class Column:
             raise SchemaError("a bare number has no unit")
         stamp = pd.Timestamp(cast("str", value))
         if stamp.tzinfo is None and self.storage.zone:
-            stamp = stamp.tz_localize(self.storage.zone)
+            known = stamp.tz_localize(self.storage.zone, nonexistent="NaT", ambiguous="NaT")
+            if not isinstance(known, pd.Timestamp):
+                raise SchemaError(f"the clocks of {self.storage.zone} show it never or twice")
+            stamp = known
         if stamp.tzinfo is not None and not self.storage.zone:
             raise SchemaError("the column has no time zone")
         if stamp.tzinfo is not None:
