@@ -76,3 +76,11 @@ def test_results_of_other_code_are_not_gone_on_with(tmp_path):
     written.path.write_text(older)
     with pytest.raises(DataError, match=r"other code \(0123456789ab; this is .*--out"):
         Results(tmp_path, resume=True)
+
+
+def test_a_run_ends_when_the_code_is_changed_meanwhile(tmp_path):
+    """Each process reads the sources when it starts."""
+    results = Results(tmp_path)
+    with pytest.raises(DataError, match="changed during the run"):
+        results.add(Outcome(FIRST, code="0123456789ab"))
+    assert not results.done(FIRST)

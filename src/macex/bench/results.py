@@ -75,7 +75,15 @@ class Results:
         self._write(json.dumps({"machine": machine}))
 
     def add(self, outcome: Outcome) -> None:
-        """Keep an outcome; it is on disk when this returns."""
+        """Keep an outcome; it is on disk when this returns.
+
+        It is of this code, unless it says otherwise: then the sources were changed meanwhile.
+        """
+        if outcome.code not in ("", self.code):
+            raise DataError(
+                f"the code was changed during the run (from {self.code} to {outcome.code}): begin "
+                "anew, with another folder for --out"
+            )
         outcome = replace(outcome, code=self.code)
         self._outcomes[outcome.task] = outcome
         self._write(outcome.line())

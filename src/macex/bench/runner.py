@@ -10,7 +10,7 @@ import multiprocessing
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from multiprocessing import connection
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from macex.bench.cells import Cells
+from macex.bench.code import code_version
 from macex.bench.methods import read_plugin
 from macex.bench.results import Results
 from macex.bench.tasks import Outcome, Task
@@ -87,7 +88,7 @@ def measured(group: Iterable[Task], job: Job, workshop: Workshop) -> Iterator[Ou
         except Exception as error:  # noqa: BLE001  # whatever a method does, the rest goes on
             outcome = Outcome(task, error=f"{type(error).__name__}: {error}")
         outcome.cost["task_cpu"] = time.process_time() - began
-        yield outcome
+        yield replace(outcome, code=code_version())
 
 
 def _in_processes(groups: Iterable[list[Task]], job: Job, jobs: int) -> Iterator[Outcome]:

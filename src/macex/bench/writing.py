@@ -66,7 +66,7 @@ def _run(findings: Findings, machines: Sequence[dict[str, Any]], command: str) -
         + (f"; at most: {', '.join(limits)}." if limits else "."),
     ]
     cpu = sum(outcome.cost.get("task_cpu", 0) for outcome in findings.outcomes)
-    sentences.append(f"The run took {cpu / 60:.0f} minutes of CPU.")
+    sentences.append(f"That took {cpu / 60:.0f} minutes of CPU, other people's programs apart.")
     if findings.undone:
         sentences.append(f"{len(findings.undone)} tasks are still to do.")
     return Section("How it was run", [" ".join(sentences)])
