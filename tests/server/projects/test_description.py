@@ -74,6 +74,21 @@ def test_the_first_upload_does_not_hide_the_demo(loan_files, tmp_path):
     assert {project.name for project in catalogue(tmp_path)} == {"adult", "mine"}
 
 
+def test_servers_of_one_folder_see_each_others_projects(loan_files, tmp_path):
+    mine, yours = catalogue(tmp_path), catalogue(tmp_path)
+
+    def fill(folder):
+        for name in ("model.skops", "train.csv"):
+            (folder / name).write_bytes((loan_files / name).read_bytes())
+        described({"model": "model.skops", "data": "train.csv"}).write(folder)
+
+    mine.add("Shared", fill)
+    assert yours["shared"].name == "shared"
+    yours.remove("shared")
+    with pytest.raises(UnknownProjectError):
+        mine["shared"]
+
+
 def test_names_are_looked_up_and_never_paths(loan_project, tmp_path):
     known = catalogue(tmp_path / "projects", loan_project)
     assert known["loans"].title == "Loans"

@@ -1,13 +1,13 @@
 """Working jobs off, in one thread, in the order in which they came.
 
 The rows of a job are cut into chunks. Each chunk is explained in one call and stored as one part. A
-server that starts goes on with every job that is not at its end; parts that are there stay.
+server that starts goes on with every job that is not at its end; parts that are there stay. Several
+servers may share a PostgreSQL: each claims one job after the other.
 """
 
 from __future__ import annotations
 
 import logging
-import queue
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +28,7 @@ from macex.server.storage.audit import asked_by
 from macex.server.storage.jobs import Job, Jobs
 
 LOG = logging.getLogger("macex.server.jobs")
+LOOK_S = 1.0  # after which jobs that came to another server are looked for
 RETRY_S = 2.0  # after which a database that failed is asked again
 LINES = Jsonl(index="id")
 Find = Callable[[str], Project]
@@ -38,43 +39,43 @@ class Runner:
 
     def __init__(self, jobs: Jobs, find: Find, report: Callable[[int], None]) -> None:
         self._jobs, self._find, self._report = jobs, find, report
-        self._queue: queue.Queue[str | None] = queue.Queue()
-        self._stopping = threading.Event()
-        self._cancelled: set[str] = set()
+        self._wake, self._stopping = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Go on with what was left, and wait for more."""
-        for identity in self._jobs.waiting():
-            self._queue.put(identity)
+        self._jobs.make_claimable()
         self._thread = threading.Thread(target=self._work, name="jobs", daemon=True)
         self._thread.start()
 
     def stop(self, wait_s: float = 30) -> None:
-        """Finish the present chunk; the rest is for the next start."""
+        """Finish the present chunk; the rest is for the next start, or another server."""
         self._stopping.set()
-        self._queue.put(None)
+        self._wake.set()
         if self._thread is not None:
             self._thread.join(wait_s)
 
-    def submit(self, job: Job) -> None:
-        """Let a job wait for its turn."""
-        self._queue.put(job.id)
+    def submit(self, _job: Job) -> None:
+        """There is a job that waits."""
+        self._wake.set()
 
     def cancel(self, identity: str) -> None:
         """End a job after the present chunk; what is finished stays."""
-        if self._jobs.end(identity, "cancelled"):
-            self._cancelled.add(identity)
+        self._jobs.end(identity, "cancelled")
 
     def _work(self) -> None:
-        while (identity := self._queue.get()) is not None and not self._stopping.is_set():
+        while not self._stopping.is_set():
+            self._wake.clear()
             try:
-                self._turn(identity)
+                with self._jobs.claimed() as identity:
+                    if identity is not None:
+                        self._turn(identity)
             except DBAPIError:
-                LOG.exception("the database failed", extra={"job": identity})
+                LOG.exception("the database failed")
                 self._stopping.wait(RETRY_S)
-                self._queue.put(identity)
-            self._cancelled.discard(identity)
+                continue
+            if identity is None:
+                self._wake.wait(LOOK_S)
 
     def _turn(self, identity: str) -> None:
         """Work on a job until it ends, one way or another."""
@@ -103,7 +104,7 @@ class Runner:
         for number, start in enumerate(range(0, job.total, job.chunk)):
             if number in there:
                 continue
-            if self._stopping.is_set() or job.id in self._cancelled:
+            if self._stopping.is_set() or self._jobs.get(job.id).ended:
                 return
             content, statuses = work.part(start, min(start + job.chunk, job.total))
             self._jobs.add_part(job.id, number, content, statuses)

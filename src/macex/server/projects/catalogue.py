@@ -52,11 +52,8 @@ class Catalogue:
         self._lock = RLock()
         self._projects: dict[str, Project] = {}
         self._places: dict[str, Path] = {}
-        for place in _folders(folder):
-            try:
-                self._list(slug(place.name, set(self._projects)), place)
-            except DataError as error:
-                LOG.warning("project left out", extra={"project": place.name, "why": str(error)})
+        self._left_out: set[Path] = set()
+        self._look()
         if single is not None:
             self._list(slug(read_description(single).title, set(self._projects)), single)
         if demo and single is None:
@@ -65,7 +62,23 @@ class Catalogue:
 
     def __iter__(self) -> Iterator[Project]:
         with self._lock:
+            self._look()
             return iter(list(self._projects.values()))
+
+    def _look(self) -> None:
+        """Take note of projects that another server of this folder made or removed."""
+        there = _folders(self.folder)
+        for name, place in list(self._places.items()):
+            if place.parent == self.folder and place not in there:
+                del self._projects[name], self._places[name]
+        for place in there:
+            if place in self._places.values() or place in self._left_out:
+                continue
+            try:
+                self._list(slug(place.name, set(self._projects)), place)
+            except DataError as error:
+                self._left_out.add(place)
+                LOG.warning("project left out", extra={"project": place.name, "why": str(error)})
 
     def __getitem__(self, name: str) -> Project:
         known = {project.name: project for project in self}
@@ -96,9 +109,11 @@ class Catalogue:
             place = self._places.get(project.name)
             if place is None or place.parent != self.folder:
                 raise DataError(f"project {name!r} was not uploaded and cannot be removed here")
+            model = place / read_description(place).model
+            (place / FILE).unlink()  # what is left is no project any more, to no server
             del self._projects[project.name], self._places[project.name]
         if self._workers is not None:
-            self._workers.forget(place / read_description(place).model)
+            self._workers.forget(model)
         shutil.rmtree(place)
 
     def _list(self, name: str, place: Path) -> Project:

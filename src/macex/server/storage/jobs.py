@@ -11,10 +11,12 @@ import secrets
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Engine, and_, delete, func, insert, select, true, update
+from sqlalchemy.exc import IntegrityError
 
 from macex.server.storage import tables
 from macex.server.storage.tables import now
@@ -73,6 +75,7 @@ class Jobs:
         counts = {"source": packed, "total": total, "done": 0, "chunk": chunk}
         with self._engine.begin() as connection:
             connection.execute(insert(tables.jobs), {**line, **counts})
+            connection.execute(insert(tables.claims), {"job": identity})
         return self.get(identity)
 
     def get(self, identity: str) -> Job:
@@ -121,11 +124,36 @@ class Jobs:
             counted = connection.execute(chosen.where(_chosen(project, key, projects)))
             return int(counted.scalar_one())
 
-    def waiting(self) -> list[str]:
-        """The jobs that are not at their end, oldest first."""
-        found = select(tables.jobs.c.id).where(tables.jobs.c.status.in_(OPEN))
-        with self._engine.connect() as connection:
-            return list(connection.execute(found.order_by(tables.jobs.c.created)).scalars())
+    @contextmanager
+    def claimed(self) -> Iterator[str | None]:
+        """The oldest job that nobody works on, for nobody else until the block ends; None if none.
+
+        The claim is a lock on a row, which PostgreSQL drops with the connection: a job of a server
+        that was killed is free at once. SQLite has no such locks, and one server.
+        """
+        found = (
+            select(tables.jobs.c.id)
+            .join(tables.claims, tables.claims.c.job == tables.jobs.c.id)
+            .where(tables.jobs.c.status.in_(OPEN))
+            .order_by(tables.jobs.c.created, tables.jobs.c.id)
+            .limit(1)
+            .with_for_update(of=tables.claims, skip_locked=True)
+        )
+        if self._engine.dialect.name == "sqlite":
+            with self._engine.connect() as connection:
+                identity = connection.execute(found).scalar()
+            yield identity
+        else:
+            with self._engine.begin() as connection:
+                yield connection.execute(found).scalar()
+
+    def make_claimable(self) -> None:
+        """Jobs of an earlier version get their line to be claimed by."""
+        claimed = select(tables.claims.c.job)
+        lost = select(tables.jobs.c.id).where(tables.jobs.c.id.not_in(claimed))
+        with self._engine.begin() as connection:
+            for identity in connection.execute(lost).scalars().all():
+                connection.execute(insert(tables.claims), {"job": identity})
 
     def unfinished(self, key: str) -> int:
         """How many jobs of a key wait or run."""
@@ -158,6 +186,7 @@ class Jobs:
         """Forget a job and its parts."""
         with self._engine.begin() as connection:
             connection.execute(delete(tables.parts).where(tables.parts.c.job == identity))
+            connection.execute(delete(tables.claims).where(tables.claims.c.job == identity))
             connection.execute(delete(tables.jobs).where(tables.jobs.c.id == identity))
 
     def finished_parts(self, identity: str) -> set[int]:
@@ -169,14 +198,17 @@ class Jobs:
     def add_part(
         self, identity: str, number: int, content: bytes, statuses: Mapping[str, int]
     ) -> None:
-        """Store a part and count it, or neither; a job that was removed meanwhile has no parts."""
+        """Store a part and count it, once; a job that was removed meanwhile has no parts."""
         rows = sum(statuses.values())
         line = {"job": identity, "number": number, "rows": rows}
         line |= {"statuses": json.dumps(statuses), "content": zlib.compress(content)}
         mine = update(tables.jobs).where(tables.jobs.c.id == identity)
-        with self._engine.begin() as connection:
-            if connection.execute(mine.values(done=tables.jobs.c.done + rows)).rowcount:
+        try:
+            with self._engine.begin() as connection:
                 connection.execute(insert(tables.parts), line)
+                connection.execute(mine.values(done=tables.jobs.c.done + rows))
+        except IntegrityError:
+            return  # the job is gone, or the part is there
 
     def parts(self, identity: str) -> Iterator[bytes]:
         """The content of the parts, in order, one at a time in memory."""

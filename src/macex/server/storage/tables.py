@@ -46,6 +46,13 @@ jobs = Table(
     Column("error", Text),
 )
 
+claims = Table(
+    "macex_claims",
+    metadata,
+    Column("job", String(32), ForeignKey("macex_jobs.id", ondelete="CASCADE"), primary_key=True),
+)
+"""A line for each job. Who holds its lock works on the job; the job's own line stays free."""
+
 parts = Table(
     "macex_parts",
     metadata,
