@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 
 import pytest
 from sqlalchemy import text
@@ -108,15 +109,22 @@ def test_a_job_ends_once(engine):
     assert not jobs.end(one.id, "done")
     assert not jobs.begin(one.id, "print")
     assert jobs.get(one.id).status == "cancelled"
-    assert jobs.waiting() == []
+    with jobs.claimed() as identity:
+        assert identity is None
 
 
 def test_jobs_wait_in_the_order_in_which_they_came(engine):
     jobs = Jobs(engine)
-    made = [job(jobs) for _ in range(3)]
-    jobs.end(made[1].id, "done")
-    jobs.begin(made[0].id, "print")
-    assert set(jobs.waiting()) == {made[0].id, made[2].id}
+    made = []
+    for _ in range(3):
+        made.append(job(jobs).id)
+        time.sleep(0.002)  # the clock of the table counts milliseconds
+    jobs.end(made[1], "done")
+    jobs.begin(made[0], "print")
+    for expected in (made[0], made[2]):
+        with jobs.claimed() as identity:
+            assert identity == expected
+        jobs.end(expected, "done")
 
 
 def test_a_removed_job_leaves_no_parts(engine):
