@@ -36,7 +36,7 @@ def show(findings: Findings, model: str) -> Section:
     number = NUMBER.get(model, "of")
     text = (
         "The tables beside the paper's are over each method's own queries. Compare methods by the "
-        "tables after them, which are over the same queries for all."
+        f"means over the first {FIRST} queries and by the paired differences after them."
     )
     section = Section(f"Table {number}: one counterfactual, {model}", [text])
     for metric, title in (
