@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -138,6 +139,24 @@ def test_strict_bounds_bind_present_values_too(method, candidates):
         assert 2 <= new["amount"] <= 6
         assert new["age"] >= 25
         assert new["marital"] in ("married", "single")
+
+
+def test_a_category_never_seen_is_outside_strict_bounds(method):
+    rows = loans().head(6).assign(marital="widowed")
+    wish = mx.Constraints(strict=True, allowed={"marital": ["married", "single"]})
+    asked = mx.Explainer(chance, loans(), method=method)
+    found = asked.explain(rows, want=mx.at_least(0.4), constraints=wish)
+    assert sum(e.status == "found" for e in found) >= 4
+    assert all(new["marital"] in ("married", "single") for _, new in pairs(found))
+
+
+def test_a_rare_value_that_is_allowed_may_stay_under_strict_bounds():
+    data = pd.DataFrame({"kind": ["rare"] * 2 + ["usual"] * 38, "level": range(40)})
+    asked = mx.Explainer(lambda rows: rows["level"] / 40, data, classes=("no", "yes"))
+    wish = mx.Constraints(strict=True, min_support=5, allowed={"kind": ["rare", "usual"]})
+    row = pd.DataFrame({"kind": ["rare"], "level": [35]})
+    (answer,) = asked.explain(row, want="yes", constraints=wish)[0].counterfactuals
+    assert answer.changes == ()
 
 
 def test_strictness_can_be_the_only_reason_to_change(method):

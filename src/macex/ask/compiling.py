@@ -224,16 +224,22 @@ def _menus(ground: Ground, own: Array, wished: Sequence[Constraints]) -> dict[in
         ]
         offered = [to for menu, _ in entries for _, to in menu]
         values = np.unique(np.concatenate([*offered, np.zeros(0)]))
-        nobody = np.zeros(len(own), bool)
         allowed = np.zeros((len(own), len(values)), bool)
-        menu = Menu(values, allowed, nobody.copy(), nobody.copy())
+        menu = Menu(values, allowed, np.zeros(len(own), bool), np.ones(len(own), bool))
         for transitions, at in entries:
             menu.allowed[at] = _permitted(transitions, own[at, place], values)
             menu.bound[at] = True
-            listed = name in wished[at[0]].allowed if len(at) else True
-            menu.moves[at] = not listed or any(when is not None for when, _ in transitions)
+        for wish, at in _distinct(wished, len(own)):
+            menu.stays[at] = _may_stay(column, wish.allowed.get(name, _ANY), own[at, place])
         menus[place] = menu
     return menus
+
+
+def _may_stay(column: Column, allowed: Any, present: Array) -> Array:
+    """Whether an allowed set holds the present value; transitions say nothing of one that stays."""
+    if allowed is _ANY or isinstance(allowed, Mapping):
+        return np.ones(len(present), bool)
+    return np.isin(present, _codes(column, allowed)) | (present == MISSING)
 
 
 def _supported(

@@ -16,7 +16,7 @@ import numpy as np
 from macex.ask.expressions import Formula
 from macex.ask.ground import Ground, Unit, column_codes
 from macex.ask.rules import RowTest
-from macex.schema import MISSING, Array, Rows, special
+from macex.schema import MISSING, UNKNOWN, Array, Rows, special
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Menu:
     values: Array  # (v,) sorted
     allowed: Array  # (Q, v) bool
     bound: Array  # (Q,) bool
-    moves: Array  # (Q,) bool: given as transitions, which say nothing of a value that stays
+    stays: Array  # (Q,) bool: strict bounds let the present value stay
 
     def offers(self, at: Array, values: Array) -> Array:
         """Whether each value is on the menu of query `at`, or that query is not bound by it."""
@@ -207,8 +207,8 @@ class Space:
         for column in range(full.shape[1]):
             values = full[:, column]
             low, high = bounds.floor[at, column], bounds.ceiling[at, column]
-            ok &= ((values >= low) & (values <= high)) | special(values)
+            inside = (values >= low) & (values <= high) & (values != UNKNOWN)
+            ok &= inside | (values == MISSING) | (np.isneginf(low) & np.isposinf(high))
             if column in bounds.menus:
-                menu = bounds.menus[column]
-                ok &= menu.offers(at, values) | special(values) | menu.moves[at]
+                ok &= bounds.menus[column].stays[at] | (values != self.own[at, column])
         return ok
