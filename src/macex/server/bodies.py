@@ -19,6 +19,7 @@ from pydantic_core import from_json
 from starlette.responses import Response
 
 from macex.server.problems import ProblemError
+from macex.server.repeating import answered_once
 from macex.server.state import server_of
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -71,7 +72,7 @@ def require_form(request: Request) -> None:
 def _formed(handle: Handler) -> Handler:
     async def handled(request: Request) -> Response:
         require_form(request)
-        return await handle(request)
+        return await answered_once(request, None, handle)
 
     return handled
 
@@ -94,7 +95,7 @@ def _parsed(handle: Handler, shape: Any) -> Handler:
             return valued(text, shape)
 
         value = await to_thread.run_sync(read, limiter=reading)
-        return await handle(Read(request, value))
+        return await answered_once(Read(request, value), body, handle)
 
     return handled
 

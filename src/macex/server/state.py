@@ -15,6 +15,7 @@ from macex.server.security.gate import Gate
 from macex.server.security.sessions import Sessions, kept_secret
 from macex.server.settings import Settings
 from macex.server.sharing import Sharing
+from macex.server.storage.answers import Answers
 from macex.server.storage.audit import stored_audit
 from macex.server.storage.database import open_database
 from macex.server.storage.jobs import Jobs
@@ -37,6 +38,7 @@ class Server:
     keys: Keys
     gate: Gate
     views: Views
+    answers: Answers
     jobs: Jobs
     runner: Runner
     sharing: Sharing
@@ -84,6 +86,7 @@ def server_for(settings: Settings) -> Server:
         keys=keys,
         gate=Gate(settings, keys, sessions),
         views=Views(engine),
+        answers=Answers(engine),
         jobs=jobs,
         runner=Runner(jobs, projects.__getitem__, metrics.job_rows),
         sharing=Sharing(settings.share_ms / 1000, together=settings.share, report=metrics.shared),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterable
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from fastapi import APIRouter, Query
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Query
+from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response, StreamingResponse
 
 from macex.engine.predicting import checked_goal
@@ -21,9 +25,10 @@ from macex.server.projects.project import Project
 from macex.server.projects.table import View
 from macex.server.security.gate import Caller
 from macex.server.state import Server
-from macex.server.storage.jobs import Job
+from macex.server.storage.jobs import OPEN, Job
 
 router = APIRouter(route_class=BodyRoute, tags=["jobs"], responses=documented(409))
+EVENTS_S = 0.3  # between two looks at a job
 RESULT: dict[int | str, dict[str, Any]] = {
     200: {"content": {media: {"schema": {"type": "string"}} for media in FORMS.values()}}
 }
@@ -58,6 +63,35 @@ def jobs(
 def job(identity: Identity, server: Running, caller: Reader) -> JobSaid:
     """How far a job is."""
     return job_said(server, found(server, identity, caller))
+
+
+def _own(identity: Identity, server: Running, caller: Reader) -> Job:
+    return found(server, identity, caller)
+
+
+@router.get("/jobs/{identity}/events", response_class=EventSourceResponse)
+async def events(
+    server: Running, own: Annotated[Job, Depends(_own)]
+) -> AsyncIterable[ServerSentEvent]:
+    """Server-sent events: one `job` whenever there is progress, the last when it ends."""
+    told: JobSaid | None = None
+    while True:
+        said = await to_thread.run_sync(_told, server, own.id)
+        if said is None:
+            return
+        if said != told:
+            yield ServerSentEvent(event="job", data=said)
+        if said.status not in OPEN:
+            return
+        told = said
+        await asyncio.sleep(EVENTS_S)
+
+
+def _told(server: Server, identity: str) -> JobSaid | None:
+    try:
+        return job_said(server, server.jobs.get(identity))
+    except KeyError:
+        return None  # it was removed
 
 
 @router.post("/jobs/{identity}/cancel")

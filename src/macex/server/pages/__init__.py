@@ -14,11 +14,12 @@ from macex.server.pages import (
     listing,
     looking,
     making,
+    reference,
 )
 from macex.server.pages.guard import add_lost
 from macex.server.recent import Recent
 
-ROOMS = (home, entering, making, listing, looking, cases, cohort, following, keeping)
+ROOMS = (home, entering, making, listing, looking, cases, cohort, following, keeping, reference)
 KEPT = 8  # outcomes of jobs that are not summed up again
 
 

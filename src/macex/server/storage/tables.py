@@ -63,6 +63,18 @@ parts = Table(
     Column("content", LargeBinary, nullable=False),
 )
 
+answers = Table(
+    "macex_answers",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("asked", String(64), nullable=False),
+    Column("created", Integer, nullable=False),
+    Column("status", Integer),
+    Column("headers", Text),
+    Column("body", LargeBinary),
+)
+"""Answers to requests with an `Idempotency-Key`; without a status while they are being made."""
+
 audit_common = Table(
     "macex_audit_common",
     metadata,

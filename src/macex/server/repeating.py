@@ -1,0 +1,73 @@
+"""Requests that may be sent again: who gives an `Idempotency-Key` is answered once.
+
+The same request with the same key gets the first answer again, for a day. Another request with the
+key is an error, and so is the same one while the first is being answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from hashlib import sha256
+from typing import Any
+
+from anyio import to_thread
+from fastapi import Request
+from starlette.responses import Response
+
+from macex.server.problems import ProblemError
+from macex.server.state import server_of
+from macex.server.storage.answers import StoredAnswer
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+HEADER = "idempotency-key"
+KEPT_HEADERS = ("content-type", "location")
+LONGEST = 200
+
+
+async def answered_once(request: Request, body: bytes | None, answer: Handler) -> Response:
+    """The answer to a request; the first one again if it was sent before.
+
+    The body of an upload is not read for this: its length stands for it.
+    """
+    given = request.headers.get(HEADER)
+    caller = await server_of(request).gate.identify(request)
+    if given is None or caller is None:
+        return await answer(request)
+    if not 0 < len(given) <= LONGEST:
+        raise ProblemError(422, f"an Idempotency-Key has 1 to {LONGEST} characters")
+    answers = server_of(request).answers
+    identity = _digest(caller.key_id, request.method, request.url.path, given)
+    asked = _digest(str(request.url.query), body or request.headers.get("content-length", ""))
+    there = await to_thread.run_sync(answers.begin, identity, asked)
+    if there is not None:
+        return _again(there, asked)
+    try:
+        response = await answer(request)
+    except BaseException:
+        await to_thread.run_sync(answers.forget, identity)
+        raise
+    kept = {name: value for name, value in response.headers.items() if name in KEPT_HEADERS}
+    content = bytes(getattr(response, "body", b""))
+    if 200 <= response.status_code < 300:
+        await to_thread.run_sync(answers.keep, identity, response.status_code, kept, content)
+    else:
+        await to_thread.run_sync(answers.forget, identity)
+    return response
+
+
+def _again(there: StoredAnswer, asked: str) -> Response:
+    if there.asked != asked:
+        said = "another request was sent with this Idempotency-Key"
+        raise ProblemError(422, said, code="idempotency_mismatch")
+    if there.status is None:
+        said = "the same request is being answered: ask again in a moment"
+        raise ProblemError(409, said, headers={"Retry-After": "1"}, code="idempotency_pending")
+    headers = {**there.headers, "Idempotent-Replayed": "true"}
+    return Response(there.body, there.status, headers=headers)
+
+
+def _digest(*parts: str | bytes) -> str:
+    made = sha256()
+    for part in parts:
+        made.update((part.encode() if isinstance(part, str) else part) + b"\n")
+    return made.hexdigest()

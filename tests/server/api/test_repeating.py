@@ -1,0 +1,115 @@
+"""A request that is sent again is answered once; and what jobs tell while they run."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import httpx
+import pytest
+
+JOBS = "/projects/loans/jobs"
+
+
+def sent(http, key, body, path=JOBS):
+    return http.post(path, json=body, headers={"Idempotency-Key": key})
+
+
+def test_the_same_request_makes_one_job(http):
+    before = http.get("/jobs").json()["total"]
+    first, again = (sent(http, "once", {"places": [0, 1]}) for _ in range(2))
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert first.json()["id"] == again.json()["id"]
+    assert again.headers["location"] == first.headers["location"]
+    assert again.headers["idempotent-replayed"] == "true"
+    assert "idempotent-replayed" not in first.headers
+    assert http.get("/jobs").json()["total"] == before + 1
+
+
+def test_another_request_with_the_same_key_is_an_error(http):
+    sent(http, "mixed", {"places": [0]})
+    said = sent(http, "mixed", {"places": [1]})
+    assert (said.status_code, said.json()["code"]) == (422, "idempotency_mismatch")
+
+
+def test_what_failed_is_tried_again(http):
+    for _ in range(2):
+        said = sent(http, "wrong", {"places": [10**6]})
+        assert said.status_code == 422
+        assert said.json()["code"] == "schema"
+
+
+def test_many_at_the_same_time_make_one_job(http):
+    said = []
+
+    def send():
+        said.append(sent(http, "crowd", {"places": [0, 1, 2]}))
+
+    threads = [threading.Thread(target=send) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {one.status_code for one in said} <= {202, 409}
+    assert len({one.json()["id"] for one in said if one.status_code == 202}) == 1
+
+
+def test_a_key_is_one_of_its_callers_and_its_route(http):
+    job = sent(http, "shared", {"places": [0]}).json()
+    view = sent(http, "shared", {"name": "x", "state": {}}, "/projects/loans/views")
+    assert view.status_code == 201
+    assert view.json()["id"] != job["id"]
+
+
+def test_a_key_has_some_length(http):
+    assert sent(http, "k" * 300, {"places": [0]}).status_code == 422
+
+
+def events(http, identity):
+    with http.stream("GET", f"/jobs/{identity}/events") as said:
+        assert said.headers["content-type"].startswith("text/event-stream")
+        lines = [line for line in said.iter_lines() if line.startswith("data:")]
+    return [json.loads(line.removeprefix("data:")) for line in lines]
+
+
+def test_a_job_tells_of_its_end(http):
+    job = http.post(JOBS, json={"filter": {"where": "income < 30"}}).json()
+    told = events(http, job["id"])
+    assert told[-1]["status"] == "done"
+    assert told[-1]["done"] == job["total"]
+    assert [one["done"] for one in told] == sorted(one["done"] for one in told)
+    assert events(http, job["id"]) == told[-1:]
+
+
+def test_there_are_no_events_of_nothing(http):
+    assert http.get("/jobs/nothing/events").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/projects", "/jobs", "/projects/loans/views"])
+def test_every_list_is_read_page_by_page(http, path):
+    for at in range(3):
+        http.post(JOBS, json={"places": [at]})
+        http.post("/projects/loans/views", json={"name": f"v{at}", "state": {}})
+    name = path.rpartition("/")[2]
+    whole = http.get(path).json()
+    assert whole["total"] == len(whole[name])
+    pages = [http.get(path, params={"start": at, "size": 1}).json() for at in range(whole["total"])]
+    assert [page[name][0] for page in pages] == whole[name]
+
+
+def test_a_file_of_rows_has_all_of_them(served, monkeypatch):
+    from macex.server.pages import listing
+
+    whole = httpx.get(f"{served.url}/projects/loans/rows.csv?sort=-income").text
+    monkeypatch.setattr(listing, "WRITTEN", 7)
+    assert httpx.get(f"{served.url}/projects/loans/rows.csv?sort=-income").text == whole
+    assert len(whole.splitlines()) == 301
+    none = httpx.get(f"{served.url}/projects/loans/rows.csv?where=income<0").text
+    assert none.splitlines() == whole.splitlines()[:1]
+
+
+def test_the_reference_is_a_page_that_needs_nothing_from_elsewhere(served):
+    page = httpx.get(f"{served.url}/docs").text
+    assert "/api/v1/projects/{name}/explain" in page
+    assert "https://" not in page
+    assert "cdn" not in page
