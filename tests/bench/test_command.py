@@ -145,6 +145,20 @@ def test_the_page_keeps_what_was_written_by_hand(tmp_path, plugin):
     assert "| default" in text
 
 
+def test_the_table_of_changed_columns_goes_between_its_marks(tmp_path, plugin):
+    page = tmp_path / "README.md"
+    page.write_text("# Mine\n\n<!-- bench -->\nold\n<!-- /bench -->\n\nMore.\n")
+    asked = ["--tables", "quality", "--datasets", "my loans", "--models", "MLP"]
+    chosen = ["--plugin", plugin, "--methods", "default", "--queries", 3]
+    done = run(*asked, *chosen, "--summary", page, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    text = page.read_text()
+    assert text.startswith("# Mine\n\n<!-- bench -->\nChanged columns, 50 queries a cell")
+    assert "| my loans / MLP |" in text
+    assert text.endswith("<!-- /bench -->\n\nMore.\n")
+    assert "old" not in text
+
+
 def test_a_page_without_a_place_is_refused_before_anything_is_measured(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("by hand")

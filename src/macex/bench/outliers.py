@@ -22,7 +22,7 @@ MEASURES = ("lof", "isolation", "real")
 MOST = 4000  # rows that a measure is fitted on
 LEAST = 40
 SHARE = 0.05
-CHUNK = 50
+CHUNK = 20
 
 
 class Outliers:

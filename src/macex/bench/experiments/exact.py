@@ -65,8 +65,9 @@ def measure(task: Task, workshop: Workshop) -> Outcome:
     began = time.process_time()
     made = _made(task.method, cell)
     setup = made.setup if isinstance(made, Solver) else time.process_time() - began
-    with suppress(Refused):
-        _answer(made, cell.queries(1))  # the first question costs more
+    if task.stop > FEW:
+        with suppress(Refused):
+            _answer(made, cell.queries(1))  # the first question costs more
     explain, judge = partial(_answer, made), Judge(cell)
     rows = cell.queries(task.stop)
     records = [_record(explain, made, judge, rows.iloc[[at]]) for at in range(len(rows))]
