@@ -22,7 +22,9 @@ explanation whose status says why.
 from __future__ import annotations
 
 from difflib import get_close_matches
-from numbers import Integral
+from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -109,6 +111,7 @@ class ServerError(MacexError, RuntimeError):
         self.status = status
 
 
+LARGEST = 1e300  # an option is not computed with beyond it
 LONGEST = 200  # characters of a name that are compared, which may be a stranger's
 
 
@@ -141,6 +144,36 @@ def require_count(option: str, value: object, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise OptionError(f"{option} must be a whole number of {least} or more, not {value!r}")
     return int(value)
+
+
+def require_number(option: str, value: object) -> float:
+    """The value of an option that is a finite number; raises if it is none."""
+    number: Any = value
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    if not real or not abs(number) <= LARGEST:
+        raise OptionError(f"{option} must be a finite number, not {value!r}")
+    return float(number)
+
+
+def require_pair(option: str, value: object) -> tuple[float, float]:
+    """The value of an option that is two numbers; raises if it is not."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise OptionError(f"{option} must be (small, large), not {value!r}")
+    return require_number(option, value[0]), require_number(option, value[1])
+
+
+def require_flag(option: str, value: object) -> bool:
+    """The value of an option that is true or false; raises if it is neither."""
+    if type(value).__name__ not in ("bool", "bool_"):  # Python's and NumPy's
+        raise OptionError(f"{option} is True or False, not {value!r}")
+    return bool(value)
+
+
+def require_path(option: str, value: object) -> Path:
+    """The value of an option that names a file; raises if it is no path."""
+    if not isinstance(value, (str, PathLike)) or "\0" in str(value):
+        raise OptionError(f"{option} takes the path of a file, not {value!r}")
+    return Path(value)
 
 
 def require_counts(stage: object, *names: str) -> None:

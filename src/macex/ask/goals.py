@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from macex.errors import GoalError, closest
+from macex.errors import LARGEST, GoalError, closest
 from macex.schema import Array, row_keys
 
 if TYPE_CHECKING:
@@ -338,6 +338,8 @@ def label_position(label: object, classes: Sequence[object]) -> int:
     >>> label_position(1, (0, 1)), label_position("b", ("a", "b"))
     (1, 1)
     """
+    if isinstance(label, np.ndarray):
+        raise GoalError(f"a label is one value, not {label!r}")
     plain = label.item() if isinstance(label, np.generic) else label
     for position, known in enumerate(classes):
         if type(known) is type(plain) and known == plain:
@@ -367,9 +369,10 @@ def _single(want: object) -> Goal:
 def _number(value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise GoalError(f"a score bound must be a number, not {_type(value)}")
-    if not np.isfinite(value):
+    number = float(value) if abs(value) <= LARGEST or value != value else np.inf  # noqa: PLR0124
+    if not np.isfinite(number):
         raise GoalError(f"a score bound must be finite, not {value}")
-    return float(value)
+    return number
 
 
 def _of(label: object) -> str:

@@ -166,7 +166,7 @@ def picture(
     target = [_signature(found[int(at)]) for at in needy]
     rules = [
         _rule(part, conditions, places, int(max_changes))
-        for conditions, places in divided(part.rows, target, int(parts))
+        for conditions, places in divided(part.rows, target, max(1, min(int(parts), len(target))))
     ]
     ordered = sorted(rules, key=lambda rule: -rule.rows * (1 - rule.error))
     return Picture(len(needy), len(sample), len(everyone), summary, tuple(ordered), names)

@@ -153,7 +153,7 @@ def planned(everyone: Crowd, most: int, max_changes: int, *, among: int = SAMPLE
     if sample is None:
         return Plan((), np.full(len(everyone), -2), everyone.rows, names=names)
     trials = Trials(sample, common_moves(sample.space))
-    chosen = chosen_actions(trials, most, max_changes)
+    chosen = chosen_actions(trials, most, min(max_changes, trials.population.space.width))
     tally = trials.tally(chosen) if few else _counted(everyone, trials.moves, chosen)
     return Plan(
         _actions(sample, trials.moves, chosen, tally), tally.taken(), everyone.rows, names=names

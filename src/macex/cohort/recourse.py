@@ -12,7 +12,7 @@ import pandas as pd
 from macex.cohort.explaining import explained
 from macex.cohort.groups import groups_of
 from macex.cohort.population import advising, crowd
-from macex.errors import require_count
+from macex.errors import require_count, require_flag
 from macex.render.sheets import Finding, Grid, Sheet, percent, several
 from macex.stages.candidates import Domain
 
@@ -102,6 +102,7 @@ def recourse(
     max_rows: int | None = None,
 ) -> Recourse:
     """Who has an answer under the constraints; see `Explainer.recourse`."""
+    require_flag("diagnose", diagnose)
     if max_rows is not None:
         require_count("max_rows", max_rows)
     everyone = crowd(engine, rows, want, constraints)

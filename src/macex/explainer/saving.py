@@ -25,7 +25,7 @@ from macex.engine.fitted import Fitted
 from macex.engine.option_documents import options_read, written_options
 from macex.engine.recording import Recorder
 from macex.engine.tree_cells import grid_of
-from macex.errors import OptionError, SavedError
+from macex.errors import OptionError, SavedError, require_path
 from macex.models.asking import CHUNK_ROWS
 from macex.models.oracle import Oracle, consult
 from macex.render.files import write_whole
@@ -69,7 +69,7 @@ def save(engine: Engine, path: Any, *, private: bool = False) -> None:
         for part, array in arrays.items():
             with box.open(f"{part}.npy", "w", force_zip64=True) as file:
                 np.save(file, array, allow_pickle=False)
-    write_whole(Path(path), packed.getvalue())
+    write_whole(require_path("path", path), packed.getvalue())
 
 
 def scattered(engine: Engine) -> tuple[Array, Answers]:
@@ -105,7 +105,7 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
     """
     from macex.explainer.explainer import Explainer
 
-    document, arrays = _opened(Path(path))
+    document, arrays = _opened(require_path("path", path))
     try:
         schema = Schema.from_dict(document["schema"])
         options = options_read(document["options"])

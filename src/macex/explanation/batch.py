@@ -7,6 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, overload
 
+from macex.errors import OptionError, require_count, require_path
 from macex.explanation.exports import csv_text, parquet_bytes
 from macex.explanation.json import dumps, explanations_document
 from macex.explanation.quality import quality
@@ -88,7 +89,7 @@ class Explanations(Sequence[Explanation]):
         document = explanations_document(self, self.names, self.meta, canonical=canonical)
         text = dumps(document, canonical=canonical)
         if path is not None:
-            write_whole(Path(path), text.encode(errors="backslashreplace"))
+            write_whole(require_path("path", path), text.encode(errors="backslashreplace"))
         return text
 
     def to_csv(
@@ -102,7 +103,7 @@ class Explanations(Sequence[Explanation]):
         frame = self.to_changes() if changes else self.to_frame()
         text = csv_text(frame, formula_safe=formula_safe)
         if path is not None:
-            write_whole(Path(path), text.encode(errors="backslashreplace"))
+            write_whole(require_path("path", path), text.encode(errors="backslashreplace"))
         return text
 
     def to_parquet(self, path: str | Path, *, changes: bool = False) -> None:
@@ -111,7 +112,7 @@ class Explanations(Sequence[Explanation]):
         The values of changes are text there, since each column has its own kind.
         """
         frame = self.to_changes() if changes else self.to_frame()
-        write_whole(Path(path), parquet_bytes(frame))
+        write_whole(require_path("path", path), parquet_bytes(frame))
 
     def metrics(self) -> dict[str, float]:
         """Validity, sparsity, proximity, plausibility, diversity and cost, as means.
@@ -134,7 +135,7 @@ class Explanations(Sequence[Explanation]):
 
     def _plan(self, given: Finding | bool) -> Finding | None:
         if not isinstance(given, bool):
-            return given
+            return _finding("plan=", given)
         if not given or self._planner is None:
             return None
         told = zip(self._places, self._items, strict=True)
@@ -164,8 +165,14 @@ class Explanations(Sequence[Explanation]):
         """
         from macex.render.html import report
 
+        require_count("most", most, 0)
+        if not isinstance(findings, (list, tuple)):
+            raise OptionError(
+                f"findings= takes a list, e.g. [explainer.bias(...)], not {findings!r}"
+            )
         summary = self.summary(shap, plan)
-        shown = [*([] if summary.plan is None else [summary.plan]), *findings]
+        shown = [*([] if summary.plan is None else [summary.plan])]
+        shown += [_finding("findings=", one) for one in findings]
         page = report(
             self._items[:most],
             summary,
@@ -176,7 +183,7 @@ class Explanations(Sequence[Explanation]):
             sheets=[finding.sheet_in(language) for finding in shown],
         )
         if path is not None:
-            write_whole(Path(path), page.encode(errors="backslashreplace"))
+            write_whole(require_path("path", path), page.encode(errors="backslashreplace"))
         return page
 
     def to_pdf(
@@ -193,7 +200,7 @@ class Explanations(Sequence[Explanation]):
         from macex.render.pdf import pdf_bytes
 
         page = self.to_html(title=title, language=language, most=most, shap=shap, plan=plan)
-        write_whole(Path(path), pdf_bytes(page))
+        write_whole(require_path("path", path), pdf_bytes(page))
 
     def __repr__(self) -> str:
         return batch_text(self._items)
@@ -202,3 +209,12 @@ class Explanations(Sequence[Explanation]):
         from macex.render.html import batch_fragment
 
         return batch_fragment(self._items[:SHOWN], len(self), self.names)
+
+
+def _finding(option: str, given: Any) -> Finding:
+    """Something found about many rows, which has a sheet of its own."""
+    if not isinstance(given, Finding):
+        raise OptionError(
+            f"{option} takes what Explainer.plan, bias, recourse or picture return, not {given!r}"
+        )
+    return given

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from macex.errors import OptionError, closest
+from macex.errors import OptionError, closest, require_number
 from macex.explanation.quality import quality
 from macex.explanation.typical import Typical, typical
 from macex.explanation.values import Change, Cost, Explanation
@@ -119,8 +119,14 @@ def _mean_shap(given: Any, items: Sequence[Explanation]) -> dict[str, float]:
         for column in given:
             if column not in columns:
                 raise OptionError(f"shap: there is no column {column!r}{closest(column, columns)}")
-        return {str(column): abs(float(value)) for column, value in given.items()}
-    values = np.asarray(getattr(given, "values", given), dtype=float)
+        return {
+            str(column): abs(require_number(f"shap[{column!r}]", value))
+            for column, value in given.items()
+        }
+    try:
+        values = np.asarray(getattr(given, "values", given), dtype=float)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"shap holds values that are no numbers: {error}") from None
     if values.ndim != 2 or values.shape[1] != len(columns):
         raise OptionError(
             f"shap takes a mapping from column to mean |SHAP|, or SHAP values of shape "

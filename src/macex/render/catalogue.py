@@ -14,19 +14,24 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from macex.errors import OptionError, closest
+from macex.errors import OptionError, closest, require_path
 
 Messages = Mapping[str, str]
 ENGLISH = "en"
 
 
-@cache
 def messages(language: str | Path) -> Messages:
     """The messages of a language that comes with macex, or of a file.
 
     >>> messages("de")["value.missing"]
     'nicht angegeben'
     """
+    require_path("language=", language)
+    return _messages(language)
+
+
+@cache
+def _messages(language: str | Path) -> Messages:
     path = Path(language)
     if path.suffix == ".toml":
         return _english() | _checked(_read(path.read_bytes(), str(path)), str(path))

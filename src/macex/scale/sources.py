@@ -12,7 +12,7 @@ from typing import IO, NamedTuple
 import pandas as pd
 
 from macex.audit import file_hash
-from macex.errors import DataError, OptionError
+from macex.errors import DataError, OptionError, require_path
 
 Single = str | Path | IO[bytes]
 Origin = Single | Sequence[str | Path]
@@ -59,7 +59,7 @@ def files_of(origin: Origin) -> list[Single]:
 
 
 def _named_files(given: str | Path) -> list[Path]:
-    path = Path(given)
+    path = require_path("source", given)
     if path.is_dir():
         inside = sorted(file for file in path.rglob("*") if file.is_file())
         kept = [file for file in inside if not hidden(file.relative_to(path))]
@@ -77,7 +77,8 @@ def _named_files(given: str | Path) -> list[Path]:
 def refuse_source(origin: Origin, out: Path) -> None:
     """Raise for an output that would stand in the place of the rows, or among them."""
     given = origin if isinstance(origin, list | tuple) else [origin]
-    folders = {Path(part).resolve() for part in given if isinstance(part, str | Path)}
+    named = [part for part in given if isinstance(part, str | Path)]
+    folders = {require_path("source", part).resolve() for part in named}
     files = {Path(file).resolve() for file in files_of(origin) if isinstance(file, str | Path)}
     place = out.resolve()
     around = {place, *place.parents}

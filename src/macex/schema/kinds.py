@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Literal, TypeAlias
+from numbers import Real
+from typing import Any, Literal, TypeAlias
 
 from macex.errors import SchemaError, closest
 
@@ -45,9 +46,13 @@ class Continuous:
 
     def __post_init__(self) -> None:
         """Refuse a grid or a range that holds no number."""
-        given = {"step": self.step, "low": self.low, "high": self.high}
+        given: dict[str, Any] = {"step": self.step, "low": self.low, "high": self.high}
         for name, number in given.items():
-            if number is not None and not isfinite(number):
+            if number is None:
+                continue
+            if isinstance(number, bool) or not isinstance(number, Real):
+                raise SchemaError(f"Continuous: {name} is {number!r}; give a number")
+            if not isfinite(number):
                 raise SchemaError(f"Continuous: {name} is {number}; give a finite number")
         if self.step is not None and self.step < 0:
             raise SchemaError(f"Continuous: step is {self.step}; give a positive number, or 0")

@@ -71,7 +71,7 @@ class Cases:
 
 def read_cases(given: Any, layout: str, like: Cases | None = None) -> Cases:
     """A caller's cases; `like` are the training cases that they must resemble."""
-    if layout not in AXES:
+    if not isinstance(layout, str) or layout not in AXES:
         raise OptionError(f"layout={layout!r}{closest(layout, AXES)}")
     what = "the training cases" if like is None else "the cases"
     whole = _listed(given, layout, what) if isinstance(given, (list, tuple)) else None

@@ -54,7 +54,7 @@ class SeriesConstraints:
         set_(self, "fixed", _channels("fixed", self.fixed))
         if self.only is not None:
             set_(self, "only", _channels("only", self.only))
-        set_(self, "groups", tuple(_channels("groups", group) for group in self.groups))
+        set_(self, "groups", _groups(self.groups))
         if not isinstance(self.weights, Mapping):
             raise ConstraintError(f"weights= maps channels to numbers, not {self.weights!r}")
         set_(self, "fixed_times", _times(self.fixed_times))
@@ -169,6 +169,12 @@ def read_constraints(given: Any, names: Sequence[str]) -> SeriesConstraints:
             f"constraints= takes SeriesConstraints(...), not {type(given).__name__}"
         )
     return given.named(names)
+
+
+def _groups(given: Any) -> tuple[tuple[Channel, ...], ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ConstraintError(f"groups= takes a list of lists of channels, not {given!r}")
+    return tuple(_channels("groups", group) for group in given)
 
 
 def _channels(part: str, given: Any) -> tuple[Channel, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from macex.ask.ground import Unit
-from macex.errors import OptionError, closest, require_counts
+from macex.errors import OptionError, closest, require_count, require_counts
 from macex.schema import MISSING, Array, special
 from macex.stages.shapes import Candidates
 from macex.stages.spread import (
@@ -55,9 +55,9 @@ class Neighbors:
 
     def __post_init__(self) -> None:
         require_counts(self, "k", "columns", "values", "bins")
-        if self.match not in ("changeable", "all"):
+        if str(self.match) not in ("changeable", "all"):
             raise OptionError(f"Neighbors(match=) is 'changeable' or 'all', not {self.match!r}")
-        if self.index not in INDEXES:
+        if str(self.index) not in INDEXES:
             raise OptionError(f"Neighbors(index={self.index!r}){closest(self.index, INDEXES)}")
 
 
@@ -69,6 +69,12 @@ class Domain:
     quantiles: int | None = None
     rows: int | None = None  # about how many single changes to offer a query at most
     beside: int = 0  # seen numbers on either side of the query's own: the next, 2nd, 4th, 8th...
+
+    def __post_init__(self) -> None:
+        require_count("Domain(beside=)", self.beside, 0)
+        for name in ("categories", "quantiles", "rows"):
+            if getattr(self, name) is not None:
+                require_count(f"Domain({name}=)", getattr(self, name))
 
     @property
     def whole(self) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from macex.errors import require_counts
+from macex.errors import require_counts, require_flag
 from macex.schema import Array
 from macex.stages.arrays import counted, including, rank_within, set_keys
 from macex.stages.shapes import Pool, Task
@@ -36,6 +36,7 @@ class Selection:
 
     def __post_init__(self) -> None:
         require_counts(self, "uses")
+        require_flag("Selection(printed=)", self.printed)
 
     def __call__(
         self, order: Array, changed: Array, count: int, *, fewest: bool = False

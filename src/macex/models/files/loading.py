@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from macex.errors import ModelFileError, OptionError
+from macex.errors import ModelFileError, OptionError, require_path
 from macex.models.files.formats import Format, format_of
 from macex.models.files.opening import opened
 from macex.models.files.trial import try_open
@@ -75,7 +75,7 @@ def load_model(
     """
     if isinstance(trusted, str):
         raise OptionError(f"trusted= takes a list of names, not {trusted!r}")
-    path = Path(path).absolute()
+    path = require_path("path", path).absolute()
     try:
         content = _content(path)
         form = format_of(content)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from macex.errors import OptionError, require_counts
+from macex.errors import OptionError, require_counts, require_pair
 from macex.schema import Array
 from macex.stages.arrays import rank_within
 from macex.stages.shapes import Pool, Task
@@ -33,7 +33,7 @@ class GradientlessDescent:
 
     def __post_init__(self) -> None:
         require_counts(self, "rounds")
-        low, high = self.radius
+        low, high = require_pair("GradientlessDescent(radius=)", self.radius)
         if not 0 < low < high:
             raise OptionError(
                 f"GradientlessDescent(radius=) must be (small, large), not {self.radius!r}"

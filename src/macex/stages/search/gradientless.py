@@ -24,7 +24,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from macex.errors import OptionError, require_counts
+from macex.errors import OptionError, require_counts, require_pair
 from macex.schema import Array
 from macex.stages.arrays import distinct, rank_within
 from macex.stages.draws import Draws
@@ -67,7 +67,8 @@ class GradientlessSearch:
 
     def __post_init__(self) -> None:
         require_counts(self, "rounds", "starts")
-        if not 0 < self.radius[0] <= self.radius[1] / 2:
+        low, high = require_pair("GradientlessSearch(radius=)", self.radius)
+        if not 0 < low <= high / 2:
             raise OptionError(
                 "GradientlessSearch(radius=) must be (small, large), the large one at least twice "
                 f"the small one, not {self.radius!r}"

@@ -16,7 +16,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from macex.errors import OptionError, require_counts
+from macex.errors import OptionError, require_counts, require_number
 from macex.schema import Array
 from macex.stages.arrays import distinct, rank_within
 from macex.stages.search.options import Options, options_of
@@ -77,11 +77,13 @@ class Reinforce:
 
     def __post_init__(self) -> None:
         require_counts(self, "epochs", "batch", "max_columns", "samples")
-        if self.weigh not in ("batch", "mean", "columns"):
+        for name in ("rate", "l1", "entropy"):
+            require_number(f"Reinforce({name}=)", getattr(self, name))
+        if str(self.weigh) not in ("batch", "mean", "columns"):
             raise OptionError(
                 f"Reinforce(weigh=) is 'batch', 'mean' or 'columns', not {self.weigh!r}"
             )
-        if self.path not in ("scored", "printed"):
+        if str(self.path) not in ("scored", "printed"):
             raise OptionError(f"Reinforce(path=) is 'scored' or 'printed', not {self.path!r}")
         if not isinstance(self.singles, bool):
             raise OptionError(f"Reinforce(singles=) is True or False, not {self.singles!r}")
