@@ -49,3 +49,5 @@ def test_its_time_is_its_own():
     assert nice.spent == (0, 0)
     nice.explain(POOR.head(2))
     assert all(amount > 0 for amount in nice.spent)
+    nice.close()
+    assert nice._process._child is None

@@ -50,6 +50,7 @@ class Workshop:
         """The task's method, built on its cell once for all tasks that follow each other."""
         key = (task.group, task.kind, task.method)
         if self._built is None or self._built[0] != key:
+            self._close()
             cell = self.cell(task)
             make = build or method(task.method).build
             train = cell.train
@@ -57,6 +58,13 @@ class Workshop:
             explainer = make(cell.model, train, task.seed)
             self._built = (key, Built(explainer, time.perf_counter() - began))
         return self._built[1]
+
+    def _close(self) -> None:
+        """End what the method built last holds, such as a process."""
+        close = None if self._built is None else getattr(self._built[1].explainer, "close", None)
+        self._built = None
+        if close is not None:
+            close()
 
 
 @dataclass

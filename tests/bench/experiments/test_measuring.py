@@ -75,6 +75,17 @@ def test_who_works_in_another_process_is_timed_in_there_and_pays_for_the_model(
     assert cost["calls"] == 2
 
 
+def test_a_method_that_holds_a_process_is_closed_when_the_next_is_built(workshop, monkeypatch):
+    closed = []
+    monkeypatch.setattr(methods, "_registered", {})
+    monkeypatch.setattr(Elsewhere, "close", lambda self: closed.append(self), raising=False)
+    methods.register("elsewhere", Elsewhere)
+    first = workshop.built(Task("answers", "loans", "MLP", "elsewhere", stop=4)).explainer
+    workshop.built(Task("answers", "loans", "MLP", "default", stop=4))
+    workshop.built(Task("alone", "loans", "MLP", "default", stop=4))
+    assert closed == [first]
+
+
 def test_blocks_are_parts_of_the_whole(workshop):
     whole = answers.measure(Task("answers", "loans", "MLP", "default", stop=8), workshop)
     part = answers.measure(Task("answers", "loans", "MLP", "default", start=5, stop=8), workshop)

@@ -71,6 +71,10 @@ class Peer(Baseline):
         """What explaining has taken inside the process: seconds by the clock, and of the CPU."""
         return self._process.seconds, self._process.cpu
 
+    def close(self) -> None:
+        """End the process; it is ended with the explainer, too, but that may be later."""
+        self._process.close()
+
     def details(self, opened: Opened, first: int, training: Array) -> list[Array]:
         """What else the program must know of the goal of the query `first`."""
         del opened, first, training
