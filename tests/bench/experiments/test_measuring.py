@@ -77,9 +77,13 @@ def test_who_works_in_another_process_is_timed_in_there_and_pays_for_the_model(
 
 def test_a_method_that_holds_a_process_is_closed_when_the_next_is_built(workshop, monkeypatch):
     closed = []
+
+    class Held(Elsewhere):
+        def close(self):
+            closed.append(self)
+
     monkeypatch.setattr(methods, "_registered", {})
-    monkeypatch.setattr(Elsewhere, "close", lambda self: closed.append(self), raising=False)
-    methods.register("elsewhere", Elsewhere)
+    methods.register("elsewhere", Held)
     first = workshop.built(Task("answers", "loans", "MLP", "elsewhere", stop=4)).explainer
     workshop.built(Task("answers", "loans", "MLP", "default", stop=4))
     workshop.built(Task("alone", "loans", "MLP", "default", stop=4))
