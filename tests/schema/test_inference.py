@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from macex.errors import SchemaError
 from macex.schema import Continuous, Ordered, Schema
 
+TEXT = pd.Series(["a"]).dtype  # str, and object with pandas 2
+
 
 def column_of(values, dtype=None, kind=None):
     frame = pd.DataFrame({"c": pd.Series(values, dtype=dtype)})
@@ -133,11 +135,13 @@ def test_training_data_that_cannot_be_read_says_why(data, words):
         (["a", "b"], "continuous", "'c' holds 'a' in row 0, which is not a number"),
         (["a", "b"], "ordered", r"'c' is text.*Ordered\(values"),
         (["a", "b"], Ordered(("a",)), "'c' holds 'b', which Ordered"),
-        (["a", "b"], "datetime", "'c' has dtype str and is no datetime"),
+        (["a", "b"], "datetime", f"'c' has dtype {TEXT} and is no datetime"),
         ([True, False], "continuous", "cannot be continuous"),
         ([None, None], "continuous", "missing in every row"),
         ([1.0, np.inf], "categorical", "holds inf"),
-        (pd.to_datetime(["2024-01-01"]), "categorical", "convert the column"),
+        (pd.to_datetime(["2024-01-01"]).as_unit("us"), "categorical", "convert the column"),
+        (pd.to_datetime(["2024-01-01"]).as_unit("ns"), "categorical", "convert the column"),
+        (pd.to_timedelta([5], unit="h").as_unit("ns"), "categorical", "convert the column"),
     ],
 )
 def test_a_kind_that_does_not_fit_says_why(values, kind, words):

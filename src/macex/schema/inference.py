@@ -166,6 +166,8 @@ def _kind(cells: Cells) -> Kind:
 def _discrete(name: str, cells: Cells, kind: Kind) -> Found:
     if cells.family == "number":
         numbers(cells, name)
+    if cells.values.dtype.kind in "mM":  # NumPy makes whole numbers of nanoseconds
+        _refuse_strange(list(cells.values[~cells.missing][:1]), name)
     positions, values = distinct(cells, name)
     scalars = [plain(value) for value in values]
     _refuse_strange(scalars, name)

@@ -76,6 +76,8 @@ class Pandas:
             return pd.api.types.pandas_dtype(stored)
         if "string" in stored:
             blank: Any = BLANKS[stored["blank"]]
+            if blank is pd.NA:
+                return pd.StringDtype(stored["string"])  # pandas 2.2 knows no other blank
             return pd.StringDtype(stored["string"], na_value=blank)
         of: Any = self.dtype_from_dict(stored["of"])
         categories: Any = pd.Index(stored["categories"], dtype=of)
