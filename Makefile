@@ -24,7 +24,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/cache/bytecode
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-quick test-rest test-core test-slow test-all coverage walk digests check docs wheel bench bench-docs bench-gpu bench-scale bench-server peers format clean
+.PHONY: help demo test test-quick test-rest test-core test-slow test-all coverage walk digests check docs wheel bench bench-docs bench-gpu bench-scale bench-server bench-cold peers format clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -80,6 +80,9 @@ bench-scale: $(VENV)/.installed-bench  ## rows by the million, on a quiet machin
 
 bench-server: $(VENV)/.installed-bench $(VENV)/.installed-server  ## fifty clients ask a server for a minute, with shared calls and one by one
 	$(BIN)/python -m macex.bench.serving --clients 50 --seconds 60
+
+bench-cold: $(VENV)/.installed-server  ## how long a cold `macex serve` takes to its first page and its first answer
+	$(BIN)/python -m macex.bench.cold
 
 peers: $(PEERS)/.installed  ## make .venv-peers: other people's programs, which need versions of their own
 

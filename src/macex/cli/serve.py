@@ -93,10 +93,18 @@ class _Announced:
                 port = one.sockets[0].getsockname()[1]
                 print(f"macex listens on http://{self.host}:{port}{self.path}", file=sys.stderr)
             sys.stderr.flush()
+            _warm_up(self.server.config.app.state.server)
 
         self.server.startup = startup
         self.server.run()
         _leave()
+
+
+def _warm_up(server: Any) -> None:
+    """Open the project that is looked at first, if there is only one."""
+    projects = list(server.projects)
+    if len(projects) == 1:
+        server.opening.begin(projects[0])
 
 
 def _leave() -> None:

@@ -10,6 +10,7 @@ from starlette.requests import HTTPConnection
 
 from macex.server.jobs.runner import Runner
 from macex.server.metrics import Metrics
+from macex.server.opening import Opening
 from macex.server.projects.catalogue import Catalogue
 from macex.server.security.gate import Gate
 from macex.server.security.sessions import Sessions, kept_secret
@@ -39,6 +40,7 @@ class Server:
     gate: Gate
     views: Views
     answers: Answers
+    opening: Opening
     jobs: Jobs
     runner: Runner
     sharing: Sharing
@@ -87,6 +89,7 @@ def server_for(settings: Settings) -> Server:
         gate=Gate(settings, keys, sessions),
         views=Views(engine),
         answers=Answers(engine),
+        opening=Opening(),
         jobs=jobs,
         runner=Runner(jobs, projects.__getitem__, metrics.job_rows),
         sharing=Sharing(settings.share_ms / 1000, together=settings.share, report=metrics.shared),

@@ -18,6 +18,7 @@ from macex.server.bodies import require_form
 from macex.server.pages.address import Address
 from macex.server.pages.shell import page
 from macex.server.problems import TITLES, ProblemError, database_problem, status_of
+from macex.server.state import server_of
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -31,7 +32,7 @@ class PageRoute(APIRoute):
 
         async def handled(request: Request) -> Response:
             try:
-                return await handle(request)
+                return await _loading(request) or await handle(request)
             except SQLAlchemyError as error:
                 return database_problem(error)
             except ProblemError as error:
@@ -44,6 +45,19 @@ class PageRoute(APIRoute):
                 return _said(request, *_unreadable(error))
 
         return handled
+
+
+async def _loading(request: Request) -> Response | None:
+    """A page that says so while a project is opened; programs wait, as do parts of pages."""
+    name, server = request.path_params.get("name"), server_of(request)
+    if name is None or request.headers.get("sec-fetch-mode") != "navigate":
+        return None
+    if request.method != "GET" or await server.gate.identify(request) is None:
+        return None
+    project = server.projects.get(name)
+    if project is None or await server.opening.soon(project):
+        return None
+    return page(request, "loading", {"title": project.title})
 
 
 async def _form(request: Request) -> Address:

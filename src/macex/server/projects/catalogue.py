@@ -86,6 +86,10 @@ class Catalogue:
             raise UnknownProjectError(f"there is no project {name!r}{closest(name, known)}")
         return known[name]
 
+    def get(self, name: str) -> Project | None:
+        """The project of a name, if there is one."""
+        return next((project for project in self if project.name == name), None)
+
     def add(self, title: str, fill: Callable[[Path], None]) -> Project:
         """A new project of the folder; `fill` puts its files there, or raises and leaves none."""
         with self._lock:

@@ -85,6 +85,10 @@ class SeriesProject(Project):
                 self._said = answers.decision, fitted.outlook.rounded(answers.scores)
             return self._said
 
+    def ready(self, method: str = METHODS[0], prefer: str = PREFERENCES[0]) -> bool:
+        """Whether asking takes no more time than an answer does."""
+        return self._said is not None and (method, prefer) in self._asked
+
     def open(self) -> Project:
         """Read the files and ask the model about the cases, now."""
         self.said()

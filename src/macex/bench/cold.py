@@ -1,0 +1,75 @@
+"""How long a cold `macex serve` takes to its first page and its first answer.
+
+    python -m macex.bench.cold --runs 5
+
+Each run starts a server in a process of its own, with an empty state folder and the demo, and asks
+as a browser does: the first page, the row until it is no longer loading, and its answer.
+"""
+
+from __future__ import annotations
+
+import http.client
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ROW = "/projects/adult/rows/0"
+ANSWER, LOADING = b"mx-lead", b"is being loaded"
+PATIENCE_S = 120
+
+
+def run(folder: Path) -> tuple[float, float, bool]:
+    """Seconds to the first page, from there to the first answer, and whether loading was seen."""
+    log = folder / "log"
+    command = [sys.executable, "-m", "macex.cli", "serve", "--port", "0", "--no-token"]
+    began = time.perf_counter()
+    with log.open("w") as out:
+        server = subprocess.Popen([*command, "--state", str(folder / "state")], stderr=out)  # noqa: S603
+    try:
+        port = _port(log, server)
+        _page(port, "/")
+        first, seen = time.perf_counter(), False
+        while ANSWER not in (page := _page(port, ROW)):
+            seen = seen or LOADING in page
+            time.sleep(0.02)
+        return first - began, time.perf_counter() - first, seen
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def _port(log: Path, server: subprocess.Popen[bytes]) -> int:
+    until = time.perf_counter() + PATIENCE_S
+    while time.perf_counter() < until and server.poll() is None:
+        line = next((one for one in log.read_text().splitlines() if "listens on" in one), "")
+        if line:
+            return int(line.rpartition(":")[2])
+        time.sleep(0.005)
+    raise RuntimeError(f"the server did not start: {log.read_text()}")
+
+
+def _page(port: int, path: str) -> bytes:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+    connection.request("GET", path, headers={"Sec-Fetch-Mode": "navigate"})
+    try:
+        return connection.getresponse().read()
+    finally:
+        connection.close()
+
+
+def main(runs: Annotated[int, typer.Option(min=1)] = 5) -> None:
+    """Print a line for each run."""
+    print(f"{'first page, s':>14} {'then answer, s':>15} {'loading shown':>14}")
+    for _ in range(runs):
+        with tempfile.TemporaryDirectory() as folder:
+            page, answer, seen = run(Path(folder))
+        print(f"{page:>14.2f} {answer:>15.2f} {'yes' if seen else 'not needed':>14}")
+
+
+if __name__ == "__main__":
+    typer.run(main)
