@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import zlib
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +24,8 @@ from macex.scale.reading import GZIP, MAGIC, read_table
 
 REFUSED = 3
 FIRST_LINE = 2**20
+PIECE = 2**20
+BOMB_BYTES, BOMB_RATIO = 2**26, 200  # past so much, no table unpacks to so many times its file
 CALLED = "standard input"  # what the child knows the table by
 
 
@@ -88,6 +91,8 @@ def main(order: dict[str, Any]) -> int:
 def _table(source: IO[bytes], bounds: Bounds, dates: list[str]) -> pd.DataFrame:
     _refuse_wide(source, bounds)
     source.seek(0)
+    _refuse_bomb(source)
+    source.seek(0)
     table = read_table(source, dates=dates)
     if table.shape[1] > bounds.columns or table.size > bounds.cells:
         rows, columns = table.shape
@@ -107,6 +112,26 @@ def _refuse_wide(source: IO[bytes], bounds: Bounds) -> None:
         raise DataError(f"{CALLED}: the first line has no end within {FIRST_LINE:,} bytes")
     if max(line.count(mark) for mark in (b",", b";", b"\t")) >= bounds.columns:
         raise DataError(f"{CALLED} has more than {bounds.columns:,} columns")
+
+
+def _refuse_bomb(source: IO[bytes]) -> None:
+    """A gzip file that unpacks to far more than its length is refused on the way, not at its end."""
+    if not source.read(2).startswith(GZIP):
+        return
+    source.seek(0)
+    unpacking, unpacked = zlib.decompressobj(wbits=31), 0
+    pending = source.read(PIECE)
+    while pending:
+        try:
+            unpacked += len(unpacking.decompress(pending, PIECE))
+        except zlib.error:
+            return  # which whoever reads the table says better
+        pending = unpacking.unconsumed_tail
+        if unpacking.eof:  # there may be another file behind it
+            pending, unpacking = unpacking.unused_data, zlib.decompressobj(wbits=31)
+        if unpacked > BOMB_BYTES and unpacked > BOMB_RATIO * (source.tell() - len(pending)):
+            raise DataError(f"{CALLED} unpacks to more than {BOMB_RATIO} times its length")
+        pending = pending or source.read(PIECE)
 
 
 def _refused(message: str) -> int:
