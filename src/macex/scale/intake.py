@@ -115,7 +115,7 @@ def _refuse_wide(source: IO[bytes], bounds: Bounds) -> None:
 
 
 def _refuse_bomb(source: IO[bytes]) -> None:
-    """A gzip file that unpacks to far more than its length is refused on the way, not at its end."""
+    """A gzip file that unpacks to far more than its length is refused on the way."""
     if not source.read(2).startswith(GZIP):
         return
     source.seek(0)
