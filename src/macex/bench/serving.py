@@ -3,7 +3,8 @@
     python -m macex.bench.serving --clients 50 --seconds 60
 
 A server process is started on a free port, with Adult and XGBoost as its project. The clients speak
-HTTP over kept connections and send their next row when they have the answer to the last one.
+HTTP over kept connections and send their next row when they have the answer to the last one. The
+last run has company: a project whose model hangs, and one that is slow, with 45 pages open.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ import numpy as np
 import pandas as pd
 import typer
 
+from macex.bench.company import Company, add_projects, bother, opened
 from macex.datasets import load
 
 ROUTE = "/api/v1/projects/adult/explain"
 READY_S = 120
+MODEL_S = 20  # for one call of a model
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,8 @@ def serving(project: Path, state: Path, *, share: bool) -> Iterator[tuple[int, i
     command = [sys.executable, "-m", "macex.cli", "serve", "--port", "0", "--no-token"]
     command += ["--project", str(project), "--state", str(state)]
     surroundings = {**os.environ, "MACEX_SHARE": str(share).lower(), "OMP_NUM_THREADS": "1"}
-    with (state.parent / f"server-{share}.log").open("w+") as log:
+    surroundings["MACEX_MODEL_SECONDS"] = str(MODEL_S)
+    with (state.parent / f"{state.name}.log").open("w+") as log:
         server = subprocess.Popen(command, stderr=log, env=surroundings)  # noqa: S603
         try:
             yield _port(Path(log.name), server), server.pid
@@ -161,11 +165,32 @@ def _request(port: int, place: int) -> bytes:
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
+def beside(
+    project: Path, state: Path, clients: int, seconds: float, rows: int, *, others: bool
+) -> Company:
+    """The run with shared calls once more, alone or beside projects that hang and are slow."""
+    if others:
+        add_projects(state)
+
+    async def both(port: int, process: int) -> tuple[Load, Company]:
+        await _asked(port, [_request(port, 0)])
+        if others:
+            await opened(port)
+        until = time.monotonic() + seconds
+        load = put_under_load(port, process, clients, seconds, rows)
+        return await asyncio.gather(load, bother(port, until, others=others))
+
+    with serving(project, state, share=True) as (port, process):
+        load, company = asyncio.run(both(port, process))
+    print(load.line("in company" if others else "alone"))
+    return company
+
+
 def main(
     clients: Annotated[int, typer.Option(help="Clients at the same time.")] = 50,
-    seconds: Annotated[float, typer.Option(help="How long each of the two runs takes.")] = 60,
+    seconds: Annotated[float, typer.Option(help="How long each of the four runs takes.")] = 60,
 ) -> None:
-    """Throughput and waiting times, with shared calls and one by one."""
+    """Throughput and waiting times, with shared calls, one by one, and in bad company."""
     rows = len(load("adult").split()[1])
     print(f"{clients} clients, single rows of Adult / XGBoost, {seconds:g} s each\n")
     print(
@@ -180,8 +205,12 @@ def main(
                 run = put_under_load(port, process, clients, seconds, rows)
                 found[share] = asyncio.run(run)
             print(found[share].line("shared" if share else "one at a time"))
+        alone = beside(project, Path(name) / "state-alone", clients, seconds, rows, others=False)
+        company = beside(project, Path(name) / "state-company", clients, seconds, rows, others=True)
     times = found[True].throughput / found[False].throughput
     print(f"\nShared calls answer {times:.1f} times as many.")
+    print("Alone:", *alone.lines(), sep="\n  ")
+    print("In company:", *company.lines(), sep="\n  ")
 
 
 if __name__ == "__main__":

@@ -111,7 +111,8 @@ def test_a_server_that_is_told_to_end_does_so_with_its_workers(tmp_path):
     described(parts).write(folder)
     command = [sys.executable, "-m", "macex.cli", "serve", "--port", "0"]
     command += ["--project", str(folder), "--state", str(tmp_path / "state")]
-    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    around = {**os.environ, "MACEX_TOKEN": "false"}
+    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=around)
     try:
         address = next(line for line in server.stderr if "macex listens on" in line).split()[-1]
         with httpx.Client(base_url=f"{address}/api/v1", timeout=120) as client:
@@ -141,3 +142,11 @@ def children(parent: int) -> list[int]:
         ["/bin/ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True, check=False
     )
     return [int(line) for line in said.stdout.split()]
+
+
+def test_a_server_says_whether_it_takes_questions(loan_project, tmp_path, start):
+    with start(Settings(state=tmp_path, project=loan_project)) as one:
+        ready = f"{one.url}/api/v1/ready"
+        assert httpx.get(ready).json() == {"ready": True}
+        one.server.workers.close()
+        assert httpx.get(ready).status_code == 503

@@ -138,6 +138,16 @@ def test_an_idle_process_is_ended_and_started_again_when_it_is_asked(opened):
     assert len(model(FRAME)) == len(FRAME)
 
 
+def test_a_model_that_is_always_slow_goes_behind_others(opened, monkeypatch):
+    monkeypatch.setattr(process, "SLOWISH_S", 0.0)
+    model = opened(loop(above=1000, turns=10**12 + 7))
+    before = os.getpriority(os.PRIO_PROCESS, model.worker.pid)
+    for _ in range(process.SLOWISH):
+        assert os.getpriority(os.PRIO_PROCESS, model.worker.pid) == before
+        model(FRAME)
+    assert os.getpriority(os.PRIO_PROCESS, model.worker.pid) == max(before, process.LOWERED)
+
+
 def test_closing_ends_all_processes_and_tells_who_waits(tmp_path):
     pool = Workers(Limits(seconds=60))
     path = tmp_path / "model"

@@ -34,6 +34,12 @@ class Health(Said):
     limits: Limits
 
 
+class Readiness(Said):
+    """Whether the server takes questions."""
+
+    ready: bool = Field(examples=[True])
+
+
 class ProjectItem(Said):
     """A project in a list."""
 

@@ -6,10 +6,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from macex.server.api.needs import Reader, Running
-from macex.server.api.responses import Health, Limits, SessionSaid
+from macex.server.api.responses import Health, Limits, Readiness, SessionSaid
 from macex.server.api.shapes import SessionRequest
 from macex.server.bodies import BodyRoute
-from macex.server.problems import documented
+from macex.server.problems import ProblemError, documented
 from macex.server.security.gate import Caller
 from macex.server.security.sessions import COOKIE
 from macex.version import __version__
@@ -22,6 +22,14 @@ async def health(server: Running) -> Health:
     """Whether the server is there, and how much one request may ask for. Needs no key."""
     limits = server.settings.model_dump(include=set(Limits.model_fields))
     return Health(version=__version__, limits=Limits(**limits))
+
+
+@router.get("/ready")
+async def ready(server: Running) -> Readiness:
+    """Whether the server takes questions: not any more when it is ending. Needs no key."""
+    if server.workers.closing:
+        raise ProblemError(503, "the server is ending")
+    return Readiness(ready=True)
 
 
 @router.get(

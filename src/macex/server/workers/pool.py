@@ -31,6 +31,11 @@ class Workers:
                 self._watch.start()
         return WorkerModel(worker)
 
+    @property
+    def closing(self) -> bool:
+        """Whether no model is asked any more."""
+        return self._closing.is_set()
+
     def forget(self, path: Path) -> None:
         """End the worker of a file that is removed."""
         with self._lock:

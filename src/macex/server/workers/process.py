@@ -25,12 +25,14 @@ from macex.server.workers.messages import receive, send, unpacked
 
 LOG = logging.getLogger("macex.server.workers")
 SLOW_S = 2.0  # a call that takes longer goes on behind all others
+SLOWISH_S = 0.5  # as does a worker of which
+SLOWISH = 3  # calls in a row took longer than that
 IDLE_S = 900.0
 CLOSE_S = 2.0
 LONGEST_PAUSE_S = 60.0
 MOST_SAID = 2**20  # bytes of a reply without numbers
 MOST_A_ROW = 2**13  # bytes of numbers for each row: a thousand classes
-LOWEST = 19
+LOWERED = 10  # the niceness of a slow one
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Worker:
         self._until = self._slow_at = 0.0  # of the call that runs
         self._last = time.monotonic()
         self._late = self._closed = self._lowered = False
-        self._failures = 0
+        self._failures = self._slowish = 0
         self._paused_until = 0.0
         self._why = ""
         self._broken: tuple[tuple[int, int], str] | None = None  # a file that is no model
@@ -108,10 +110,15 @@ class Worker:
         elif now > self._until:
             self._late = True
             process.kill()
-        elif now > self._slow_at and not self._lowered:
+        elif now > self._slow_at:
+            self._lower(process)
+
+    def _lower(self, process: subprocess.Popen[bytes]) -> None:
+        """Let others go first, until the process is started anew: the way back needs privileges."""
+        if not self._lowered:
             self._lowered = True
             with suppress(OSError, AttributeError):
-                os.setpriority(os.PRIO_PROCESS, process.pid, LOWEST)
+                os.setpriority(os.PRIO_PROCESS, process.pid, LOWERED)
 
     def close(self) -> None:
         """End the process, now, and start no other."""
@@ -167,6 +174,8 @@ class Worker:
         )
         if self._closed:
             process.kill()
+        if self._failures:
+            self._lower(process)
         return process
 
     def _exchange(
@@ -183,11 +192,16 @@ class Worker:
         self._until, self._slow_at, self._busy = now + seconds, now + slow_s, True
         try:
             send(questions, content)
-            return unpacked(receive(answers, most))
+            found = unpacked(receive(answers, most))
         except (OSError, EOFError, ValueError, KeyError, TypeError, MemoryError):
             raise self._lost(process, seconds) from None
         finally:
             self._busy, self._last = False, time.monotonic()
+        slowish = slow_s == SLOW_S and self._last - now > SLOWISH_S
+        self._slowish = self._slowish + 1 if slowish else 0
+        if self._slowish >= SLOWISH:
+            self._lower(process)
+        return found
 
     def _lost(self, process: subprocess.Popen[bytes], seconds: float) -> UnavailableError:
         """What to tell those who asked a process that did not answer."""
