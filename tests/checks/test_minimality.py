@@ -144,3 +144,23 @@ def test_more_values_than_are_completed_are_not_claimed():
     explanation = mx.Explainer(score, data, classes=CLASSES).explain(data.iloc[[4]])[0]
     best = explanation.counterfactuals[0]
     assert best.sparsity == 1 or explanation.minimal_over != "seen values"
+
+
+def test_an_answer_with_more_changes_than_another_is_not_minimal():
+    """Fine-tuning finds a single change between the seen values, after pairs were proved needed."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(
+        {"a": rng.choice([0.0, 4.0], 60), "b": rng.choice([0.0, 1.0], 60), "fine": 0.5}
+    )
+    data.loc[0, "fine"] = 0.1
+
+    def score(rows: pd.DataFrame) -> np.ndarray:
+        return (rows["a"] - 0.3 * rows["b"]).to_numpy()
+
+    asked = mx.Explainer(score, data, candidates="domain", schema={"a": mx.Continuous(step=0.1)})
+    row = pd.DataFrame({"a": [0.0], "b": [0.0], "fine": [0.5]})
+    found = asked.explain(row, want=mx.between(3.0, 3.8), n=3)[0]
+    least = min(answer.sparsity for answer in found.counterfactuals)
+    assert least == 1
+    assert max(answer.sparsity for answer in found.counterfactuals) > least
+    assert all(a.sparsity == least for a in found.counterfactuals if a.minimal)

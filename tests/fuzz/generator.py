@@ -14,7 +14,7 @@ import macex as mx
 from fuzz.aims import Aim, random_aim
 from fuzz.learned import random_subject
 from fuzz.rules import with_derived
-from fuzz.subjects import Subject
+from fuzz.subjects import Subject, score_of_two
 from fuzz.tables import Table, random_table
 from fuzz.wishes import Wish, random_wish
 
@@ -30,11 +30,12 @@ class Call:
     wishes: tuple[Wish, ...]  # those of the explainer included
     options: dict[str, Any]  # of `explain`
     asked: dict[str, Any]  # all that `explain` takes but the rows
+    each: tuple[str, ...]  # what is asked of each row by itself
 
     def part(self, places: list[int]) -> tuple[pd.DataFrame, dict[str, Any]]:
         """The same question of some of the rows."""
         asked = {
-            name: [value[at] for at in places] if isinstance(value, list) else value
+            name: [value[at] for at in places] if name in self.each else value
             for name, value in self.asked.items()
         }
         return self.rows.iloc[places], asked
@@ -58,10 +59,10 @@ class Case:
         return mx.Explainer(self.subject.model, self.table.data, schema=self.table.schema, **given)
 
     def calls(self) -> Iterator[Call]:
-        """The questions asked, three of the same explainer."""
+        """The questions asked, four of the same explainer."""
         rng = np.random.default_rng([self.seed, 1])
         seen = self.subject.outputs(self.table.data)
-        for _ in range(3):
+        for _ in range(4):
             yield random_call(rng, self, seen)
 
 
@@ -113,7 +114,7 @@ def random_call(rng: np.random.Generator, case: Case, seen: np.ndarray) -> Call:
     parts = rng.choice([0, 1, 2, 3, 4], count, p=[0.2, 0.3, 0.25, 0.15, 0.1])
     wishes = [random_wish(rng, case.table, int(number), case.wish) for number in parts]
     wishes = wishes if each_wish else wishes[:1] * count
-    options = random_call_options(rng, case)
+    options = random_call_options(rng, case, aims)
     constraints = [mx.Constraints(**wish.parts()) for wish in wishes]
     asked = {
         "want": [aim.want for aim in aims] if each_aim else aims[0].want,
@@ -121,10 +122,12 @@ def random_call(rng: np.random.Generator, case: Case, seen: np.ndarray) -> Call:
         **options,
     }
     merged = tuple(case.wish.merged(wish) for wish in wishes)
-    return Call(case.table.rows, tuple(aims), merged, options, asked)
+    each = ("want",) * each_aim + ("constraints",) * each_wish
+    return Call(case.table.rows, tuple(aims), merged, options, asked, each)
 
 
-def random_call_options(rng: np.random.Generator, case: Case) -> dict[str, Any]:
+def random_call_options(rng: np.random.Generator, case: Case, aims: list[Aim]) -> dict[str, Any]:
+    """Options of a call; a second model is asked only where a function decides for a label."""
     options: dict[str, Any] = {}
     if rng.random() < 0.35:
         options["n"] = int(rng.integers(2, 5))
@@ -136,4 +139,6 @@ def random_call_options(rng: np.random.Generator, case: Case) -> dict[str, Any]:
         options["robust"] = float(rng.choice([0.0, 0.9]))
     if rng.random() < 0.07:
         options["diagnose"] = True
+    if rng.random() < 0.2 and case.subject.told and all(aim.wanted for aim in aims):
+        options["also"] = [score_of_two(rng, case.table)]
     return options

@@ -23,7 +23,9 @@ FLOORS = {  # what must have been checked, per 1,000 questions
     "none": 100,
     "intervals": 200,
     "exact intervals": 100,
-    "repeated": 200,
+    "repeated": 100,
+    "exported": 100,
+    "flips": 200,
 }
 
 
@@ -34,7 +36,7 @@ def checked(case: Case, tally: Counter[str]) -> list[str]:
         found = explainer.explain(call.rows, **call.asked)
         wrong = referee.check(call, found)
         if turn == 0:
-            wrong += referee.repeated(call, explainer, found)
+            wrong += referee.repeated(call, explainer, found) + referee.exported(found)
         faults += [shown(case, turn, fault) for fault in wrong]
     return faults
 

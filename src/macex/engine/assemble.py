@@ -89,11 +89,12 @@ def unreached(fitted: Fitted, batch: Batch) -> list[Explanation]:
 def _explanation(
     fitted: Fitted, outcome: Outcome, query: int, parts: _Parts, per_row: float
 ) -> Explanation:
-    judge, answers, miss = outcome.judge, parts.answers[query], parts.misses[query]
+    judge, miss = outcome.judge, parts.misses[query]
+    answers = _claims_kept(parts.answers[query])
     status, over = status_of(outcome, query, answers)
-    minimal = False
-    if answers:
-        minimal, over = minimal_of(outcome, query, answers[0].sparsity)
+    minimal = bool(answers) and answers[0].minimal
+    if minimal:
+        over = minimal_of(outcome, query, answers[0].sparsity)[1]
     spent = int(judge.spent[query])
     known = bool(np.isfinite(outcome.verdict.progress[query]))
     return Explanation(
@@ -153,6 +154,18 @@ def minimal_of(outcome: Outcome, query: int, changes: int) -> tuple[bool, Over |
     if outcome.found.tried[query] >= changes - 1:
         return True, "candidates"
     return False, None
+
+
+def _claims_kept(answers: Sequence[Counterfactual]) -> list[Counterfactual]:
+    """The answers, without the claim of one that it is minimal where another has fewer changes.
+
+    Fine-tuning may take a change back, by a value between those over which the proof was made.
+    """
+    least = min((answer.sparsity for answer in answers), default=0)
+    return [
+        replace(answer, minimal=False) if answer.minimal and answer.sparsity > least else answer
+        for answer in answers
+    ]
 
 
 def reason_of(
