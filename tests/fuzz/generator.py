@@ -139,6 +139,6 @@ def random_call_options(rng: np.random.Generator, case: Case, aims: list[Aim]) -
         options["robust"] = float(rng.choice([0.0, 0.9]))
     if rng.random() < 0.07:
         options["diagnose"] = True
-    if rng.random() < 0.2 and case.subject.told and all(aim.wanted for aim in aims):
+    if rng.random() < 0.2 and case.subject.name == "a function" and all(a.wanted for a in aims):
         options["also"] = [score_of_two(rng, case.table)]
     return options

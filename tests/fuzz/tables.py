@@ -116,6 +116,7 @@ def random_rows(
             rows[column] = cells
         if one.kind != "one-hot" and rng.random() < 0.15:
             strange(rng, rows, one)
+    rows = rows.astype(data.dtypes)
     return rows.set_axis([f"r{at}" for at in range(6)]) if rng.random() < 0.5 else rows
 
 

@@ -193,3 +193,13 @@ def test_reading_leaves_the_caller_s_frame_alone():
     rows = SCHEMA.read(frame)
     rows.codes[:] = 7
     assert identical(frame, kept)
+
+
+@pytest.mark.parametrize("blank", [np.nan, None, pd.NA], ids=repr)
+def test_a_cell_that_is_blanked_holds_the_missing_value_of_training(blank):
+    data = pd.DataFrame({"word": pd.Series(["x", "y", blank] * 8, dtype=object), "n": range(24)})
+    schema = Schema.infer(data)
+    rows = schema.read(data)
+    written = rows.row(0, rows.codes[2] * [1, 0]).iloc[0]["word"]
+    assert pd.isna(written)
+    assert type(written) is type(blank)

@@ -129,8 +129,10 @@ def _cells(array: Any, name: str) -> Cells:
 def _overwritten(array: Any, write: Write) -> Any:
     """A caller's column with the chosen cells written, in a wider dtype only where needed."""
     trained, chosen = write.trained, write.chosen
-    same = trained is not None and str(trained.dtype) == str(array.dtype)
-    if same and bool(trained.dtype == array.dtype):
+    plain = isinstance(array, pd.arrays.NumpyExtensionArray)
+    own = array.dtype.numpy_dtype if plain else array.dtype
+    same = trained is not None and str(trained.dtype) == str(own)
+    if same and bool(trained.dtype == own):
         array[chosen] = trained[chosen]
         return array
     values = write.values()
