@@ -58,6 +58,7 @@ class Server:
 
     def close(self) -> None:
         """End what is running, within seconds; jobs go on at the next start."""
+        self.runner.stop(0)  # what fails from here on fails because the server ends
         self.workers.close()
         self.runner.stop(STOP_S)
         self.sharing.close()

@@ -84,7 +84,8 @@ class Runner:
         except KeyError:
             return  # removed while it waited
         except MacexError as error:
-            self._jobs.end(identity, "failed", str(error))
+            if not self._stopping.is_set():  # or the server is ending, and the job goes on later
+                self._jobs.end(identity, "failed", str(error))
         except (OperationalError, InterfaceError):
             raise  # nothing is wrong with the job
         except Exception:
@@ -107,6 +108,8 @@ class Runner:
             if self._stopping.is_set() or self._jobs.get(job.id).ended:
                 return
             content, statuses = work.part(start, min(start + job.chunk, job.total))
+            if self._stopping.is_set():
+                return  # the model may have been ended in the middle of it
             self._jobs.add_part(job.id, number, content, statuses)
             self._report(sum(statuses.values()))
         self._jobs.end(job.id, "done")
