@@ -229,6 +229,19 @@ def test_missing_is_a_state_of_its_own(make):
             assert found.minimal_over == "all values"
 
 
+def test_a_missing_value_is_filled_in_by_one_on_the_grid():
+    level = np.array([0.0, 2.2, 2.5, 7.2] * 20)
+    data = pd.DataFrame({"level": level, "other": np.arange(80) % 7})
+    data.loc[::9, "level"] = np.nan
+    wanted = (level > 1) & (level < 5) & data["level"].notna()
+    trees = HistGradientBoostingClassifier(max_iter=12, min_samples_leaf=5).fit(data, wanted)
+    asked = mx.Explainer(trees, data, candidates="thresholds")
+    row = data[data["level"].isna()].head(1)
+    (change,) = asked.explain(row, want=True)[0].counterfactuals[0].changes
+    assert change.column == "level"
+    assert change.after == round(change.after, 1)
+
+
 def test_a_function_is_read_by_the_trees_it_asks():
     model = fitted(MODELS["xgboost"], DATA, decided(DATA))
     told = mx.Explainer(model.predict_proba, DATA, candidates=mx.Thresholds(trees=model))

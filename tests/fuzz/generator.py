@@ -18,8 +18,6 @@ from fuzz.subjects import Subject, score_of_two
 from fuzz.tables import Table, random_table
 from fuzz.wishes import Wish, random_wish
 
-SWITCHED_OFF: frozenset[str] = frozenset()
-
 
 @dataclass(frozen=True)
 class Call:
@@ -66,7 +64,7 @@ class Case:
             yield random_call(rng, self, seen)
 
 
-def case_of(seed: int, without: frozenset[str] = SWITCHED_OFF) -> Case:
+def case_of(seed: int) -> Case:
     """The set-up that belongs to a seed."""
     rng = np.random.default_rng([seed, 0])
     with warnings.catch_warnings():
@@ -74,7 +72,7 @@ def case_of(seed: int, without: frozenset[str] = SWITCHED_OFF) -> Case:
         table = random_table(rng)
         if rng.random() < 0.2:
             table = with_derived(rng, table)
-        subject = random_subject(rng, table, without)
+        subject = random_subject(rng, table)
     options = random_options(rng, subject)
     wish = random_wish(rng, table, 1) if rng.random() < 0.2 else Wish()
     return Case(seed, table, subject, options, wish)

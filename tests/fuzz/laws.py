@@ -33,7 +33,7 @@ def consistent(one: mx.Explanation, count: int) -> Iterator[str]:
     yield from (law for law, kept in laws.items() if not kept)
 
 
-def ranked(one: mx.Explanation, prefer: str, upward: bool) -> Iterator[str]:
+def ranked(one: mx.Explanation, prefer: str, *, upward: bool) -> Iterator[str]:
     """The first answer is the best of those shown."""
     answers = one.counterfactuals
     if not answers:

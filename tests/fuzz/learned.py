@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from lightgbm import LGBMClassifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
@@ -14,6 +15,7 @@ from sklearn.ensemble import (
     BaggingClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -25,6 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from xgboost import XGBClassifier
 
 from fuzz.subjects import BY_HAND, Maker, Slope, Subject, bare_score, function_of_two, labels_of
 from fuzz.tables import Table
@@ -58,15 +61,16 @@ def learned(make: Callable[[], Any], name: str, *, trees: bool):
         if not columns.transformers:
             return function_of_two(rng, table)
         count = 3 if rng.random() < 0.3 and "Threshold" not in name else 2
-        classes = labels_of(rng, count)
+        classes = tuple(range(count)) if name == "XGBoost" else labels_of(rng, count)
         target = np.array(classes)[some_of_each(rng, table, count)]
         model = make_pipeline(columns, make()).fit(table.data, target)
         known = tuple(model.classes_.tolist())
+        agrees = not name.startswith(DISAGREEING)
         if hasattr(model, "predict_proba"):
-            agrees = not name.startswith(DISAGREEING)
             asked = (model.predict_proba, None if agrees else model.predict)
             return Subject(name, model, known, False, *asked, trees=trees, agrees=agrees)
-        return Subject(name, model, known, False, sides_of(model), model.predict, False)
+        asked = (sides_of(model), model.predict)
+        return Subject(name, model, known, False, *asked, probable=False, agrees=agrees)
 
     return made
 
@@ -138,6 +142,9 @@ TREES: dict[str, Callable[[], Any]] = {
     "forest": forest,
     "extra trees": lambda: forest(ExtraTreesClassifier),
     "tree": lambda: stump(4),
+    "XGBoost": lambda: XGBClassifier(n_estimators=3, max_depth=2, n_jobs=1),
+    "LightGBM": lambda: LGBMClassifier(n_estimators=3, min_child_samples=3, n_jobs=1, verbose=-1),
+    "histogram boosting": lambda: HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=4),
 }
 REGRESSORS: dict[str, tuple[Callable[[], Any], bool]] = {
     "linear regression": (LinearRegression, False),
@@ -152,9 +159,8 @@ SUBJECTS: dict[str, tuple[Maker, float]] = (
 )
 
 
-def random_subject(rng: np.random.Generator, table: Table, without: frozenset[str]) -> Subject:
-    """A model of any kind but those named in `without`."""
-    kinds = [kind for kind in SUBJECTS if kind not in without]
-    weights = np.array([SUBJECTS[kind][1] for kind in kinds], float)
+def random_subject(rng: np.random.Generator, table: Table) -> Subject:
+    """A model of any kind."""
+    kinds, weights = list(SUBJECTS), np.array([weight for _, weight in SUBJECTS.values()])
     kind = str(rng.choice(kinds, p=weights / weights.sum()))
     return SUBJECTS[kind][0](rng, table)

@@ -130,7 +130,9 @@ class Referee:
         query, options = self.queries[place], self.call.options
         laws = [*consistent(one, options.get("n", 1)), *listed(one, query.wish)]
         if self.case.options.get("selection") != "printed":
-            laws += ranked(one, self.case.options.get("prefer", "fewest"), query.aim.upward)
+            two = self.own.outputs.shape[1] < 3  # of several classes the surest leads by most
+            prefer = self.case.options.get("prefer", "fewest")
+            laws += ranked(one, prefer, upward=two and query.aim.upward)
         for law in laws:
             yield Fault(place, law, repr(one)[:400])
         yield from self.told(Trial(place, query.own, "", True, one), self.own_answer(place))
@@ -152,11 +154,8 @@ class Referee:
     def tries(self, query: Query) -> bool:
         """Whether there is a row to try: a cell of trees may hold the row's own value alone."""
         cells = self.case.options.get("candidates") == "thresholds"
-        return (
-            not cells
-            and not self.call.options.get("robust")
-            and query.tries(range(1, 2), whole=False) is not None
-        )
+        demanding = self.call.options.get("robust") or self.call.options.get("also")
+        return not (cells or demanding) and query.tries(range(1, 2), whole=False) is not None
 
     def flips(self, place: int, one: mx.Explanation) -> Iterator[Trial]:
         """A reason that flips the decision does so alone."""
@@ -313,11 +312,6 @@ class Referee:
 
     def inside(self, one: Field, interval: mx.Interval) -> list[Any]:
         """Values between the ends of an interval: those of the grid, and those of training."""
-        known = [v for v in self.case.table.known(one) if interval.low <= v <= interval.high]
-        if one.kind != "number" or one.step is None:
-            return [] if one.kind == "number" else known
-        steps = round((interval.high - interval.low) / one.step)
-        at = np.unique(np.linspace(0, steps, 40).round())
-        made = np.round(interval.low + at * one.step, 6).tolist()
-        whole = isinstance(interval.low, int)
-        return known + [int(value) if whole else value for value in made]
+        if one.kind == "number":
+            return one.between(interval.low, interval.high, 40)
+        return [v for v in self.case.table.known(one) if interval.low <= v <= interval.high]

@@ -40,6 +40,14 @@ class Field:
             return [None if np.isnan(cell) else float(str(cell)) for cell in cells.to_numpy()]
         return [None if pd.isna(value) else value for value in cells.tolist()]
 
+    def between(self, low: Any, high: Any, most: int) -> list[Any]:
+        """Values of a number's grid between two ends, all of them or so many; six decimals."""
+        step = self.step or 1e-6
+        first, last = int(np.ceil(low / step - 1e-6)), int(np.floor(high / step + 1e-6))
+        at = np.unique(np.linspace(first, last, min(last - first + 1, most)).round())
+        made = np.round(at * step, 6)
+        return [int(value) if isinstance(low, int) else float(value) for value in made]
+
     def rank(self, value: Any) -> Any:
         """Where a value stands in the order of the field."""
         return self.order.index(value) if self.kind == "ordered" else value
@@ -76,17 +84,16 @@ class Table:
         if key not in self.pools:
             columns = [column for one in unit for column in one.columns]
             cells = self.data[columns]
-            if whole and len(unit) == 1 and unit[0].kind == "number" and unit[0].step:
+            if whole and len(unit) == 1 and unit[0].kind == "number":
                 cells = pd.concat([self.grid(unit[0]), cells], ignore_index=True)
             cells = cells.drop_duplicates()
             self.pools[key] = cells, list(zip(*(one.values(cells) for one in unit), strict=True))
         return self.pools[key]
 
     def grid(self, one: Field) -> pd.DataFrame:
-        """Every value of a number's grid, within the range of training."""
+        """The values of a number's grid within the range of training."""
         known = self.known(one)
-        steps = round((max(known) - min(known)) / one.step)
-        values = np.round(min(known) + np.arange(steps + 1) * one.step, 6)
+        values = one.between(min(known), max(known), 1_000)
         return pd.DataFrame({one.name: pd.Series(values).astype(self.data[one.name].dtype)})
 
 

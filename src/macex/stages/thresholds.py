@@ -85,7 +85,8 @@ def cells_of(column: Column, borders: Array) -> Cells:
         if len(inside):
             first[cell] = last[cell] = inside[len(inside) // 2]
             lost[cell] = False
-    middle = float(np.median(column.seen)) if len(column.seen) else column.low
+    median = np.median(column.seen) if len(column.seen) else column.low
+    middle = float(column.snap(np.array([median]))[0])
     return Cells(first[~lost], last[~lost], middle)
 
 
