@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import macex as mx
@@ -23,9 +23,11 @@ PULL = np.array([0.9, -0.7, 0.5, 0.8, -0.4])
 
 def task_for(seed: int, threshold: float, **wish: Any) -> Task:
     rows = DATA.sample(4, random_state=seed, ignore_index=True)
-    return task_of(
-        space_of(DATA, rows, **wish), lambda codes: 1 / (1 + np.exp(threshold - codes @ PULL))
-    )
+
+    def score(codes):  # rounded, as the judge does: a batch has other last bits than a row alone
+        return np.round(1 / (1 + np.exp(threshold - codes @ PULL)), 9)
+
+    return task_of(space_of(DATA, rows, **wish), score)
 
 
 def offer(task: Task) -> Candidates:
@@ -59,7 +61,7 @@ def stepwise(task: Task, options: Options, plan: Plan, query: int, values: int) 
                 changed = row.copy()
                 changed[u] = options.value[query, u, option]
                 verdict = task.judge(changed[None], np.array([query]))
-                tried.append((float(verdict.score[0]), u, changed, bool(verdict.reached[0])))
+                tried.append((float(verdict.progress[0]), u, changed, bool(verdict.reached[0])))
         if not tried:
             break
         _, unit, row, reached = max(tried, key=lambda one: one[0])
@@ -89,6 +91,7 @@ def of_query(pool: Pool, query: int) -> list[float]:
 
 @settings(max_examples=20)
 @given(seed=st.integers(0, 1000), threshold=st.floats(0, 5), most=st.none() | st.integers(1, 3))
+@example(seed=455, threshold=0.625, most=None)
 def test_both_paths_are_those_of_one_query_at_a_time(seed, threshold, most):
     task = task_for(seed, threshold, **({} if most is None else {"max_changes": most}))
     options = options_of(task, offer(task))
