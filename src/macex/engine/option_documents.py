@@ -50,12 +50,8 @@ def written_options(options: Options) -> dict[str, Any]:
 def _stage(stage: Any) -> Any:
     if stage is None:
         return None
-    options = (
-        asdict(stage)
-        if is_dataclass(stage) and not isinstance(stage, type)
-        else {"object": repr(stage)}
-    )
-    return {"stage": type(stage).__name__, **options}
+    known = is_dataclass(stage) and not isinstance(stage, type)
+    return {"stage": type(stage).__name__, **(asdict(stage) if known else vars(stage))}
 
 
 def options_read(stored: dict[str, Any]) -> Options:

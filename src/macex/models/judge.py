@@ -87,7 +87,8 @@ class Judge:
         full = self.space.columns(codes, at)
         sound = np.flatnonzero(self.space.tellable(full))
         first = len(sound) if returned is None else int(np.searchsorted(sound, returned))
-        answers, done = self._confirmed(full[sound], at[sound], first)
+        hurry = self.asker.deadline is not None and not loose
+        answers, done = self._confirmed(full[sound], at[sound], first, hurry=hurry)
         verdict = self.goals.judge(answers, at[sound])
         reached, decision = np.zeros(len(at), bool), np.zeros(len(at), int)
         score, progress = np.zeros(len(at)), np.full(len(at), -np.inf)
@@ -97,15 +98,21 @@ class Judge:
         decision[sound] = answers.decision
         return Verdict(reached, score, progress), decision
 
-    def _confirmed(self, full: Array, at: Array, first: int) -> tuple[Answers, Array]:
-        """Answers for rows of which the model itself, as it is, is asked about the `first`."""
-        if len(full) <= FEW or not self.asker.takes_codes:
+    def _confirmed(
+        self, full: Array, at: Array, first: int, *, hurry: bool
+    ) -> tuple[Answers, Array]:
+        """Answers for rows of which the model itself, as it is, is asked about the `first`.
+
+        The others are asked about as far as time goes, if there is no time to lose.
+        """
+        if not hurry and (len(full) <= FEW or not self.asker.takes_codes):
             self.count(at)
             return self.asker.own(full, at, always=True)
         self.count(at[:first])
         self.count(at[first:])
         sure, sure_done = self.asker.own(full[:first], at[:first], always=True)
-        rest, rest_done = self.asker(full[first:], at[first:], always=True)
+        other = self.asker if self.asker.takes_codes else self.asker.own
+        rest, rest_done = other(full[first:], at[first:], always=not hurry)
         both = [np.concatenate(pair) for pair in zip(sure, rest, strict=True)]
         return Answers(*both), np.concatenate([sure_done, rest_done])
 

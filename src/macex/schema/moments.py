@@ -125,7 +125,7 @@ def seconds(ticks: Ticks, origin: int, unit: str) -> Floats:
 def apart(codes: Floats) -> Floats:
     """Codes that do not fall, each above the one before.
 
-    >>> np.diff(apart(np.array([1.0, 1.0, 1.0, 2.0]))).min() > 0
+    >>> bool(np.diff(apart(np.array([1.0, 1.0, 1.0, 2.0]))).min() > 0)
     True
     """
     codes = codes.copy()
