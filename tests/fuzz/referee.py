@@ -152,10 +152,14 @@ class Referee:
         yield from self.flips(place, one)
 
     def tries(self, query: Query) -> bool:
-        """Whether there is a row to try: a cell of trees may hold the row's own value alone."""
-        cells = self.case.options.get("candidates") == "thresholds"
-        demanding = self.call.options.get("robust") or self.call.options.get("also")
-        return not (cells or demanding) and query.tries(range(1, 2), whole=False) is not None
+        """Whether a search has a row to try: a cell of trees may hold the row's own value alone."""
+        options = self.case.options | self.call.options
+        cells = options.get("candidates") == "thresholds"
+        alone = not options.get("fallback", True)  # neighbors may offer nothing
+        demanding = options.get("robust") or options.get("also")
+        return (
+            not (cells or alone or demanding) and query.tries(range(1, 2), whole=False) is not None
+        )
 
     def flips(self, place: int, one: mx.Explanation) -> Iterator[Trial]:
         """A reason that flips the decision does so alone."""

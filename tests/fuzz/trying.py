@@ -62,14 +62,12 @@ class Query:
         """A row, or the query's own, with other values in one field."""
         row = self.own if row is None else row
         rows = row.iloc[np.zeros(len(values), int)].reset_index(drop=True)
-        if one.kind == "one-hot":
-            cells = {
-                column: pd.Series([column == f"{one.name}_{value}" for value in values])
-                for column in one.columns
-            }
+        if one.kind in ("number", "datetime"):
+            cells = pd.DataFrame({one.name: pd.Series(values, dtype=object)})
         else:
-            cells = {one.name: pd.Series(values, dtype=object)}
-        made = {name: series.astype(rows[name].dtype) for name, series in cells.items()}
+            pool, known = self.table.pool([one], whole=False)
+            cells = pool.iloc[[known.index((value,)) for value in values]]
+        made = {name: cells[name].astype(rows[name].dtype).array for name in one.columns}
         return self.following(rows.assign(**made))
 
     def lawful(self, rows: pd.DataFrame) -> np.ndarray:
