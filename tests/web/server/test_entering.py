@@ -64,6 +64,7 @@ def test_a_form_without_the_token_is_refused(browser, locked):
         page.get_by_label("Key").fill(KEY)
         page.get_by_role("button", name="Sign in").click()
         page.goto(f"{locked}/projects/loans/cohort", timeout=60_000)
+        page.locator(".mx-work [name=csrf]").first.wait_for(state="attached")  # it may be loading
         page.evaluate("document.querySelector('.mx-work [name=csrf]').remove()")
         page.get_by_role("button", name="Explain").click()
         expect(page.locator("h1")).to_have_text("This is not allowed")
