@@ -40,6 +40,8 @@ def test_bias_is_printed_written_and_json(macex, tmp_path):
     assert (code, err) == (0, "")
     assert "Changing age alone changes" in out
     assert (tmp_path / "bias.csv").read_text().startswith("what,column")
+    code, out, _ = macex(f"bias {LINE} --protected age --bands age=30,50 --max-values 3 --quiet")
+    assert (code, out) == (0, "")
     code, out, _ = macex(f"bias {LINE} --protected job --explained 20 --json")
     assert json.loads(out)["reading"][0].startswith("Changing job alone")
 
@@ -47,6 +49,7 @@ def test_bias_is_printed_written_and_json(macex, tmp_path):
 def test_wrong_use_is_told_in_one_line(macex):
     for line, said in (
         (f"bias {LINE} --protected gendr", "there is no column 'gendr'"),
+        (f"bias {LINE} --protected age --bands age=old", "give a column and its edges"),
         (f"plan {LINE} --actions 0", "actions must be a whole number"),
         (f"plan {LINE} --by jb", "did you mean 'job'"),
         (f"plan {LINE} --out plan.pdf", ".csv or .html"),

@@ -85,10 +85,33 @@ def test_a_plan_for_ten_thousand_groups_costs_no_more_calls_than_for_sixty():
     assert plan.flipped == sum(part.flipped for part in plan.groups.values())
 
 
+def test_several_columns_make_a_group_of_each_combination():
+    frame = town(300)
+    groups = grouped(frame, ["gender", "job"])
+    for (gender, job), part in frame.groupby(["gender", "job"]):
+        assert groups[f"{gender}, {job}"].tolist() == part.index.tolist()
+    assert list(groups) == list(grouped(frame, ("gender", "job")))
+    labels = list(zip(frame["gender"], frame["job"], strict=True))
+    assert {name: p.tolist() for name, p in grouped(frame, labels).items()} == {
+        name: p.tolist() for name, p in groups.items()
+    }
+
+
+def test_bands_cut_numbers_where_the_caller_says():
+    frame = town(300)
+    rows = mx.Schema.infer(frame).read(frame)
+    groups = groups_of(rows, ["gender", "age"], {"age": [60, 25]})
+    old = (frame["gender"] == "male") & (frame["age"] > 60)
+    assert groups["male, over 60"].tolist() == np.flatnonzero(old).tolist()
+    young = (frame["gender"] == "female") & (frame["age"] <= 25)
+    assert groups["female, up to 25"].tolist() == np.flatnonzero(young).tolist()
+    assert sum(map(len, groups.values())) == 300
+
+
 @pytest.mark.parametrize(
     ("by", "said"),
     [
-        (["gender", "job"], "for several columns join their values"),
+        (["gender", "jbo"], "did you mean 'job'"),
         (town(20)[["gender", "job"]], "not a table"),
         (5, "a label for each of the 20 rows, not 5"),
         (["a"] * 19, "not 19 labels"),

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from macex.cli import options
-from macex.cli.populations import Files, Showing, asked, records
+from macex.cli.populations import Files, Showing, asked, bands_typed, records
 
 
 def bias(
@@ -23,6 +23,13 @@ def bias(
     want: options.Want = None,
     constraints: options.Rules = None,
     explained: Annotated[int, typer.Option(help="At most so many rows are explained.")] = 1000,
+    bands: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=EDGES", help="Cut numbers, as in age=25,60; repeatable."),
+    ] = None,
+    max_values: Annotated[
+        int | None, typer.Option(help="At most so many values of a column are tried in a row.")
+    ] = None,
     schema: options.SchemaFile = None,
     classes: options.Classes = None,
     out: options.Sheet = None,
@@ -44,6 +51,8 @@ def bias(
         want=crowd.want,
         constraints=crowd.constraints,
         explained=explained,
+        bands=bands_typed(bands),
+        max_values=max_values,
     )
     numbers = records(found.to_frame())
     show(found, {"rows": found.rows, "reading": found.reading(), "numbers": numbers})

@@ -96,6 +96,22 @@ def asked(files: Files) -> Asked:
     return Asked(explainer, pd.concat(frames), want, rules)
 
 
+def bands_typed(given: Sequence[str] | None) -> dict[str, list[float]] | None:
+    """Edges of columns of numbers as they are typed.
+
+    >>> bands_typed(["age=25,60"])
+    {'age': [25.0, 60.0]}
+    """
+    found = {}
+    for one in given or ():
+        name, _, edges = one.partition("=")
+        try:
+            found[name] = [float(edge) for edge in edges.split(",")]
+        except ValueError:
+            raise OptionError(f"--bands {one}: give a column and its edges: age=25,60") from None
+    return found or None
+
+
 def records(frame: pd.DataFrame) -> Any:
     """The lines of a frame as JSON has them."""
     return json.loads(frame.to_json(orient="records"))

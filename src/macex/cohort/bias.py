@@ -17,33 +17,21 @@ import pandas as pd
 
 from macex.ask.constraints import Constraints
 from macex.cohort.bias_sheet import bias_sheet, reading
+from macex.cohort.effects import GroupFlips, PairFlips, Tried, effects_of
 from macex.cohort.estimates import Estimate, mean_of, share_of
 from macex.cohort.explaining import explained as explanations_of
-from macex.cohort.flipping import Flips, flips_of
-from macex.cohort.groups import column_groups
+from macex.cohort.groups import column_groups, read_bands
 from macex.cohort.population import Crowd, advising, crowd
 from macex.errors import GoalError, OptionError, closest, require_count
 from macex.render.names import Names
 from macex.render.sheets import Finding, Sheet
-from macex.schema import Array, special
+from macex.schema import Array
 
 if TYPE_CHECKING:
     from macex.engine.engine import Engine
     from macex.explanation import Action, Explanation
 
 TOP = 3  # of the actions of a row, how many count as the strongest
-
-
-@dataclass(frozen=True)
-class GroupFlips:
-    """Rows of one group with one decision: how many are decided otherwise by the column alone."""
-
-    column: str
-    group: str
-    before: Any
-    after: Any
-    toward: Any
-    share: Estimate
 
 
 @dataclass(frozen=True)
@@ -70,15 +58,23 @@ class Burden:
 class Bias(Finding):
     """What protected columns do; `reading()` says it in sentences.
 
-    `flips` are the shares of all rows by column, `by_group` the same by present value and decision,
-    `free` how often the columns are used when they may change, `burden` what groups must do when
-    they may not. `constant` are columns with one value in training: nothing can be said of them.
+    `flips` are the shares of all rows whose decision some other value of a column changes,
+    `by_group` the same by present value and decision. `effects` are the shares of decisions that
+    one other value changes, drawn as often as training has it, and can be compared between columns
+    of few and of many values; `pairs` are the same from group to group. `tried` says how many of
+    the values seen in training were tried; where they were not all, intervals reach as far as the
+    others could take them. `free` says how often the columns are used when they may change,
+    `burden` what groups must do when they may not. `constant` are columns with one value in
+    training: nothing can be said of them.
     """
 
     rows: int
     explained: int
     flips: tuple[tuple[str, Estimate], ...]
+    effects: tuple[tuple[str, Estimate], ...]
     by_group: tuple[GroupFlips, ...]
+    pairs: tuple[PairFlips, ...]
+    tried: tuple[Tried, ...]
     free: tuple[Presence, ...]
     burden: tuple[Burden, ...]
     constant: tuple[str, ...]
@@ -96,17 +92,19 @@ class Bias(Finding):
     def to_frame(self) -> pd.DataFrame:
         """One line per number: what it is of, its value, and its interval."""
         lines: list[tuple[Any, ...]] = [
-            ("flips", column, None, None, *share) for column, share in self.flips
+            ("flips", column, None, None, None, *share) for column, share in self.flips
         ]
-        lines += [("flips", g.column, g.group, g.before, *g.share) for g in self.by_group]
+        lines += [("flips", g.column, g.group, None, g.before, *g.share) for g in self.by_group]
+        lines += [("effect", column, None, None, None, *share) for column, share in self.effects]
+        lines += [("effect", p.column, p.group, p.other, p.before, *p.share) for p in self.pairs]
         for used in self.free:
-            lines.append(("changed when free", used.column, None, None, *used.changed))
-            lines.append(("strongest when free", used.column, None, None, *used.strongest))
+            lines.append(("changed when free", used.column, None, None, None, *used.changed))
+            lines.append(("strongest when free", used.column, None, None, None, *used.strongest))
         for b in self.burden:
-            lines.append(("without recourse", b.column, b.group, None, *b.without))
-            lines.append(("changes", b.column, b.group, None, *b.changes))
-            lines.append(("distance", b.column, b.group, None, *b.distance))
-        heads = ["what", "column", "group", "decided", "value", "low", "high", "rows"]
+            lines.append(("without recourse", b.column, b.group, None, None, *b.without))
+            lines.append(("changes", b.column, b.group, None, None, *b.changes))
+            lines.append(("distance", b.column, b.group, None, None, *b.distance))
+        heads = ["what", "column", "group", "as", "decided", "value", "low", "high", "rows"]
         return pd.DataFrame(lines, columns=heads)
 
 
@@ -119,10 +117,15 @@ def bias(
     want: Any = None,
     constraints: Any = None,
     explained: int = 1000,
+    bands: Any = None,
+    max_values: int | None = None,
 ) -> Bias:
     """What protected columns do to decisions; see `Explainer.bias`."""
     columns = _columns(engine, protected)
     require_count("explained", explained)
+    if max_values is not None:
+        require_count("max_values", max_values)
+    edges = read_bands(engine.schema, bands)
     if engine.classes is None:
         raise GoalError(
             "bias looks at decisions, and this model gives a score: name its classes with "
@@ -133,17 +136,23 @@ def bias(
     draw = np.random.default_rng(everyone.fitted.options.random_state)
     constant = tuple(c for c in columns if _constant(engine, c))
     varied = [column for column in columns if column not in constant]
-    flips = {column: flips_of(everyone, column) for column in varied} if len(everyone) else {}
+    done = [
+        effects_of(everyone, column, draw, edges=edges.get(column), most=max_values)
+        for column in varied * bool(len(everyone))
+    ]
     free, bound = _explanations(everyone.spaced(int(explained)), varied)
     return Bias(
         rows=len(everyone),
         explained=len(bound),
-        flips=tuple((column, share_of(f.flipped, draw)) for column, f in flips.items()),
-        by_group=tuple(
-            line for column, f in flips.items() for line in _by_group(everyone, column, f, draw)
-        ),
+        flips=tuple((one.tried.column, one.some) for one in done),
+        effects=tuple((one.tried.column, one.one) for one in done),
+        by_group=tuple(line for one in done for line in one.by_group),
+        pairs=tuple(line for one in done for line in one.pairs),
+        tried=tuple(one.tried for one in done),
         free=tuple(_presence(column, free, draw) for column in varied if len(free)),
-        burden=tuple(line for column in varied for line in _burden(column, bound, draw)),
+        burden=tuple(
+            line for column in varied for line in _burden(column, bound, edges.get(column), draw)
+        ),
         constant=constant,
         goal=_common_goal(everyone) if want is not None else "",
         names=everyone.fitted.options.names,
@@ -209,31 +218,6 @@ def _needy(found: list[Explanation]) -> list[Explanation]:
     return [item for item in found if not item.counterfactuals or item.counterfactuals[0].changes]
 
 
-def _by_group(
-    everyone: Crowd, column: str, flips: Flips, draw: np.random.Generator
-) -> list[GroupFlips]:
-    """A line for each group and decision, largest share first."""
-    known = everyone.rows.schema.columns[everyone.rows.schema.position(column)]
-    codes = everyone.rows.codes[:, everyone.rows.schema.position(column)]
-    classes = everyone.fitted.outlook.classes or ()
-    lines = []
-    for group, places in column_groups(known, codes).items():
-        for decision in np.unique(flips.before[places]):
-            mine = places[flips.before[places] == decision]
-            hit = mine[flips.flipped[mine]]
-            after = classes[_commonest(flips.after[hit])] if len(hit) else None
-            to = _commonest(flips.to[hit]) if len(hit) else None
-            toward = None if to is None or special(np.array([to]))[0] else known.value(float(to))
-            share = share_of(flips.flipped[mine], draw)
-            lines.append(GroupFlips(column, group, classes[decision], after, toward, share))
-    return sorted(lines, key=lambda line: -line.share.value)
-
-
-def _commonest(codes: Array) -> Any:
-    values, counts = np.unique(codes, return_counts=True)
-    return values[counts.argmax()]
-
-
 def _presence(column: str, free: list[Explanation], draw: np.random.Generator) -> Presence:
     found = [item for item in free if item.counterfactuals]
     changed = [any(c.column == column for c in item.counterfactuals[0].changes) for item in found]
@@ -251,14 +235,16 @@ def _moves(item: Explanation, action: Action, column: str) -> bool:
     return column in after and after[column] != item.source.cells()[column]
 
 
-def _burden(column: str, bound: list[Explanation], draw: np.random.Generator) -> list[Burden]:
+def _burden(
+    column: str, bound: list[Explanation], edges: Array | None, draw: np.random.Generator
+) -> list[Burden]:
     if not bound:
         return []
     schema = bound[0].source.rows.schema
     place = schema.position(column)
     codes = np.array([item.source.rows.codes[item.source.query, place] for item in bound])
     lines = []
-    for group, places in column_groups(schema.columns[place], codes).items():
+    for group, places in column_groups(schema.columns[place], codes, edges).items():
         mine = [bound[at] for at in places]
         best = [item.counterfactuals[0] for item in mine if item.counterfactuals]
         lines.append(

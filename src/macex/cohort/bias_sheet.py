@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from macex.cohort.estimates import Estimate
 
 FEW = 30  # rows below which a group is too small to be read
+PAIRS = 12  # of pairs of groups, how many are shown
 
 
 def reading(found: Bias) -> list[str]:
@@ -24,10 +25,17 @@ def reading(found: Bias) -> list[str]:
         for column in found.constant
     ]
     for column, share in found.flips:
+        tried = next(one for one in found.tried if one.column == column)
+        least = "at least " * (tried.values < tried.seen)
         said.append(
-            f"Changing {speech.name(column)} alone changes {percent(share.value)} of "
+            f"Changing {speech.name(column)} alone changes {least}{percent(share.value)} of "
             f"{several(share.rows, 'decision')}{_interval(share)}."
         )
+        if least:
+            said.append(
+                f"Only {tried.values} of its {tried.seen} values were tried: the interval reaches "
+                "as far as the others could take it."
+            )
         said += _direction(found, column, speech)
     for used in found.free:
         name = _capital(speech.name(used.column))
@@ -52,7 +60,7 @@ def _direction(found: Bias, column: str, speech: Speech) -> list[str]:
     name = speech.name(column)
     toward = ""
     if top.toward is not None:
-        toward = f", most of them with {name} {speech.value(column, top.toward)}"
+        toward = f", most often with {name} {speech.value(column, top.toward)}"
     said = (
         f"Of {top.share.rows} rows with {name} {top.group} that are decided "
         f"{speech.plain(top.before)}, {percent(top.share.value)} would be decided "
@@ -109,18 +117,29 @@ def bias_sheet(found: Bias) -> Sheet:
     if columns:
         does = f"{speech.listed(columns)} {'do' if len(columns) > 1 else 'does'}"
         title = f"What {does} to {several(found.rows, 'decision')}"
-    grids = [_flips(found, speech), _by_group(found, speech), _free(found, speech)]
-    grids.append(_burdens(found, speech))
+    grids = [_flips(found, speech), _by_group(found, speech), _pairs(found, speech)]
+    grids += [_free(found, speech), _burdens(found, speech)]
     return Sheet(title, (), tuple(grid for grid in grids if grid.lines), tuple(reading(found)))
 
 
 def _flips(found: Bias, speech: Speech) -> Grid:
+    lines = zip(found.flips, found.effects, found.tried, strict=True)
     return Grid(
         "Decisions that one column alone changes",
-        ("column", "share of all rows"),
-        tuple((speech.name(column), share.percent()) for column, share in found.flips),
+        ("column", "by some value", "by one value", "values tried"),
+        tuple(
+            (
+                speech.name(column),
+                share.percent(),
+                effect.percent(),
+                f"{tried.values} of {tried.seen}" if tried.values < tried.seen else f"{tried.seen}",
+            )
+            for (column, share), (_, effect), tried in lines
+        ),
         tuple(share.value for _, share in found.flips),
-        "In brackets the 95 % bootstrap interval. Constraints do not apply here.",
+        "By some value: some other value seen in training changes the decision; the more values, "
+        "the larger. By one value: one other value, drawn as often as in training, changes it; "
+        "columns compare. In brackets the 95 % bootstrap interval. Constraints do not apply here.",
     )
 
 
@@ -140,6 +159,29 @@ def _by_group(found: Bias, speech: Speech) -> Grid:
             for g in lines
         ),
         tuple(g.share.value for g in lines),
+    )
+
+
+def _pairs(found: Bias, speech: Speech) -> Grid:
+    """The pairs of groups with the largest shares, of those that can be read."""
+    lines = [p for p in found.pairs if p.share.value > 0 and p.share.rows >= FEW]
+    lines = sorted(lines, key=lambda p: -p.share.value)[:PAIRS]
+    return Grid(
+        "From group to group",
+        ("group", "as", "share that flips", "rows", "decided"),
+        tuple(
+            (
+                f"{speech.name(p.column)} {p.group}",
+                p.other,
+                p.share.percent(),
+                str(p.share.rows),
+                speech.plain(p.before),
+            )
+            for p in lines
+        ),
+        tuple(p.share.value for p in lines),
+        f"The {PAIRS} largest, of groups of at least {FEW} rows. Several values count as the share "
+        "of them that changes the decision.",
     )
 
 

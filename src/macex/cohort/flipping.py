@@ -1,63 +1,138 @@
-"""What becomes of decisions when one column alone is different."""
+"""What becomes of decisions when one column alone is different.
+
+Every row gets every other value of the column seen in training, all else kept, and the model is
+asked. The table of rows by values is scored in batches; what is kept of it are counts.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from macex.ask.constraints import Constraints
 from macex.cohort.population import Crowd, Population, slabs
-from macex.schema import Array
-from macex.stages.candidates import Domain, offer
+from macex.schema import Array, special
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from macex.schema import Column
 
-VALUES = Domain(categories=256, quantiles=64, rows=256)
+MOST_PAIRS = 20_000_000  # rows times values that are tried unless the caller says how many values
 
 
-class Flips(NamedTuple):
-    """The decision of every row as it is, and another one that the column alone leads to."""
+@dataclass(frozen=True)
+class Flips:
+    """What other values of one column do to the decisions of some rows.
+
+    `values` are the codes that were tried. For every row and group of values, `others` counts the
+    other values seen in training, `tried` those that were tried and `flips` those that change the
+    decision. `drawn` is the share of other values that change it, each weighted by how often
+    training has it, and `open` the weight of those that were not tried. `toward` counts, for each
+    group of rows and decision, the flips by value, `after` the same by new decision.
+    """
 
     before: Array  # (Q,) position of the class
-    after: Array  # (Q,) the same where no value of the column changes it
-    to: Array  # (Q,) the code of the value that does, the row's own where none does
+    values: Array  # (V,) codes
+    others: Array  # (Q, T)
+    tried: Array  # (Q, T)
+    flips: Array  # (Q, T)
+    drawn: Array  # (Q,)
+    open: Array  # (Q,)
+    toward: Array  # (G, K, V)
+    after: Array  # (G, K, K)
 
     @property
     def flipped(self) -> Array:
-        """The rows whose decision changes, (Q,) bool."""
-        changed: Array = self.after != self.before
-        return changed
+        """The rows whose decision some value changes, (Q,) bool."""
+        some: Array = self.flips.sum(axis=1) > 0
+        return some
+
+    @property
+    def settled(self) -> Array:
+        """The rows of which it is known whether some value changes their decision, (Q,) bool."""
+        known: Array = self.flipped | (self.tried == self.others).all(axis=1)
+        return known
 
 
-def flips_of(everyone: Crowd, column: str) -> Flips:
-    """Set a column to each other value seen in training, all else kept, and ask the model."""
+def flips_of(
+    everyone: Crowd, column: str, group: Array, part: Array, most: int | None = None
+) -> Flips:
+    """Set a column to other values seen in training, all else kept, and ask the model.
+
+    `group` (Q,) is each row's group, `part` (S,) that of each seen value. At most `most` values
+    are tried; by default all, unless rows times values are more than `MOST_PAIRS`.
+    """
     alone = everyone.under(lambda given: Constraints(only=(column,), derived=given.derived))
     place = everyone.rows.schema.position(column)
-    before = np.zeros(len(everyone), int)
-    after, to = before.copy(), everyone.rows.codes[:, place].copy()
-    values = len(everyone.rows.schema.columns[place].seen)
-    for places, part in alone.blocks(min(values, 256)):
-        before[places] = after[places] = part.own.decision
-        for at, decision, code in _decided(part, place):
-            changed = decision != part.own.decision[at]
-            first = np.unique(at[changed], return_index=True)[1]
-            who = places[at[changed][first]]
-            fresh = after[who] == before[who]
-            after[who[fresh]] = decision[changed][first][fresh]
-            to[who[fresh]] = code[changed][first][fresh]
-    return Flips(before, after, to)
+    known, rows = everyone.rows.schema.columns[place], len(everyone)
+    kept = kept_values(known, MOST_PAIRS // max(1, rows) if most is None else most)
+    codes, weight = known.seen[kept], known.counts[kept].astype(float)
+    others, heavy = _others(known, everyone.rows.codes[:, place], part)
+    classes, groups = len(everyone.fitted.outlook.classes or ()), int(group.max(initial=-1)) + 1
+    found = Flips(
+        before=np.zeros(rows, int),
+        values=codes,
+        others=others,
+        tried=np.zeros(others.shape, np.int32),
+        flips=np.zeros(others.shape, np.int32),
+        drawn=np.zeros(rows),
+        open=heavy.copy(),
+        toward=np.zeros((groups, classes, len(codes)), np.int32),
+        after=np.zeros((groups, classes, classes), np.int64),
+    )
+    for places, some in alone.blocks(1):
+        found.before[places] = some.own.decision
+        for at, value, decision in _decided(some, place, codes):
+            who, own = places[at], some.own.decision[at]
+            np.add.at(found.tried, (who, part[kept][value]), 1)
+            np.subtract.at(found.open, who, weight[value])
+            hit = np.flatnonzero(decision != own)
+            own, chosen = own[hit], value[hit]
+            np.add.at(found.flips, (who[hit], part[kept][chosen]), 1)
+            np.add.at(found.drawn, who[hit], weight[chosen])
+            np.add.at(found.toward, (group[who[hit]], own, chosen), 1)
+            np.add.at(found.after, (group[who[hit]], own, decision[hit]), 1)
+    found.drawn[:] /= np.maximum(heavy, 1.0)
+    found.open[:] /= np.maximum(heavy, 1.0)
+    return found
 
 
-def _decided(part: Population, place: int) -> Iterator[tuple[Array, Array, Array]]:
-    """Rows, decisions and values for every row and every other value, a model call at a time."""
+def _others(column: Column, own: Array, part: Array) -> tuple[Array, Array]:
+    """For every row how many other values each group has, (Q, T), and their weight, (Q,)."""
+    sizes = np.bincount(part, minlength=1)
+    others = np.repeat(sizes[None].astype(np.int32), len(own), axis=0)
+    heavy = np.full(len(own), float(column.counts.sum()))
+    place = np.minimum(np.searchsorted(column.seen, own), len(column.seen) - 1)
+    has = np.flatnonzero(column.seen[place] == own)
+    others[has, part[place[has]]] -= 1
+    heavy[has] -= column.counts[place[has]]
+    return others, heavy
+
+
+def kept_values(column: Column, most: int) -> Array:
+    """Positions of at most so many seen values: frequent categories, numbers evenly spread."""
+    count = len(column.seen)
+    if count <= max(1, most):
+        return np.arange(count)
+    if column.kind == "categorical":
+        return np.sort(np.lexsort((column.seen, -column.counts))[: max(1, most)])
+    return np.unique(np.linspace(0, count - 1, max(1, most)).astype(int))
+
+
+def _decided(part: Population, place: int, codes: Array) -> Iterator[tuple[Array, Array, Array]]:
+    """Rows, positions of values, and decisions, for every row and other value, call by call."""
     space = part.space
-    candidates = offer(VALUES, space, None)
-    codes, at, _ = candidates.rows(space.queries, candidates.real)
-    for turn in slabs(len(at)):
-        full = space.columns(codes[turn], at[turn])
+    unit = next(at for at, unit in enumerate(space.units) if unit.members == (place,))
+    for turn in slabs(len(part) * len(codes)):
+        at, value = np.divmod(turn, max(1, len(codes)))
+        other = (codes[value] != space.queries[at, unit]) & ~special(codes[value])
+        at, value = at[other], value[other]
+        rows = space.queries[at]
+        rows[:, unit] = codes[value]
+        full = space.columns(rows, at)
         sound = space.tellable(full)
-        answers, _ = part.judge.asker(full[sound], at[turn][sound])
-        yield at[turn][sound], answers.decision, full[sound, place]
+        answers, _ = part.judge.asker(full[sound], at[sound])
+        yield at[sound], value[sound], answers.decision

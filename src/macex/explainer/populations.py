@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -80,6 +80,8 @@ class Populations:
         want: Any = None,
         constraints: Any = None,
         explained: int = 1000,
+        bands: Mapping[str, Sequence[float]] | None = None,
+        max_values: int | None = None,
     ) -> Bias:
         """What protected columns do to decisions, to answers, and to what groups must change.
 
@@ -91,6 +93,11 @@ class Populations:
         constraints : what else may not change, for the burden of groups.
         explained : at most so many rows, evenly spaced, are explained; decisions are flipped for
             all of them.
+        bands : where columns of numbers are cut into groups, e.g. `{"age": [25, 60]}`; at the
+            quartiles of training if not said.
+        max_values : at most so many values of each column are tried in every row. By default all
+            that training shows, unless rows times values are more than twenty million. Where not
+            all were tried, the finding says so and its shares are lower bounds.
         """
         return bias(
             self.engine,
@@ -99,6 +106,8 @@ class Populations:
             want=want,
             constraints=constraints,
             explained=explained,
+            bands=bands,
+            max_values=max_values,
         )
 
     def recourse(
