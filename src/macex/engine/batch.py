@@ -74,6 +74,7 @@ class BatchOf(Generic[RowsT, ConstraintsT]):
             goals=[self.goals[place] for place in places],
             constraints=[self.constraints[place] for place in places],
             places=places if self.places is None else self.places[places],
+            spent=self.spent if isinstance(self.spent, int) else self.spent[places],
         )
 
 

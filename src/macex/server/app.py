@@ -51,7 +51,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     server: Server = app.state.server
     threads = to_thread.current_default_thread_limiter()
     threads.total_tokens = max(threads.total_tokens, server.settings.requests_at_once)
-    server.runner.start()
+    server.start()
     try:
         yield
     finally:

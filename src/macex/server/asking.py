@@ -45,7 +45,7 @@ class Options:
 
 
 CHOSEN = ("method", "prefer")
-OWN_ROWS = 50_000  # more than a search takes of its own accord
+OWN_ROWS = 100_000  # more than a search, and finding out why it failed, take of their own accord
 
 
 def bounded_rows(asked: int | None, most: int) -> int | None:

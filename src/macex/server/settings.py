@@ -81,6 +81,9 @@ class Settings(BaseSettings):
     share: bool = Field(default=True, description="Answer requests that wait together in one call.")
     share_ms: Annotated[float, Field(ge=0)] = 2
     job_chunk: AtLeastOne = 128
+    job_threads: AtLeastOne = Field(
+        default=4, description="Projects whose jobs are worked on at the same time."
+    )
     audit: bool = Field(default=True, description="Record every explanation in the database.")
     log_values: bool = Field(default=False, description="Let log lines hold personal values.")
 

@@ -23,6 +23,7 @@ from macex.server.storage.jobs import Jobs
 from macex.server.storage.keys import Keys
 from macex.server.storage.sessions import StoredSessions
 from macex.server.storage.views import Views
+from macex.server.storage.watching import Watch
 from macex.server.workers.pool import Workers
 from macex.server.workers.process import Limits
 
@@ -46,6 +47,7 @@ class Server:
     sharing: Sharing
     workers: Workers
     metrics: Metrics
+    watch: Watch
 
     def remove_project(self, name: str) -> None:
         """Forget a project with its files, jobs and views; the audit of it stays."""
@@ -56,12 +58,18 @@ class Server:
             self.jobs.remove(identity)
         self.views.remove_all(project)
 
+    def start(self) -> None:
+        """Begin what goes on beside requests."""
+        self.runner.start()
+        self.watch.start()
+
     def close(self) -> None:
         """End what is running, within seconds; jobs go on at the next start."""
         self.runner.stop(0)  # what fails from here on fails because the server ends
         self.workers.close()
         self.runner.stop(STOP_S)
         self.sharing.close()
+        self.watch.stop()
         self.engine.dispose()
 
 
@@ -92,10 +100,11 @@ def server_for(settings: Settings) -> Server:
         answers=Answers(engine),
         opening=Opening(),
         jobs=jobs,
-        runner=Runner(jobs, projects.__getitem__, metrics.job_rows),
+        runner=Runner(jobs, projects.__getitem__, metrics.job_rows, threads=settings.job_threads),
         sharing=Sharing(settings.share_ms / 1000, together=settings.share, report=metrics.shared),
         workers=workers,
         metrics=metrics,
+        watch=Watch(engine),
     )
 
 

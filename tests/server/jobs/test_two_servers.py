@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections import Counter
 from contextlib import ExitStack
 
 import httpx
 import pytest
 
+from macex.server.storage.audit import records
 from macex.server.storage.database import open_database
 from macex.server.storage.jobs import Jobs
 from server.jobs.test_restart import process, result
@@ -32,11 +34,12 @@ def test_a_claimed_job_is_nobody_elses(jobs):
     for one in jobs.all():
         jobs.remove(one.id)
     first, second = added(jobs), added(jobs)
-    with jobs.claimed() as mine, jobs.claimed() as yours, jobs.claimed() as nobodys:
+    claims = [jobs.claimed("loans") for _ in range(3)]
+    with claims[0] as mine, claims[1] as yours, claims[2] as nobodys:
         assert {mine, yours} == {first.id, second.id}
         assert nobodys is None
         assert jobs.end(first.id, "cancelled")  # which waits for no chunk
-    with jobs.claimed() as left:
+    with jobs.claimed("loans") as left:
         assert left == second.id
     jobs.remove(first.id)
     jobs.remove(second.id)
@@ -77,6 +80,8 @@ def test_a_hundred_jobs_and_one_of_two_servers_killed(postgres, loan_project, tm
             assert [line["id"] for line in lines] == PLACES
             job = httpx.get(f"{second}/jobs/{identity}", timeout=60).json()
             assert (job["status"], job["done"]) == ("done", len(PLACES))
+        kept = Counter(one["by"]["job"] for one in records(open_database(postgres)))
+        assert kept == dict.fromkeys(made, len(PLACES))
 
 
 def submitted(urls, count):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import text
@@ -12,10 +13,11 @@ from sqlalchemy import text
 import macex as mx
 from macex.errors import OptionError
 from macex.server.projects.parts import Parts, read_parts
-from macex.server.storage.audit import records, stored_audit
+from macex.server.storage.audit import COMMON, StoredAudit, held, records, stored_audit
 from macex.server.storage.database import open_database
 from macex.server.storage.jobs import Jobs
 from macex.server.storage.keys import Keys
+from macex.server.storage.tables import now
 from macex.server.storage.views import Views
 
 
@@ -109,7 +111,8 @@ def test_a_job_ends_once(engine):
     assert not jobs.end(one.id, "done")
     assert not jobs.begin(one.id, "print")
     assert jobs.get(one.id).status == "cancelled"
-    with jobs.claimed() as identity:
+    assert jobs.waiting() == []
+    with jobs.claimed(one.project) as identity:
         assert identity is None
 
 
@@ -122,7 +125,7 @@ def test_jobs_wait_in_the_order_in_which_they_came(engine):
     jobs.end(made[1], "done")
     jobs.begin(made[0], "print")
     for expected in (made[0], made[2]):
-        with jobs.claimed() as identity:
+        with jobs.claimed("loans") as identity:
             assert identity == expected
         jobs.end(expected, "done")
 
@@ -198,3 +201,30 @@ def test_a_database_of_an_earlier_version_gets_the_columns_that_came_later(tmp_p
     again = open_database(url)
     assert Keys(again).find(made).projects is None
     assert Jobs(again).all() == []
+
+
+def audited(engine):
+    """The records of one row, as they are stored."""
+    record = dict.fromkeys(COMMON) | {"row": 0, "id": "r", "time": now(), "status": "found"}
+    with held() as gathered:
+        StoredAudit("", engine=engine, project="loans").write([record])
+    assert list(records(engine)) == []
+    return gathered
+
+
+def test_records_are_stored_with_their_part_and_once(engine):
+    """A server that is killed before, or after, the part is stored leaves nothing twice."""
+    jobs = Jobs(engine)
+    one = job(jobs)
+    again = [replace(lines, lines=[{**lines.lines[0], "id": "s"}]) for lines in audited(engine)]
+    jobs.add_part(one.id, 0, b"x", {"found": 1}, audited(engine))
+    jobs.add_part(one.id, 0, b"x", {"found": 1}, again)
+    assert [record["id"] for record in records(engine)] == ["r"]
+
+
+def test_records_of_a_part_that_was_not_stored_are_not_stored_either(engine):
+    jobs = Jobs(engine)
+    one = job(jobs)
+    jobs.remove(one.id)
+    jobs.add_part(one.id, 0, b"x", {"found": 1}, audited(engine))
+    assert list(records(engine)) == []

@@ -26,9 +26,15 @@ async def health(server: Running) -> Health:
 
 @router.get("/ready")
 async def ready(server: Running) -> Readiness:
-    """Whether the server takes questions: not any more when it is ending. Needs no key."""
+    """Whether the server takes questions: not when it is ending, nor without its database.
+
+    Needs no key.
+    """
     if server.workers.closing:
         raise ProblemError(503, "the server is ending")
+    if server.watch.fault:
+        said = "the database does not answer"
+        raise ProblemError(503, said, headers={"Retry-After": "2"}, code="database")
     return Readiness(ready=True)
 
 

@@ -22,6 +22,8 @@ from macex.server.storage import tables
 
 ASKED_BY: ContextVar[Sequence[Mapping[str, Any]]] = ContextVar("asked by", default=())
 """Who asked, for each row of the call that is being answered, in order."""
+HELD: ContextVar[list[AuditLines] | None] = ContextVar("held", default=None)
+"""Where records are gathered that are stored later, together with something else."""
 COMMON = ("files", "fingerprint", "columns", "library", "classes", "options", "versions")
 
 
@@ -33,38 +35,68 @@ class StoredAudit(Audit):
     project: str = ""
 
     def write(self, records: Sequence[dict[str, Any]]) -> None:
-        """Add records, all or none."""
+        """Add records, all or none: to the database, or to what `held` gathers."""
         if self.engine is None or not records:
             return
-        records = _signed(records)
-        common = _dumps({part: records[0][part] for part in COMMON})
-        digest = sha256(common.encode()).hexdigest()
-        lines = [
-            {
-                "id": record["id"],
-                "time": record["time"],
-                "project": self.project,
-                "status": record["status"],
-                "common": digest,
-                "body": _dumps({k: v for k, v in record.items() if k not in COMMON}),
-            }
-            for record in records
-        ]
-        self._keep_common(digest, common)
-        with self.engine.begin() as connection:
-            connection.execute(insert(tables.audit), lines)
-
-    def _keep_common(self, digest: str, body: str) -> None:
-        if self.engine is None:
+        written = audit_lines(self.project, _signed(records))
+        gathered = HELD.get()
+        if gathered is not None:
+            gathered.append(written)
             return
-        known = select(tables.audit_common.c.sha256).where(tables.audit_common.c.sha256 == digest)
-        try:
-            with self.engine.begin() as connection:
-                if connection.execute(known).first() is None:
-                    line = {"sha256": digest, "body": body}
-                    connection.execute(insert(tables.audit_common), line)
-        except IntegrityError:
-            return  # another process was quicker
+        keep_common(self.engine, written)
+        with self.engine.begin() as connection:
+            connection.execute(insert(tables.audit), list(written.lines))
+
+
+@dataclass(frozen=True)
+class AuditLines:
+    """Records as the tables have them: what they have in common, and a line each."""
+
+    digest: str
+    common: str
+    lines: Sequence[dict[str, Any]]
+
+
+def audit_lines(project: str, records: Sequence[dict[str, Any]]) -> AuditLines:
+    """Records of one project, ready to be stored."""
+    common = _dumps({part: records[0][part] for part in COMMON})
+    digest = sha256(common.encode()).hexdigest()
+    lines = [
+        {
+            "id": record["id"],
+            "time": record["time"],
+            "project": project,
+            "status": record["status"],
+            "common": digest,
+            "body": _dumps({k: v for k, v in record.items() if k not in COMMON}),
+        }
+        for record in records
+    ]
+    return AuditLines(digest, common, lines)
+
+
+def keep_common(engine: Engine, written: AuditLines) -> None:
+    """Store what records have in common, unless it is there."""
+    known = tables.audit_common.c.sha256 == written.digest
+    try:
+        with engine.begin() as connection:
+            if connection.execute(select(tables.audit_common.c.sha256).where(known)).first():
+                return
+            line = {"sha256": written.digest, "body": written.common}
+            connection.execute(insert(tables.audit_common), line)
+    except IntegrityError:
+        return  # another process was quicker
+
+
+@contextmanager
+def held() -> Iterator[list[AuditLines]]:
+    """Gather the records that are written meanwhile, for whoever stores them with the answers."""
+    gathered: list[AuditLines] = []
+    token = HELD.set(gathered)
+    try:
+        yield gathered
+    finally:
+        HELD.reset(token)
 
 
 def stored_audit(engine: Engine, project: str, parts: Parts) -> StoredAudit:

@@ -13,6 +13,8 @@ from macex.errors import OptionError
 from macex.server.storage.tables import metadata
 
 BUSY_S = 30
+CONNECTIONS = 20  # kept; each job that runs holds one
+WAIT_S = 10  # for a connection
 
 
 def open_database(url: str) -> Engine:
@@ -25,7 +27,9 @@ def open_database(url: str) -> Engine:
         if made.get_backend_name() == "sqlite":
             engine = _sqlite(url, made.database)
         else:
-            engine = create_engine(url, pool_pre_ping=True)
+            engine = create_engine(
+                url, pool_pre_ping=True, pool_size=CONNECTIONS, pool_timeout=WAIT_S
+            )
         metadata.create_all(engine)
         _add_columns(engine)
     except ModuleNotFoundError as error:

@@ -19,6 +19,7 @@ from sqlalchemy import ColumnElement, Engine, and_, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from macex.server.storage import tables
+from macex.server.storage.audit import AuditLines, keep_common
 from macex.server.storage.tables import now
 
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -124,17 +125,27 @@ class Jobs:
             counted = connection.execute(chosen.where(_chosen(project, key, projects)))
             return int(counted.scalar_one())
 
+    def waiting(self) -> list[str]:
+        """The projects with jobs that wait or run, the one with the oldest job first."""
+        oldest = func.min(tables.jobs.c.created)
+        found = select(tables.jobs.c.project).where(tables.jobs.c.status.in_(OPEN))
+        with self._engine.connect() as connection:
+            return list(
+                connection.execute(found.group_by(tables.jobs.c.project).order_by(oldest)).scalars()
+            )
+
     @contextmanager
-    def claimed(self) -> Iterator[str | None]:
-        """The oldest job that nobody works on, for nobody else until the block ends; None if none.
+    def claimed(self, project: str) -> Iterator[str | None]:
+        """A project's oldest job that nobody works on, for nobody else until the block ends.
 
         The claim is a lock on a row, which PostgreSQL drops with the connection: a job of a server
-        that was killed is free at once. SQLite has no such locks, and one server.
+        that was killed is free at once. SQLite has no such locks, and one server, which works on
+        one job of a project at a time.
         """
         found = (
             select(tables.jobs.c.id)
             .join(tables.claims, tables.claims.c.job == tables.jobs.c.id)
-            .where(tables.jobs.c.status.in_(OPEN))
+            .where(tables.jobs.c.status.in_(OPEN), tables.jobs.c.project == project)
             .order_by(tables.jobs.c.created, tables.jobs.c.id)
             .limit(1)
             .with_for_update(of=tables.claims, skip_locked=True)
@@ -196,17 +207,29 @@ class Jobs:
             return set(connection.execute(found).scalars())
 
     def add_part(
-        self, identity: str, number: int, content: bytes, statuses: Mapping[str, int]
+        self,
+        identity: str,
+        number: int,
+        content: bytes,
+        statuses: Mapping[str, int],
+        records: Sequence[AuditLines] = (),
     ) -> None:
-        """Store a part and count it, once; a job that was removed meanwhile has no parts."""
+        """Store a part with the audit records of its rows, and count it, all of it once.
+
+        A job that was removed meanwhile has no parts.
+        """
         rows = sum(statuses.values())
         line = {"job": identity, "number": number, "rows": rows}
         line |= {"statuses": json.dumps(statuses), "content": zlib.compress(content)}
         mine = update(tables.jobs).where(tables.jobs.c.id == identity)
+        for one in records:
+            keep_common(self._engine, one)
         try:
             with self._engine.begin() as connection:
                 connection.execute(insert(tables.parts), line)
                 connection.execute(mine.values(done=tables.jobs.c.done + rows))
+                for one in records:
+                    connection.execute(insert(tables.audit), list(one.lines))
         except IntegrityError:
             return  # the job is gone, or the part is there
 
