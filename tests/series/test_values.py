@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from jsonschema import Draft202012Validator
 
 import macex as mx
+from macex.render.speech import Speech
+from macex.render.stretches import stretch_clause
 from macex.series.json import schema
-from macex.series.words import change_text
 from series.machines import Machine, explainer, made_cases
 
 QUERIES = made_cases(3, seed=1)
@@ -32,14 +35,13 @@ def test_an_answer_is_a_sentence():
 def test_a_short_or_blended_stretch_is_said_as_such():
     (change,) = FOUND[0].counterfactuals[0].changes
     short = replace(change, start=7, stop=8, blend=0.25, label=None)
-    assert change_text(short) == (
+    assert stretch_clause(short, Speech()) == (
         f"sensor 2 at 7 were 25 % of the way to what it is in case {change.case}"
     )
 
 
 def test_text_lists_channels_and_reasons():
-    assert "1. 1 channel: bump" in repr(FOUND[0])
-    assert "sensor 2 0–39 from case" in repr(FOUND[0])
+    assert "\n      sensor 2 time 0 to 39, as in case" in repr(FOUND[0])
     assert "no change needed" in repr(FOUND[1])
     assert repr(FOUND).startswith("3 explanations: 3 found")
     assert "no answer" in repr(NONE[0])
@@ -102,9 +104,9 @@ def test_html_escapes_names_and_draws():
     machine = Machine()
     found = mx.SeriesExplainer(machine, made_cases(), channels=names[1:3] + names[:1] + names[3:])
     page = found.explain(QUERIES[:2], want="bump")._repr_html_()
-    assert "&lt;b&gt;" in page
-    assert "<svg" in page
-    assert "<b>" not in page.replace("<b>calm</b>", "").replace("<b>bump</b>", "")
+    assert "<b>&lt;b&gt;</b>" in page
+    assert "<polyline" in page
+    assert "<b><b>" not in page
 
 
 def test_a_slice_is_a_batch():
@@ -124,3 +126,69 @@ def test_a_drawing_has_a_panel_for_each_change():
     with pytest.raises(mx.OptionError, match="counterfactuals 1 to 1"):
         FOUND[0].plot(rank=2)
     plt.close("all")
+
+
+def test_a_frame_has_a_line_for_each_counterfactual_and_a_column_for_each_channel():
+    frame = FOUND.to_frame()
+    assert list(frame.columns[:6]) == list(FOUND[0].channels)
+    assert frame["cf.row"].tolist() == [0, 1, 2]
+    assert frame["cf.sparsity"].tolist() == [1, 0, 1]
+    assert np.array_equal(frame["sensor 2"][0], FOUND[0].counterfactuals[0].sample[2])
+    lone = NONE.to_frame()
+    assert (lone["cf.rank"][0], lone["cf.status"][0]) == (0, "not_found")
+    assert np.array_equal(lone["sensor 0"][0], QUERIES[0, 0])
+
+
+def test_a_batch_without_cases_has_a_frame_of_the_same_columns():
+    empty = explainer().explain(QUERIES[:0])
+    assert list(empty.to_frame().columns) == list(FOUND.to_frame().columns)
+    assert len(empty.to_changes()) == 0
+    assert empty.summary().rows == 0
+
+
+def test_changes_have_a_line_each():
+    changes = FOUND.to_changes()
+    assert changes["channel"].tolist() == ["sensor 2", "sensor 2"]
+    assert changes[["start", "stop"]].to_numpy().tolist() == [[0, 40], [0, 40]]
+    assert np.array_equal(changes["before"][0], QUERIES[0, 2])
+
+
+def test_files_hold_every_value(tmp_path):
+    text = FOUND.to_csv(tmp_path / "answers.csv")
+    assert str(FOUND[0].counterfactuals[0].sample[2].tolist()) in text
+    pytest.importorskip("pyarrow")
+    FOUND.to_parquet(tmp_path / "changes.parquet", changes=True)
+    assert len(pd.read_parquet(tmp_path / "changes.parquet")) == 2
+
+
+def test_a_summary_counts_channels_and_says_when_they_change():
+    summary = FOUND.summary()
+    assert dict(summary.columns) == {"sensor 2": 2}
+    assert summary.typical[0].stretch == (0, 39)
+    assert "time 0 to 39" in repr(summary)
+    assert summary.metrics["validity"] == 1.0
+    assert FOUND.metrics()["sparsity"] == pytest.approx(2 / 3)
+
+
+def test_a_report_is_one_file_with_a_drawing_of_every_change(tmp_path):
+    page = FOUND.to_html(tmp_path / "report.html", title="<machines>")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
+    assert page.count("<figure") == 2
+    assert "&lt;machines&gt;" in page
+    assert "Zeit 0 bis 39" in FOUND.to_html(language="de")
+
+
+def test_answers_are_the_same_after_a_journey():
+    again = pickle.loads(pickle.dumps(FOUND))  # noqa: S301 - our own
+    assert again.to_json() == FOUND.to_json()
+    assert again.to_frame().shape == FOUND.to_frame().shape
+
+
+def test_different_channels_are_diverse():
+    level = np.arange(20.0)[:, None, None] + np.zeros((20, 2, 30))
+    either = mx.SeriesExplainer(
+        lambda cases: (cases.max(axis=(1, 2)) > 9.5).astype(float), level, classes=("low", "high")
+    )
+    (item,) = found = either.explain(level[5:6], n=2)
+    assert {answer.channels for answer in item.counterfactuals} == {("channel 0",), ("channel 1",)}
+    assert found.metrics()["diversity_column_sets"] == 1.0

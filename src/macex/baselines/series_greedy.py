@@ -22,6 +22,7 @@ from macex.ask.goals import Goal, Goals, Verdict, compile_goals, resolve
 from macex.engine.options import check_classes
 from macex.errors import OptionError, require_counts
 from macex.explanation import Cost
+from macex.explanation.values import Asking
 from macex.schema import Array
 from macex.series.asking import rows_at_once
 from macex.series.cases import Cases, channel_names, read_cases
@@ -29,6 +30,7 @@ from macex.series.fitted import Fitted, fit
 from macex.series.mixing import differs
 from macex.series.options import read_options
 from macex.series.values import (
+    CaseSource,
     SeriesChange,
     SeriesCounterfactual,
     SeriesExplanation,
@@ -78,9 +80,8 @@ class SeriesGreedy:
         """A counterfactual for every case; `want` is a label, a goal, or one per case."""
         cases = read_cases(X, self._fitted.train.layout, self._fitted.train)
         goals = resolve(want, len(cases))
-        return SeriesExplanations(
-            [self._explained(cases, place, goals[place]) for place in range(len(cases))]
-        )
+        found = [self._explained(cases, place, goals[place]) for place in range(len(cases))]
+        return SeriesExplanations(found, rows=self._fitted.names)
 
     def _explained(self, cases: Cases, place: int, goal: Goal) -> SeriesExplanation:
         began, fitted = time.perf_counter(), self._fitted
@@ -94,7 +95,8 @@ class SeriesGreedy:
             for case in self._distractors(own, goals):
                 best = _better(best, _swapped(meter, own, int(case), best))
         there = bool(verdict.reached[0])
-        found = () if best is None and not there else (self._value(cases, own, best, verdict),)
+        source = CaseSource(cases, fitted.names, place, own)
+        found = () if best is None and not there else (self._value(source, best, verdict),)
         return SeriesExplanation(
             label=fitted.label(int(answers.decision[0])),
             score=float(verdict.score[0]),
@@ -108,9 +110,8 @@ class SeriesGreedy:
             minimal_over=None,
             method="greedy",
             cost=Cost(meter.calls, meter.rows, time.perf_counter() - began),
-            query=cases.given([own])[0],
-            channels=fitted.names,
-            layout=cases.layout,
+            source=source,
+            asked=Asking(1, "greedy", goals, 0),
         )
 
     def _distractors(self, own: Array, goals: Goals) -> Array:
@@ -125,23 +126,25 @@ class SeriesGreedy:
         return rows[np.argsort(np.array(gaps), kind="stable")[: self.distractors]]
 
     def _value(
-        self, cases: Cases, own: Array, best: _Swapped | None, verdict: Verdict
+        self, source: CaseSource, best: _Swapped | None, verdict: Verdict
     ) -> SeriesCounterfactual:
-        fitted = self._fitted
+        fitted, own = self._fitted, source.sample
         sample = own if best is None else best.sample
-        answers = fitted.oracle(cases.given(sample[None]), 1)
+        answers = fitted.oracle(source.cases.given(sample[None]), 1)
         decision = int(answers.decision[0])
         changes = () if best is None else _changes(fitted, own, best)
         score = float(verdict.score[0]) if best is None else best.score
+        moved = round(float(fitted.sketch.steps(own, sample).sum()), 9)
         return SeriesCounterfactual(
             changes=changes,
             label=fitted.label(decision),
             score=score,
             sparsity=len(changes),
-            distance=round(float(fitted.sketch.steps(own, sample).sum()), 9),
+            proximity=moved,
+            distance=moved,
             plausibility=None,
             minimal=len(changes) <= 1,
-            sample=cases.given([sample])[0],
+            source=source._replace(sample=sample),
         )
 
 

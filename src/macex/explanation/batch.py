@@ -1,15 +1,15 @@
-"""The explanations of a batch of rows, in their order."""
+"""The explanations of a batch of rows, or of cases of time series, in their order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 from macex.errors import OptionError, require_count, require_path
 from macex.explanation.exports import csv_text, parquet_bytes
-from macex.explanation.json import dumps, explanations_document
+from macex.explanation.json import Document, dumps, explanations_document
 from macex.explanation.quality import quality
 from macex.explanation.summary import Summary, summarise
 from macex.explanation.tables import answers_frame, changes_frame
@@ -22,9 +22,10 @@ from macex.render.text import batch_text
 SHOWN = 20
 PRINTED = 500
 Planner = Callable[[Sequence[int]], Finding | None]
+ItemT = TypeVar("ItemT")
 
 
-class Explanations(Sequence[Explanation]):
+class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
     """One explanation for each row that was asked about; a slice is again a batch.
 
     `names` is how columns are called in front of people, `meta` what made the answers: version,
@@ -36,13 +37,13 @@ class Explanations(Sequence[Explanation]):
 
     def __init__(
         self,
-        items: Sequence[Explanation],
+        items: Sequence[ItemT],
         names: Names | None = None,
         meta: Mapping[str, Any] | None = None,
         rows: Any = None,
         planner: Planner | None = None,
     ) -> None:
-        self._items = tuple(items)
+        self._items: tuple[Any, ...] = tuple(items)
         self._rows = rows
         self._planner = planner
         self._places = range(len(self._items))
@@ -53,41 +54,35 @@ class Explanations(Sequence[Explanation]):
         return len(self._items)
 
     @overload
-    def __getitem__(self, at: int) -> Explanation: ...
+    def __getitem__(self, at: int) -> ItemT: ...
     @overload
-    def __getitem__(self, at: slice) -> Explanations: ...
-    def __getitem__(self, at: int | slice) -> Explanation | Explanations:
+    def __getitem__(self, at: slice) -> Self: ...
+    def __getitem__(self, at: int | slice) -> ItemT | Self:
         if isinstance(at, slice):
-            part = Explanations(self._items[at], self.names, self.meta, self._rows, self._planner)
-            part._places = self._places[at]
+            part = type(self)(self._items[at], self.names, self.meta, self._rows, self._planner)
+            part._places = self._places[at]  # noqa: SLF001 - its own part
             return part
-        return self._items[at]
+        item: ItemT = self._items[at]
+        return item
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Explanations, (self._items, self.names, self.meta, self._rows)
+        return type(self), (self._items, self.names, self.meta, self._rows)
 
     def to_frame(self) -> Any:
-        """One line per counterfactual, in the caller's library and dtypes.
-
-        After the caller's own columns come `cf.row` (the position in this batch), `cf.rank` (1 is
-        best), `cf.status`, `cf.label`, `cf.score`, `cf.sparsity`, `cf.proximity`,
-        `cf.plausibility` and `cf.minimal`. A row without an answer has one line of rank 0 with
-        its own cells, label and score.
-        """
-        return answers_frame(self._items, self._rows)
+        """One line per counterfactual."""
+        raise NotImplementedError
 
     def to_changes(self) -> Any:
-        """One line per change: `cf.row`, `cf.rank`, column, before, after, low, high, exact.
+        """One line per change."""
+        raise NotImplementedError
 
-        `low` and `high` bound the values around `after` that were tested and all hold. With `exact`
-        none between them was left out; without it, one that was not tested may fail.
-        """
-        return changes_frame(self._items)
+    def _document(self, *, canonical: bool) -> Document:
+        """The batch as JSON."""
+        raise NotImplementedError
 
     def to_json(self, path: str | Path | None = None, *, canonical: bool = False) -> str:
         """The batch as JSON; canonical, equal answers are equal bytes. Also written to `path`."""
-        document = explanations_document(self, self.names, self.meta, canonical=canonical)
-        text = dumps(document, canonical=canonical)
+        text = dumps(self._document(canonical=canonical), canonical=canonical)
         if path is not None:
             write_whole(require_path("path", path), text.encode(errors="backslashreplace"))
         return text
@@ -209,6 +204,33 @@ class Explanations(Sequence[Explanation]):
         from macex.render.html import batch_fragment
 
         return batch_fragment(self._items[:SHOWN], len(self), self.names)
+
+
+class Explanations(ExplanationsOf[Explanation]):
+    """The explanations of the rows of a table."""
+
+    __slots__ = ()
+
+    def to_frame(self) -> Any:
+        """One line per counterfactual, in the caller's library and dtypes.
+
+        After the caller's own columns come `cf.row` (the position in this batch), `cf.rank` (1 is
+        best), `cf.status`, `cf.label`, `cf.score`, `cf.sparsity`, `cf.proximity`,
+        `cf.plausibility` and `cf.minimal`. A row without an answer has one line of rank 0 with
+        its own cells, label and score.
+        """
+        return answers_frame(self._items, self._rows)
+
+    def to_changes(self) -> Any:
+        """One line per change: `cf.row`, `cf.rank`, column, before, after, low, high, exact.
+
+        `low` and `high` bound the values around `after` that were tested and all hold. With `exact`
+        none between them was left out; without it, one that was not tested may fail.
+        """
+        return changes_frame(self._items)
+
+    def _document(self, *, canonical: bool) -> Document:
+        return explanations_document(self, self.names, self.meta, canonical=canonical)
 
 
 def _finding(option: str, given: Any) -> Finding:

@@ -77,7 +77,8 @@ def _mixed(series: Any) -> bool:
 
 def _listed(series: Any) -> list[object]:
     if isinstance(series, pd.Series):
-        return series.astype(object).where(series.notna(), None).tolist()
+        cells = series.astype(object).where(series.notna(), None).tolist()
+        return [cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in cells]
     values: list[object] = series.to_list()
     return values
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from macex.explanation.values import Explanation
 from macex.metrics import Diversity, diversity
 from macex.stages.selection import PLAUSIBLE
 
 
 def quality(
-    items: Sequence[Explanation], wanted: int | None = None, method: str | None = None
+    items: Sequence[Any], wanted: int | None = None, method: str | None = None
 ) -> dict[str, float]:
     """Means over a batch; NaN where there is nothing to take a mean of.
 
@@ -43,7 +43,7 @@ def quality(
     }
 
 
-def _diversity(items: Sequence[Explanation], wanted: int | None) -> dict[str, float]:
+def _diversity(items: Sequence[Any], wanted: int | None) -> dict[str, float]:
     if wanted is None:
         wanted = max((len(item.counterfactuals) for item in items), default=0)
     readings = [_differences(item, wanted) for item in items]
@@ -53,7 +53,7 @@ def _diversity(items: Sequence[Explanation], wanted: int | None) -> dict[str, fl
     }
 
 
-def _differences(item: Explanation, wanted: int) -> Diversity:
+def _differences(item: Any, wanted: int) -> Diversity:
     if len(item.counterfactuals) < 2:
         return Diversity(0.0, 0.0, 0.0)
     codes = np.stack([found.source.codes for found in item.counterfactuals])

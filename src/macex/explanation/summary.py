@@ -13,7 +13,7 @@ import numpy as np
 
 from macex.errors import OptionError, closest, require_number
 from macex.explanation.quality import quality
-from macex.explanation.typical import Typical, typical
+from macex.explanation.typical import Typical, typical, typical_stretch
 from macex.explanation.values import Change, Cost, Explanation
 from macex.render.names import Names
 from macex.render.sheets import Finding
@@ -61,11 +61,11 @@ class Summary:
 
 
 def summarise(
-    items: Sequence[Explanation], names: Names, shap: Any = None, plan: Finding | None = None
+    items: Sequence[Any], names: Names, shap: Any = None, plan: Finding | None = None
 ) -> Summary:
     """The summary of a batch."""
     changes = [change for item in items for cf in item.counterfactuals for change in cf.changes]
-    plain = [change._replace(interval=None) for change in changes]
+    plain = [change._replace(interval=None) for change in changes if isinstance(change, Change)]
     reasons = Counter(_why(item) for item in items if item.status != "found")
     columns = Counter(change.column for change in changes)
     return Summary(
@@ -74,7 +74,7 @@ def summarise(
         without=tuple(reasons.most_common()),
         columns=tuple(columns.most_common()),
         changes=tuple(Counter(plain).most_common(TYPICAL)),
-        typical=_typical(items, plain, list(dict(columns.most_common()))),
+        typical=_typical(items, changes, list(dict(columns.most_common()))),
         counterfactuals=sum(len(item.counterfactuals) for item in items),
         cost=_cost(items),
         metrics=quality(items),
@@ -84,37 +84,43 @@ def summarise(
     )
 
 
-def _why(item: Explanation) -> str:
+def _why(item: Any) -> str:
     """Why a row has no answer, without the score of its own nearest miss."""
     return MISS.sub("", item.reason or item.status)
 
 
 def _typical(
-    items: Sequence[Explanation], changes: Sequence[Change], columns: Sequence[str]
+    items: Sequence[Any], changes: Sequence[Any], columns: Sequence[str]
 ) -> tuple[Typical, ...]:
     if not items:
         return ()
-    kinds = {column.name: column.discrete for column in items[0].source.rows.schema.columns}
-    by_column: dict[str, list[Change]] = {column: [] for column in columns}
+    by_column: dict[str, list[Any]] = {column: [] for column in columns}
     for change in changes:
         by_column[change.column].append(change)
+    if not isinstance(items[0], Explanation):
+        return tuple(typical_stretch(column, mine) for column, mine in by_column.items())
+    kinds = {column.name: column.discrete for column in items[0].source.rows.schema.columns}
     return tuple(
-        typical(column, mine, numbers=not kinds.get(column, True))
+        typical(
+            column,
+            [change._replace(interval=None) for change in mine],
+            numbers=not kinds.get(column, True),
+        )
         for column, mine in by_column.items()
     )
 
 
-def _cost(items: Sequence[Explanation]) -> Cost:
+def _cost(items: Sequence[Any]) -> Cost:
     count = max(1, len(items))
     calls, rows, seconds = (sum(item.cost[at] for item in items) / count for at in range(3))
     return Cost(round(calls), round(rows), seconds)
 
 
-def _mean_shap(given: Any, items: Sequence[Explanation]) -> dict[str, float]:
+def _mean_shap(given: Any, items: Sequence[Any]) -> dict[str, float]:
     """Mean |SHAP| by column, from a mapping or from the SHAP values of some rows."""
     if given is None or not items:
         return {}
-    columns = items[0].source.rows.schema.names
+    columns = items[0].columns
     if isinstance(given, Mapping):
         for column in given:
             if column not in columns:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-from macex.explanation.values import Change, Counterfactual, Explanation, Source
+from macex.explanation.values import Change, Explanation
 from macex.schema import Array
 
 REMARKS = {
@@ -31,11 +31,11 @@ class Line(NamedTuple):
 
     row: int
     rank: int
-    explanation: Explanation
-    found: Counterfactual | None
+    explanation: Any
+    found: Any
 
     @property
-    def source(self) -> Source:
+    def source(self) -> Any:
         """Where the cells of the line come from."""
         return self.explanation.source if self.found is None else self.found.source
 
@@ -55,7 +55,7 @@ def answers_frame(items: Sequence[Explanation], rows: Any = None) -> Any:
 
     `rows` are the caller's, which give the columns where there is no line.
     """
-    lines = list(_lines(items))
+    lines = list(lines_of(items))
     alike: dict[int, list[int]] = {}
     for place, line in enumerate(lines):
         alike.setdefault(id(line.source.rows), []).append(place)
@@ -63,10 +63,15 @@ def answers_frame(items: Sequence[Explanation], rows: Any = None) -> Any:
     if not blocks and rows is not None:
         blocks = [_framed(rows, np.zeros(0, np.intp), rows.codes[:0])]
     order = np.argsort([place for places in alike.values() for place in places])
-    remarks = _by_column(tuple(REMARKS), [line.remarks for line in lines])
+    remarks = by_column(tuple(REMARKS), [line.remarks for line in lines])
     if _library(items, rows) == "polars":
         return _polars_answers(blocks, order, remarks)
     cells = _stacked(blocks, order, numbered=_library(items, rows) == "numpy")
+    return beside(cells, remarks)
+
+
+def beside(cells: pd.DataFrame, remarks: dict[str, list[object]]) -> pd.DataFrame:
+    """The cells of the lines, and the `cf.` columns after them."""
     dtypes = {name: dtype for name, dtype in REMARKS.items() if dtype is not None}
     return pd.concat([cells, pd.DataFrame(remarks, index=cells.index).astype(dtypes)], axis=1)
 
@@ -75,11 +80,11 @@ def changes_frame(items: Sequence[Explanation]) -> Any:
     """One line per change; the values are objects, since each column has its own kind."""
     lines = [
         (line.row, line.rank, change.column, change.before, change.after, *_interval(change))
-        for line in _lines(items)
+        for line in lines_of(items)
         if line.found is not None
         for change in line.found.changes
     ]
-    columns = _by_column(CHANGES, lines)
+    columns = by_column(CHANGES, lines)
     if _library(items) == "polars":
         import polars as pl
 
@@ -117,7 +122,8 @@ def _enum(dtypes: Sequence[Any]) -> Any:
     return pl.Enum(list(dict.fromkeys(word for dtype in dtypes for word in dtype.categories)))
 
 
-def _lines(items: Sequence[Explanation]) -> Iterator[Line]:
+def lines_of(items: Sequence[Any]) -> Iterator[Line]:
+    """A line for each counterfactual, and one of rank 0 for each row without any."""
     for row, item in enumerate(items):
         if not item.counterfactuals:
             yield Line(row, 0, item, None)
@@ -125,7 +131,8 @@ def _lines(items: Sequence[Explanation]) -> Iterator[Line]:
             yield Line(row, rank, item, found)
 
 
-def _by_column(names: Sequence[str], lines: Sequence[Sequence[object]]) -> dict[str, list[object]]:
+def by_column(names: Sequence[str], lines: Sequence[Sequence[object]]) -> dict[str, list[object]]:
+    """The entries of some lines as the columns of a frame."""
     return {name: [line[at] for line in lines] for at, name in enumerate(names)}
 
 

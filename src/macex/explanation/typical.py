@@ -23,7 +23,8 @@ class Typical(NamedTuple):
     """The changes of one column: how often, and what they are like.
 
     `up` and `down` are for numbers and dates; `pairs` are the most frequent changes otherwise, and
-    those from or to a missing value.
+    those from or to a missing value. `stretch` is for channels of time series: the median of the
+    first and of the last time point that change.
     """
 
     column: str
@@ -31,6 +32,7 @@ class Typical(NamedTuple):
     up: Step | None = None
     down: Step | None = None
     pairs: tuple[tuple[Change, int], ...] = ()
+    stretch: tuple[int, int] | None = None
 
 
 def typical(column: str, changes: Sequence[Change], *, numbers: bool) -> Typical:
@@ -49,6 +51,18 @@ def typical(column: str, changes: Sequence[Change], *, numbers: bool) -> Typical
         _step([-step for step in steps if step < step * 0]),
         tuple(Counter(others).most_common(PAIRS)),
     )
+
+
+def typical_stretch(channel: str, changes: Sequence[Any]) -> Typical:
+    """What is typical of some changes of one channel: when they begin and end.
+
+    >>> from types import SimpleNamespace as Given
+    >>> typical_stretch("flow", [Given(start=3, stop=9), Given(start=5, stop=7)]).stretch
+    (4, 7)
+    """
+    first = round(median(change.start for change in changes))
+    last = round(median(change.stop - 1 for change in changes))
+    return Typical(channel, len(changes), stretch=(first, last))
 
 
 def _movable(change: Change) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -208,6 +208,13 @@ class Explanation:
     diagnosis: tuple[str, ...] = ()
     names: Names = field(default_factory=dict, repr=False, compare=False)
     asked: Asking = field(default=Asking(), repr=False, compare=False)
+
+    of_series: ClassVar[bool] = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns that may change."""
+        return tuple(self.source.rows.schema.names)
 
     @property
     def needed(self) -> Needed:

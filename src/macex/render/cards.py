@@ -13,8 +13,10 @@ from macex.render.bars import Bar, Scale, bar
 from macex.render.needs import goal_text, needs_text, score_line, score_text
 from macex.render.sentences import no_answer, sentence
 from macex.render.speech import Speech
+from macex.render.stretches import Panel, is_stretch, panel, stretch_texts
 
 ACTIONS = 4
+PANELS = 12  # channels of an answer that are drawn
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Answer:
     bar: Bar
     lines: tuple[Line, ...]
     badges: tuple[Badge, ...]
+    panels: tuple[Panel, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,8 +82,6 @@ def card(
     """The card of one explanation; on a page nobody is told of arguments of Python."""
     found = explanation.counterfactuals
     shown = found or [miss for miss in [explanation.miss] if miss is not None]
-    differing = {name for answer in shown for name in answer.source.written()}
-    query = explanation.source.cells()
     return Card(
         title=_title(explanation, row, speech),
         label="" if explanation.label is None else speech.plain(explanation.label),
@@ -94,11 +95,19 @@ def card(
         answers=_answers(explanation, shown, speech),
         remarks=_remarks(explanation, speech),
         actions=_actions(explanation, speech),
-        unchanged=tuple(
-            (speech.name(name), speech.value(name, value))
-            for name, value in query.items()
-            if name not in differing
-        ),
+        unchanged=_unchanged(explanation, shown, speech),
+    )
+
+
+def _unchanged(explanation: Any, shown: Sequence[Any], speech: Speech) -> tuple[Any, ...]:
+    """The columns that no answer changes, with their values; channels have too many to list."""
+    if explanation.of_series:
+        return ()
+    differing = {name for answer in shown for name in answer.source.written()}
+    return tuple(
+        (speech.name(name), speech.value(name, value))
+        for name, value in explanation.source.cells().items()
+        if name not in differing
     )
 
 
@@ -137,6 +146,7 @@ def _answers(explanation: Any, shown: Sequence[Any], speech: Speech) -> tuple[An
             bar=_bar(explanation, answer, scale, speech),
             lines=_lines(answer, speech),
             badges=badges(answer, explanation.minimal_over, speech),
+            panels=_panels(explanation, answer, speech),
         )
         for rank, answer in enumerate(shown, 1)
     )
@@ -166,13 +176,32 @@ def _bar(explanation: Any, answer: Any, scale: Scale, speech: Speech) -> Bar:
 
 def _lines(found: Any, speech: Speech) -> tuple[Line, ...]:
     """The changed columns, then those that only follow from them."""
+    if any(map(is_stretch, found.changes)):
+        return tuple(_stretch_line(change, speech) for change in found.changes)
     changed = {change.column: _line(change, speech) for change in found.changes}
-    query = found.source.rows.cells(found.source.query)
-    for name, value in found.source.written().items():
+    written = found.source.written()
+    query = found.source.rows.cells(found.source.query) if written else {}
+    for name, value in written.items():
         before, after = speech.value(name, query[name]), speech.value(name, value)
         follows = speech.say("card.follows")
         changed.setdefault(name, Line(speech.name(name), before, after, follows))
     return tuple(changed.values())
+
+
+def _stretch_line(change: Any, speech: Speech) -> Line:
+    return Line(speech.name(change.channel), *stretch_texts(change, speech), "")
+
+
+def _panels(explanation: Any, found: Any, speech: Speech) -> tuple[Panel, ...]:
+    """The channels that an answer about a time series changes, as far as they are drawn."""
+    if not explanation.of_series:
+        return ()
+    own, new = explanation.source.cells(), found.source.cells()
+    changed = list(dict.fromkeys(change.channel for change in found.changes))[:PANELS]
+    return tuple(
+        panel(name, own[name], new[name], [c for c in found.changes if c.channel == name], speech)
+        for name in changed
+    )
 
 
 def _line(change: Any, speech: Speech) -> Line:

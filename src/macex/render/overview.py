@@ -70,6 +70,9 @@ def typical_texts(entry: Any, speech: Speech) -> tuple[str, ...]:
         for way, step in steps
         if step is not None
     ]
+    if entry.stretch is not None:
+        first, last = entry.stretch
+        said.append(speech.say("summary.stretch", {"first": first, "last": last}))
     for change, count in entry.pairs:
         before, after = speech.change(change)
         said.append(speech.say("summary.pair", {"before": before, "after": after, "count": count}))

@@ -10,6 +10,7 @@ from macex.render.catalogue import ENGLISH
 from macex.render.needs import scores_told
 from macex.render.reason_codes import CodeTable, reason_codes
 from macex.render.speech import Speech
+from macex.render.stretches import is_stretch, stretch_clause
 
 
 def sentences(
@@ -65,6 +66,8 @@ def _already(explanation: Any, speech: Speech, *, decided: bool) -> str:
 
 
 def _clause(change: Any, speech: Speech) -> str:
+    if is_stretch(change):
+        return stretch_clause(change, speech)
     before, after = speech.change(change)
     values = {"name": speech.name(change.column), "before": before, "after": after}
     return speech.say("sentence.change", values)

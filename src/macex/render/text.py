@@ -14,6 +14,7 @@ from macex.render.badges import badges
 from macex.render.needs import goal_text, score_line, score_text
 from macex.render.overview import typical_texts
 from macex.render.speech import Speech
+from macex.render.stretches import is_stretch, stretch_texts
 from macex.render.values import shown
 
 Table = list[list[str]]
@@ -26,7 +27,10 @@ def explanation_text(explanation: Any) -> str:
     """The decision, the goal, and a line for each counterfactual or the reason for none."""
     speech, room = Speech(explanation.names), width() - 2
     lines = [_decision(explanation, speech)]
-    if explanation.counterfactuals:
+    if explanation.counterfactuals and explanation.of_series:
+        for rank, found in enumerate(explanation.counterfactuals, 1):
+            lines += _listed(explanation, found, rank, speech)
+    elif explanation.counterfactuals:
         table = [
             [f"{rank}.", *_found(explanation, found, speech), _notes(explanation, found, speech)]
             for rank, found in enumerate(explanation.counterfactuals, 1)
@@ -55,6 +59,14 @@ def _stacked(table: Table, room: int) -> list[str]:
         first, *rest = [*wrapped(changes, room - 4), *wrapped(known, room - 4)]
         lines += [f"{rank:<4}{first}", *(f"    {line}" for line in rest)]
     return lines
+
+
+def _listed(explanation: Any, found: Any, rank: int, speech: Speech) -> list[str]:
+    """An answer about a time series: what is known of it, then a line for each change."""
+    score, notes = _found(explanation, found, speech)[1], _notes(explanation, found, speech)
+    changes = [change_text(change, speech) for change in found.changes] or ["no change needed"]
+    head = f"{rank}.  {score}{'  ' * bool(notes)}{notes}"
+    return [head, *(f"    {line}" for line in changes)]
 
 
 def _decision(explanation: Any, speech: Speech) -> str:
@@ -97,6 +109,8 @@ def change_text(change: Any, speech: Speech) -> str:
     >>> change_text(SimpleNamespace(column="hours_per_week", before=40, after=45.0), Speech())
     'hours_per_week 40 → 45'
     """
+    if is_stretch(change):
+        return f"{_plainly(change.column, speech)} {', '.join(stretch_texts(change, speech))}"
     before, after = speech.change(change)
     return f"{_plainly(change.column, speech)} {before} → {after}"
 

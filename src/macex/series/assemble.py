@@ -10,8 +10,9 @@ from macex.ask.answers import Answers
 from macex.ask.goals import compile_goals
 from macex.engine.assemble import MOST_ACTIONS, minimal_of, ran_out, reason_of, status_of
 from macex.explanation import Cost
-from macex.explanation.values import Over, Status
+from macex.explanation.values import Asking, Over, Status
 from macex.schema import Array
+from macex.series.cases import Cases
 from macex.series.constraints import SeriesConstraints
 from macex.series.fitted import Fitted
 from macex.series.mixing import differs
@@ -19,6 +20,7 @@ from macex.series.pipeline import Answered, CaseBatch
 from macex.series.refining import full_tables, whole
 from macex.series.segments import Draft
 from macex.series.values import (
+    CaseSource,
     SeriesAction,
     SeriesChange,
     SeriesCounterfactual,
@@ -48,7 +50,7 @@ def unreached(fitted: Fitted, batch: CaseBatch) -> list[SeriesExplanation]:
     """The explanations of cases that the model could not be asked about in time."""
     cases = batch.rows
     own = Answers(np.zeros((len(cases), max(1, fitted.outlook.width))), np.zeros(len(cases), int))
-    compile_goals(batch.goals, own, fitted.outlook, batch.margin)  # a wrong goal is an error
+    goals = compile_goals(batch.goals, own, fitted.outlook, batch.margin)
     return [
         SeriesExplanation(
             label=None,
@@ -63,9 +65,8 @@ def unreached(fitted: Fitted, batch: CaseBatch) -> list[SeriesExplanation]:
             minimal_over=None,
             method=fitted.options.method_name,
             cost=Cost(0, 0, 0.0),
-            query=cases.given([np.asarray(cases.values[query])])[0],
-            channels=fitted.names,
-            layout=cases.layout,
+            source=_source(fitted, cases, query),
+            asked=Asking(batch.count, fitted.options.method_name, goals),
         )
         for query, (goal, one) in enumerate(zip(batch.goals, batch.constraints, strict=True))
     ]
@@ -99,9 +100,8 @@ def _explanation(
         minimal_over=over,
         method=str(outcome.method[query]),
         cost=Cost(int(outcome.judge.rounds[query]), spent, per_row * spent),
-        query=cases.given([np.asarray(cases.values[query])])[0],
-        channels=fitted.names,
-        layout=cases.layout,
+        source=_source(fitted, cases, query),
+        asked=Asking(answered.batch.count, fitted.options.method_name, outcome.goals),
     )
 
 
@@ -134,17 +134,18 @@ def _made(
         own = np.asarray(mixture.cases.values[query])
         sample = mixture.samples(full[row : row + 1], draft.at[row : row + 1])[0]
         sparsity = int((draft.code[row] > 0).sum())
-        weights = space.bounds.weights[query]
+        weights, steps = space.bounds.weights[query], fitted.sketch.steps(own, sample)
         made.append(
             SeriesCounterfactual(
                 changes=_changes(fitted, answered, draft, row, own, sample),
                 label=fitted.label(int(decision[row])),
                 score=float(score[row]),
                 sparsity=sparsity,
-                distance=round(float((fitted.sketch.steps(own, sample) * weights).sum()), 9),
+                proximity=round(float(steps.sum()), 9),
+                distance=round(float((steps * weights).sum()), 9),
                 plausibility=_plausibility(fitted, answered, int(query), sample),
                 minimal=minimal_of(answered.outcome, int(query), sparsity)[0],
-                sample=mixture.cases.given([sample])[0],
+                source=CaseSource(mixture.cases, fitted.names, int(query), sample),
             )
         )
     return made
@@ -183,11 +184,17 @@ def _unchanged(fitted: Fitted, answered: Answered, query: int) -> SeriesCounterf
         label=fitted.label(int(outcome.own.decision[query])),
         score=float(outcome.verdict.score[query]),
         sparsity=0,
+        proximity=0.0,
         distance=0.0,
         plausibility=_plausibility(fitted, answered, query, own),
         minimal=True,
-        sample=cases.given([own])[0],
+        source=_source(fitted, cases, query),
     )
+
+
+def _source(fitted: Fitted, cases: Cases, query: int) -> CaseSource:
+    """A case as it is."""
+    return CaseSource(cases, fitted.names, query, np.asarray(cases.values[query]))
 
 
 def _plausibility(fitted: Fitted, answered: Answered, query: int, sample: Array) -> float | None:

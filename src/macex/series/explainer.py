@@ -23,6 +23,7 @@ from macex.series.fitted import Fitted, fit
 from macex.series.options import read_options
 from macex.series.pipeline import CaseBatch, answer
 from macex.series.values import SeriesExplanation, SeriesExplanations
+from macex.version import __version__
 
 BLOCK_CELLS = 4_000_000
 MOST_CASES = 256
@@ -148,10 +149,25 @@ class SeriesExplainer:
         """`explain`, with its arguments in one value."""
         batch = self.batch(X, question)
         with reporter(progress, len(batch)) as report:
-            items = self._explained(batch, report)
+            try:
+                items = self._explained(batch, report)
+            except ModelError as error:
+                error.partial = self._explanations(error.partial or [], batch)
+                raise
         if question.diagnose:
             items = diagnosed(batch, items, self._explained)
-        return SeriesExplanations(items)
+        return self._explanations(items, batch)
+
+    def _explanations(self, items: list[SeriesExplanation], batch: CaseBatch) -> SeriesExplanations:
+        options = self.fitted.options
+        meta = {
+            "version": __version__,
+            "method": options.method_name,
+            "prefer": options.prefer,
+            "seed": options.random_state,
+            "n": batch.count,
+        }
+        return SeriesExplanations(items, meta=meta, rows=self.fitted.names)
 
     def batch(self, X: Any, question: Question) -> CaseBatch:
         """Cases as a caller gives them, read and ready to be answered."""
@@ -173,7 +189,7 @@ class SeriesExplainer:
                 made = self._block(part, tempo)
             except ModelError as error:
                 whole = next(place for place in range(len(batch)) if place not in done)
-                error.partial = SeriesExplanations([done[place] for place in range(whole)])
+                error.partial = [done[place] for place in range(whole)]
                 raise
             done.update(zip(places, made, strict=True))
             report(len(done))

@@ -7,7 +7,7 @@ The canonical form holds the answer alone, so that equal answers are equal bytes
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -34,11 +34,12 @@ def explanation_document(explanation: SeriesExplanation, *, canonical: bool = Fa
 
 
 def explanations_document(
-    items: Sequence[SeriesExplanation], *, canonical: bool = False
+    items: Sequence[SeriesExplanation], meta: Mapping[str, Any], *, canonical: bool = False
 ) -> Document:
     """A batch of explanations in the order of the cases."""
+    around = {} if canonical else {"meta": plain(meta)}
     explanations = [_explanation(item, canonical=canonical) for item in items]
-    return {"format": BATCH_FORMAT, "explanations": explanations}
+    return {"format": BATCH_FORMAT, **around, "explanations": explanations}
 
 
 def schema() -> Document:
@@ -76,6 +77,7 @@ def _explanation(e: SeriesExplanation, *, canonical: bool) -> Document:
 
 
 def _counterfactual(found: SeriesCounterfactual) -> Document:
+    robust = {} if found.robustness is None else {"robustness": measured(found.robustness)}
     return {
         "changes": [_change(change) for change in found.changes],
         "label": plain(found.label),
@@ -84,6 +86,7 @@ def _counterfactual(found: SeriesCounterfactual) -> Document:
         "distance": measured(found.distance),
         "plausibility": measured(found.plausibility),
         "minimal": bool(found.minimal),
+        **robust,
     }
 
 

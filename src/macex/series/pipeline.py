@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TypeAlias
-from zlib import crc32
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from macex.engine.pipeline import Outcome
 from macex.models.judge import Judge
 from macex.schema import Array
 from macex.series.asking import SeriesAsker
-from macex.series.cases import Cases
+from macex.series.cases import Cases, contents
 from macex.series.climbing import given_back
 from macex.series.constraints import SeriesConstraints
 from macex.series.fitted import Fitted
@@ -152,7 +151,7 @@ def _task(
         judge=judge,
         measure=measure,
         draws=Draws(
-            row_keys(fitted.options.random_state, fitted.names, _contents(batch.rows)),
+            row_keys(fitted.options.random_state, fitted.names, contents(batch.rows.values)),
             column_keys([unit.name for unit in space.units]),
         ),
         base=np.where(np.isfinite(verdict.progress), verdict.progress, 0.0),
@@ -161,16 +160,6 @@ def _task(
         prefer=fitted.options.prefer,
         rest=nothing_left,
     )
-
-
-def _contents(cases: Cases) -> Array:
-    """A number for the content of every channel of every case, (Q, d)."""
-    return np.array(
-        [
-            [float(crc32(np.ascontiguousarray(channel, dtype=float).data)) for channel in case]
-            for case in cases.values
-        ]
-    ).reshape(len(cases), -1)
 
 
 def _ranked(task: Task, pool: Pool) -> Ranked:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, overload
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from macex.ask.goals import Goal
+from macex.ask.needed import Needed, needed
 from macex.explanation import Cost
-from macex.explanation.values import Over, Status
-from macex.render.text import batch_text
+from macex.explanation.batch import ExplanationsOf
+from macex.explanation.json import Document, dumps
+from macex.explanation.values import Asking, Over, Status
+from macex.render.names import Names
+from macex.render.sentences import sentences
+from macex.render.text import explanation_text
 from macex.schema import Array
-from macex.series import words
+from macex.series.cases import Cases, contents
+from macex.series.mixing import differs
 
 
 @dataclass(frozen=True)
@@ -32,6 +41,11 @@ class SeriesChange:
     before: Array = field(repr=False, compare=False)  # (stop - start,)
     after: Array = field(repr=False, compare=False)
 
+    @property
+    def column(self) -> str:
+        """The channel: to the searches it is a column."""
+        return self.channel
+
 
 class SeriesAction(NamedTuple):
     """A whole channel (or group) of a case, and whether it suffices alone.
@@ -44,24 +58,78 @@ class SeriesAction(NamedTuple):
     weight: float
     flips: bool
 
+    @property
+    def column(self) -> str:
+        """The channel: to the searches it is a column."""
+        return self.channel
+
+    @property
+    def value(self) -> str:
+        """Where the channel is taken from."""
+        return f"case {self.case}"
+
+
+class CaseSource(NamedTuple):
+    """Where a sample comes from: the caller's cases, which of them, and its channels as they are.
+
+    It is to a case what `Source` is to a row.
+    """
+
+    cases: Cases
+    names: tuple[str, ...]
+    query: int
+    sample: Array  # (channels, time)
+    id: object = None
+
+    def frame(self) -> Array:
+        """The sample in the caller's layout."""
+        sample: Array = self.cases.given([self.sample])[0]
+        return sample
+
+    def cells(self) -> dict[str, Array]:
+        """The channels by name."""
+        return dict(zip(self.names, self.sample, strict=True))
+
+    def written(self) -> dict[str, Array]:
+        """The channels that differ from those of the case."""
+        moved = np.asarray(differs(self.cases.values[self.query], self.sample).any(axis=1))
+        return {name: self.sample[at] for at, name in enumerate(self.names) if moved[at]}
+
+    @property
+    def codes(self) -> Array:
+        """A number for what every channel holds, (channels,): equal where the channels are."""
+        return contents([self.sample])[0]
+
 
 @dataclass(frozen=True)
 class SeriesCounterfactual:
-    """A sample that reaches the goal (or, as a miss, nearly does), in the caller's layout."""
+    """A sample that reaches the goal (or, as a miss, nearly does), in the caller's layout.
+
+    `proximity` is how far the channels move, `distance` the same times the weights. `robustness` is
+    the share of its 32 neighbors that reach the goal, too, where it was asked for.
+    """
 
     changes: tuple[SeriesChange, ...]
     label: Any
     score: float
     sparsity: int  # changed channels; a group counts once
+    proximity: float
     distance: float
     plausibility: float | None
     minimal: bool
-    sample: Array = field(repr=False, compare=False)
+    source: CaseSource = field(repr=False, compare=False)
+    robustness: float | None = None
+    copies: ClassVar[bool] = False
 
     @property
     def channels(self) -> tuple[str, ...]:
         """The names of the changed channels."""
-        return tuple(change.channel for change in self.changes)
+        return tuple(dict.fromkeys(change.channel for change in self.changes))
+
+    @cached_property
+    def sample(self) -> Array:
+        """The counterfactual like the case that was explained."""
+        return self.source.frame()
 
 
 @dataclass(frozen=True)
@@ -85,14 +153,48 @@ class SeriesExplanation:
     minimal_over: Over | None
     method: str
     cost: Cost = field(compare=False)
-    query: Array = field(repr=False, compare=False)  # the case, in the caller's layout
-    channels: tuple[str, ...] = field(repr=False, compare=False)
-    layout: str = field(default="channels_first", repr=False)
+    source: CaseSource = field(repr=False, compare=False)
     diagnosis: tuple[str, ...] = ()
+    names: Names = field(default_factory=dict, repr=False, compare=False)
+    asked: Asking = field(default=Asking(), repr=False, compare=False)
+    of_series: ClassVar[bool] = True
 
-    def sentences(self) -> list[str]:
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The names of the channels."""
+        return self.source.names
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The channels: to the searches they are columns."""
+        return self.source.names
+
+    @property
+    def layout(self) -> str:
+        """How the case is laid out."""
+        return self.source.cases.layout
+
+    @property
+    def needed(self) -> Needed:
+        """Which scores reach the goal, and whose score it is."""
+        if self.asked.goals is None:
+            return Needed()
+        query = self.source.query if self.asked.query is None else self.asked.query
+        return needed(self.asked.goals, query)
+
+    @property
+    def fell_back(self) -> bool:
+        """Whether another search answered than the one that was asked for."""
+        return self.asked.method not in (None, self.method)
+
+    @cached_property
+    def query(self) -> Array:
+        """The case that was explained, in the caller's layout."""
+        return self.source.frame()
+
+    def sentences(self, language: str | Path = "en") -> list[str]:
         """The answer in plain language, one sentence per counterfactual."""
-        return words.sentences(self)
+        return sentences(self, language)
 
     def plot(self, rank: int = 1, most: int = 8) -> Any:
         """The case and its counterfactual overlaid, changed stretches shaded: matplotlib axes.
@@ -103,51 +205,47 @@ class SeriesExplanation:
 
         return panels(self, rank, most)
 
+    def to_html(self, language: str | Path = "en") -> str:
+        """The card of the explanation, as a fragment of a page."""
+        from macex.render.html import explanation_fragment
+
+        return explanation_fragment(self, language)
+
     def to_json(self, *, canonical: bool = False) -> str:
         """The explanation as JSON; see `macex.series.json`."""
-        from macex.series.json import dumps, explanation_document
+        from macex.series.json import explanation_document
 
         return dumps(explanation_document(self, canonical=canonical), canonical=canonical)
 
     def __repr__(self) -> str:
-        return words.explanation_text(self)
+        return explanation_text(self)
 
     def _repr_html_(self) -> str:
-        from macex.series.html import fragment
-
-        return fragment([self])
+        return self.to_html()
 
 
-class SeriesExplanations(Sequence[SeriesExplanation]):
-    """One explanation for each case that was asked about; a slice is again a batch."""
+class SeriesExplanations(ExplanationsOf[SeriesExplanation]):
+    """The explanations of cases of time series."""
 
-    __slots__ = ("_items",)
+    __slots__ = ()
 
-    def __init__(self, items: Sequence[SeriesExplanation]) -> None:
-        self._items = tuple(items)
+    def to_frame(self) -> Any:
+        """One line per counterfactual: a cell of each channel holds its values as an array.
 
-    def __len__(self) -> int:
-        return len(self._items)
+        After the channels come the columns `cf.row` to `cf.minimal` as for tables. A case without
+        an answer has one line of rank 0.
+        """
+        from macex.series.tables import answers_frame
 
-    @overload
-    def __getitem__(self, at: int) -> SeriesExplanation: ...
-    @overload
-    def __getitem__(self, at: slice) -> SeriesExplanations: ...
-    def __getitem__(self, at: int | slice) -> SeriesExplanation | SeriesExplanations:
-        if isinstance(at, slice):
-            return SeriesExplanations(self._items[at])
-        return self._items[at]
+        return answers_frame(self._items, self._rows)
 
-    def to_json(self, *, canonical: bool = False) -> str:
-        """The batch as JSON; canonical, equal answers are equal bytes."""
-        from macex.series.json import dumps, explanations_document
+    def to_changes(self) -> Any:
+        """One line per change: `cf.row`, `cf.rank`, and the fields of `SeriesChange`."""
+        from macex.series.tables import changes_frame
 
-        return dumps(explanations_document(self, canonical=canonical), canonical=canonical)
+        return changes_frame(self._items)
 
-    def __repr__(self) -> str:
-        return batch_text(self._items)
+    def _document(self, *, canonical: bool) -> Document:
+        from macex.series.json import explanations_document
 
-    def _repr_html_(self) -> str:
-        from macex.series.html import fragment
-
-        return fragment(self._items)
+        return explanations_document(self, self.meta, canonical=canonical)
