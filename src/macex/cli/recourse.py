@@ -21,7 +21,7 @@ def recourse(
     constraints: options.Rules = None,
     by: options.By = None,
     max_rows: Annotated[
-        int | None, typer.Option(help="The most rows the model may score for one row.")
+        int | None, typer.Option(help="Decide rows with at most so many combinations.")
     ] = None,
     diagnose: Annotated[
         bool, typer.Option("--diagnose/--no-diagnose", help="Count which constraints take it away.")

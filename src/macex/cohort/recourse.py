@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from macex.cohort.deciding import Everything, by_cells
 from macex.cohort.explaining import explained
 from macex.cohort.groups import groups_of
-from macex.cohort.population import advising, crowd
+from macex.cohort.population import Crowd, advising, crowd
 from macex.errors import require_count, require_flag
 from macex.render.sheets import Finding, Grid, Sheet, percent, several
 from macex.stages.candidates import Domain
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from macex.explanation import Explanation
 
 Standing = Literal["there", "answer", "none", "undecided"]
+MOST_COMBINATIONS = 20_000  # a row with more of them is left to the search, unless the caller says
 STANDINGS: tuple[Standing, ...] = ("there", "answer", "none", "undecided")
 
 
@@ -29,10 +31,10 @@ class Recourse(Finding):
     """How many rows have an answer, and which constraint takes it from how many.
 
     `standing` says of every row: `"there"` (the goal is reached as it is), `"answer"`, `"none"`
-    (every allowed combination of the values seen in training was scored and failed) or
-    `"undecided"` (the search was cut). `blocked` counts, of the rows without an answer, those that
-    would have one if that single constraint were dropped; a row may count several times.
-    `explanations` are those of the rows, in their order.
+    (every allowed combination of the values seen in training was scored and failed; with trees, of
+    all values) or `"undecided"` (there were too many to score them all). `blocked` counts, of the
+    rows without an answer, those that would have one if that single constraint were dropped; a row
+    may count several times. `explanations` are those of the rows, in their order.
     """
 
     standing: tuple[Standing, ...]
@@ -107,15 +109,9 @@ def recourse(
         require_count("max_rows", max_rows)
     everyone = crowd(engine, rows, want, constraints)
     groups = groups_of(everyone.rows, by)
-    options = everyone.fitted.options
-    plain = replace(options, fallback=False)
-    found = explained(everyone, plain, max_rows=max_rows)
-    for asked in (replace(plain, candidates=Domain()), options):
-        open_ = np.flatnonzero([_standing(item) == "undecided" for item in found])
-        again = explained(everyone.take(open_), asked, max_rows=max_rows)
-        for place, item in zip(open_, again, strict=True):
-            found[place] = item
+    found = _explained(everyone, max_rows)
     lacking = everyone.take(np.flatnonzero([not item.counterfactuals for item in found]))
+    plain = replace(everyone.fitted.options, fallback=False)
     relief = explained(lacking, plain, max_rows=max_rows, diagnose=True) if diagnose else []
     bound = any(True for one in lacking.constraints for _ in one.parts())
     blocked = Counter(text for item in relief for text in item.diagnosis)
@@ -127,6 +123,25 @@ def recourse(
         sum(not item.diagnosis for item in relief) if bound else 0,
         tuple(found),
     )
+
+
+def _explained(everyone: Crowd, max_rows: int | None) -> list[Explanation]:
+    """An explanation for every row; what a search leaves open is decided where that is possible."""
+    engine = by_cells(everyone.engine, max_rows) or everyone.engine
+    plain = replace(engine.options, fallback=False)
+    found = explained(replace(everyone, engine=engine), plain, max_rows=max_rows)
+    whole = replace(
+        everyone.fitted.options,
+        candidates=Domain(),
+        method=Everything(max_rows or MOST_COMBINATIONS),
+        fallback=False,
+    )
+    for options, most in ((whole, None), (everyone.fitted.options, max_rows)):
+        open_ = np.flatnonzero([_standing(item) == "undecided" for item in found])
+        again = explained(everyone.take(open_), options, max_rows=most)
+        for place, item in zip(open_, again, strict=True):
+            found[place] = item
+    return found
 
 
 def _standing(item: Explanation) -> Standing:

@@ -39,7 +39,7 @@ class Populations:
         want : as for `explain`.
         actions : at most so many actions.
         max_changes : the most columns that one action may change.
-        by : a column, or a label for each row: a plan of its own for each group.
+        by : a column, several columns, or a label for each row: a plan of its own for each group.
         constraints : further constraints; every action keeps them in every row it is counted for.
 
         Examples
@@ -124,9 +124,12 @@ class Populations:
 
         Parameters
         ----------
-        rows, want, constraints, max_rows : as for `explain`.
-        by : a column, or a label for each row: counts for each group.
+        rows, want, constraints : as for `explain`.
+        by : a column, several columns, or a label for each row: counts for each group.
         diagnose : also count which constraint takes the answer from how many.
+        max_rows : the most rows the model may score for one row in a search. Every row with at
+            most so many allowed combinations is decided, 20,000 by default. Trees are decided by
+            their own splits, whatever the number of values.
         """
         return recourse(
             self.engine,
