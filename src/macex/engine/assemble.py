@@ -228,7 +228,7 @@ def _usual(fitted: Fitted, outcome: Outcome, there: Array) -> Array:
     usual = [
         np.nan
         if outcome.judge.late
-        else fitted.reference(outcome.goals, int(query)).share(rows[place][None])[0]
+        else fitted.plausible(outcome.goals, int(query)).share(rows[place][None])[0]
         for place, query in enumerate(there)
     ]
     return np.array(usual, dtype=float)

@@ -158,6 +158,12 @@ class Engine:
         merged = {id(one): self.merged(one) for one in {id(one): one for one in per_row}.values()}
         return [merged[id(one)] for one in per_row]
 
+    def plausibility(self, rows: Any, label: object = None) -> Array:
+        """The plausibility of every row, among the training rows of a label or all of them."""
+        read: Rows = self.schema.read(rows)
+        place = None if label is None else self.outlook.position(label)
+        return self.fitted.plausible_among(place).share(read.codes)
+
     def score(self, rows: Any, want: Any = None) -> Array:
         """The model's score for every row, read toward a goal."""
         read: Rows = self.schema.read(rows)

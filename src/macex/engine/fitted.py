@@ -21,7 +21,8 @@ from macex.stages.approximate import Approximate, approximate
 from macex.stages.candidates import Domain, Near, Neighbors
 from macex.stages.distance import KINDS, Scales, learn_scales
 from macex.stages.neighbors import Bins, NeighborIndex, Side, learn_bins
-from macex.stages.plausibility import SAMPLE, SMALL_SAMPLE, Reference, reference, thinned
+from macex.stages.plausibility import SAMPLE, SMALL_SAMPLE, Reference, evenly, reference, thinned
+from macex.stages.realness.measure import COMPARED, Compared, Realness, learn_realness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +39,7 @@ Held = TypeVar("Held")
 REMEMBERED = 64
 MOST_MET = 16_000_000  # training rows, of all queries together, that are looked at at once
 COUNTED = 50_000  # sets of changes of one goal whose support is remembered
-REMEMBERING = ("_meeting", "_reference", "_sides", "_lines", "_counts")
+REMEMBERING = ("_meeting", "_reference", "_compared", "_sides", "_lines", "_counts")
 
 
 @dataclass
@@ -58,9 +59,11 @@ class Fitted:
     approximate: Approximate | None = field(init=False)  # for very many rows
     _meeting: OrderedDict[bytes, Array] = field(default_factory=OrderedDict)
     _reference: OrderedDict[bytes, Reference] = field(default_factory=OrderedDict)
+    _compared: OrderedDict[bytes, Compared] = field(default_factory=OrderedDict)
     _sides: OrderedDict[bytes, Any] = field(default_factory=OrderedDict)
     _lines: OrderedDict[bytes, Array] = field(default_factory=OrderedDict)
     _counts: OrderedDict[bytes, dict[int, int]] = field(default_factory=OrderedDict)
+    learnt: dict[str, Any] = field(default_factory=dict)  # when it is first needed
 
     def __post_init__(self, kept: Mapping[str, Array] | None) -> None:
         schema, codes = self.ground.schema, self.ground.codes
@@ -118,16 +121,82 @@ class Fitted:
 
         return _held(self._meeting, key, made)
 
+    def plausible(self, goals: Goals, query: int) -> Reference | Compared:
+        """What says how plausible counterfactuals of a query are."""
+        if self.options.plausibility == "distance" or self._unlearned:
+            return self.reference(goals, query)
+        key = goals.signature(query)
+        return _held(self._compared, key, lambda: self._compared_for(goals, query))
+
+    def _compared_for(self, goals: Goals, query: int) -> Compared:
+        """Compared with rows of the wanted classes, whatever their margin; or of the scores."""
+        if goals.by_class[query]:
+            return self._decided(goals.wanted[query])
+        if not self.ground.private:
+            return self._among(self.meeting(goals, query))
+        return Compared(self.realness, self.training_realness[0])
+
+    def _decided(self, wanted: Array) -> Compared:
+        """Compared with the training rows that the model decides one of some classes (K,) for."""
+        if not self.ground.private:
+            return self._among(np.flatnonzero(wanted[self.answers.decision]))
+        real, decision = self.training_realness
+        return Compared(self.realness, real[wanted[decision]])
+
+    def plausible_among(self, label: int | None) -> Reference | Compared:
+        """The same among the training rows that the model decides a class for, or among all."""
+        wanted = np.ones(max(1, self.outlook.width), bool)
+        if label is not None:
+            wanted = np.arange(len(wanted)) == label
+        if self.options.plausibility == "distance" or self._unlearned:
+            return self._near_to(np.flatnonzero(wanted[self.answers.decision]), SAMPLE)
+        return self._decided(wanted)
+
+    @property
+    def _unlearned(self) -> bool:
+        """Whether the rows are gone and nothing was learnt from them."""
+        return self.ground.private and "training" not in self.learnt
+
+    @property
+    def realness(self) -> Realness:
+        """How real a row looks; learnt when it is first needed."""
+        if "realness" not in self.learnt:
+            codes, scales = self.ground.codes, self.scales
+            self.learnt["realness"] = learn_realness(codes, scales.discrete, scales.by_name)
+        realness: Realness = self.learnt["realness"]
+        return realness
+
+    @property
+    def training_realness(self) -> tuple[Array, Array]:
+        """How real some training rows look, sorted, and what the model decides for each."""
+        if "training" not in self.learnt:
+            rows = evenly(np.arange(len(self.ground.codes)), COMPARED)
+            real, decision = self._of_training(rows), self.answers.decision[rows]
+            order = np.lexsort((decision, real))
+            self.learnt["training"] = real[order], decision[order]
+        real, decision = self.learnt["training"]
+        return real, decision
+
+    def _of_training(self, rows: Array) -> Array:
+        return self.realness.of_training(rows, self.ground.codes[rows])
+
+    def _among(self, rows: Array) -> Compared:
+        rows = evenly(rows, COMPARED)
+        return Compared(self.realness, np.sort(self._of_training(rows)))
+
     def reference(self, goals: Goals, query: int) -> Reference:
-        """What counterfactuals of a query are compared with for plausibility."""
+        """The goal rows near which a counterfactual is plausible, where distance says it."""
         key = goals.signature(query)
 
         def made() -> Reference:
             most = SAMPLE if goals.by_class[query] else SMALL_SAMPLE
-            rows = thinned(self.meeting(goals, query), most)[: 0 if self.ground.private else None]
-            return reference(self.scales, self.ground.codes[rows], most)
+            return self._near_to(self.meeting(goals, query), most)
 
         return _held(self._reference, key, made)
+
+    def _near_to(self, rows: Array, most: int) -> Reference:
+        rows = thinned(rows, most)[: 0 if self.ground.private else None]
+        return reference(self.scales, self.ground.codes[rows], most)
 
     def near(self, space: Space, goals: Goals, wanted: Array) -> Near:
         """The nearest training rows that meet each goal (Algorithm 1, step 2)."""

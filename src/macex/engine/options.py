@@ -26,6 +26,7 @@ OFFERS = {**CANDIDATES, "thresholds": Thresholds()}
 SELECTIONS = {"diverse": Selection(), "printed": Selection(uses=3, printed=True)}
 FINETUNES: dict[str, Finetune] = {"section": Section(), "gradientless": GradientlessDescent()}
 PREFERENCES: tuple[Prefer, ...] = ("fewest", "nearest", "surest")
+MEASURES = ("distance", "learned")  # of plausibility
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Options:
     random_state: int
     names: dict[str, str | Name] = field(default_factory=dict)
     sample: int | None = None
+    plausibility: str = MEASURES[0]
 
     @property
     def method_name(self) -> str:
@@ -73,6 +75,7 @@ def read_options(
     random_state: Any,
     names: Any,
     sample: Any = None,
+    plausibility: Any = MEASURES[0],
 ) -> Options:
     """Options from what a caller gave; a wrong one is an error that names the right ones."""
     check_common(prefer, fallback, random_state)
@@ -80,6 +83,8 @@ def read_options(
         raise OptionError(
             f"distance={distance!r}{closest(distance, KINDS)}, or a function of two frames"
         )
+    if not isinstance(plausibility, str) or plausibility not in MEASURES:
+        raise OptionError(f"plausibility={plausibility!r}{closest(plausibility, MEASURES)}")
     chosen = choose("candidates", candidates, OFFERS, (Neighbors, Domain, Both, Thresholds))
     search = read_search(method, BUILT_IN)
     if isinstance(chosen, Thresholds) and not search.proves:
@@ -100,6 +105,7 @@ def read_options(
         random_state=int(random_state),
         names=read_names(names),
         sample=None if sample is None else require_count("sample", sample),
+        plausibility=plausibility,
     )
 
 

@@ -145,5 +145,5 @@ def _usual(fitted: Fitted, task: Task, goals: Goals, at: Array, full: Array) -> 
         if task.judge.late:
             break
         mine = goals.alike[at] == goals.alike[queries[0]]
-        usual[mine] = fitted.reference(goals, int(queries[0])).share(full[mine])
+        usual[mine] = fitted.plausible(goals, int(queries[0])).share(full[mine])
     return usual

@@ -49,6 +49,8 @@ class Explainer(Populations):
     audit : a file to which every explanation is recorded, or an `Audit` that names the files of
         model and data, too; see `replay`.
     sample : the most training rows to keep; labels and categories that are rare are kept.
+    plausibility : `"distance"` (how near a row is to training rows), or `"learned"` (how real it
+        looks to trees that tell training rows from copies with swapped cells).
     random_state : the seed; the same seed, row and question give the same answer, always.
 
     Examples
@@ -80,6 +82,7 @@ class Explainer(Populations):
         audit: Audit | str | Path | None = None,
         sample: int | None = None,
         random_state: int = 0,
+        plausibility: str = "distance",
     ) -> None:
         options = read_options(
             candidates=candidates,
@@ -92,6 +95,7 @@ class Explainer(Populations):
             random_state=random_state,
             names=names,
             sample=sample,
+            plausibility=plausibility,
         )
         check_classes(classes)
         known = Schema.infer(data, schema)
@@ -217,6 +221,15 @@ class Explainer(Populations):
         With `want=None` that is toward any decision but the row's own.
         """
         return self.engine.score(rows, want)
+
+    def plausibility(self, rows: Any, label: object = None) -> Array:
+        """How plausible rows are: the share of training rows that look no more real, or are as far.
+
+        1 is typical, and a row under 0.05 is called unusual: at most 5 % of the training rows look
+        stranger. With a `label`, rows are compared with those that the model gives this label.
+        The answer is NaN where fewer than six training rows can be compared with.
+        """
+        return self.engine.plausibility(rows, label)
 
     def save(self, path: Any, *, private: bool = False) -> None:
         """Write everything but the model to one file; `macex.load(path, model)` reads it.

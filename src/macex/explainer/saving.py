@@ -31,6 +31,7 @@ from macex.models.oracle import Oracle, consult
 from macex.render.files import write_whole
 from macex.schema import Array, Schema
 from macex.stages.approximate import arrays_of
+from macex.stages.realness import storage as realness_storage
 
 if TYPE_CHECKING:
     from macex.explainer.explainer import Explainer
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 FORMAT = "macex.explainer/2"
 ARRAYS = ("codes", "scores", "decision")
 NEIGHBORS = "neighbors."  # what the arrays of an approximate index are called first
+REALNESS = "realness."  # and those that say how real a row looks
+TRAINING = (f"{REALNESS}training.real", f"{REALNESS}training.decision")
 
 
 def save(engine: Engine, path: Any, *, private: bool = False) -> None:
@@ -63,6 +66,10 @@ def save(engine: Engine, path: Any, *, private: bool = False) -> None:
     if fitted.approximate is not None and not private:
         made = arrays_of(fitted.approximate)
         arrays |= {f"{NEIGHBORS}{part}": array for part, array in made.items()}
+    if private or "training" in fitted.learnt:
+        learnt = realness_storage.arrays_of(fitted.realness)
+        arrays |= {f"{REALNESS}{part}": array for part, array in learnt.items()}
+        arrays |= dict(zip(TRAINING, fitted.training_realness, strict=True))
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as box:
         box.writestr("explainer.json", json.dumps(document))
@@ -121,14 +128,34 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
     _agree(now[1], answers.take(sample), path)
     oracle = replace(now[0], outlook=replace(outlook, by_predict=now[0].outlook.by_predict))
     grid = grid_of(model, oracle, ground, answers, options)
-    kept = {part.removeprefix(NEIGHBORS): a for part, a in arrays.items() if part not in ARRAYS}
     try:
-        engine = Engine(Fitted(oracle, ground, answers, options, grid, kept), constraints)
-    except (KeyError, ValueError, RuntimeError) as error:
+        fitted = Fitted(oracle, ground, answers, options, grid, _named(arrays, NEIGHBORS))
+        fitted.learnt |= _learnt(arrays)
+        if "realness" in fitted.learnt:
+            fitted.realness(ground.codes[:1])  # arrays that do not fit together are found now
+        engine = Engine(fitted, constraints)
+    except (KeyError, IndexError, ValueError, TypeError, RuntimeError) as error:
         raise SavedError(f"{path} is not a whole explainer: {error}") from error
     if audit is not None and not isinstance(audit, Audit):
         audit = Audit(audit, explainer=path)
     return Explainer.of(engine, None if audit is None else Recorder(audit, engine))
+
+
+def _named(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """The arrays whose names begin so, without it."""
+    found = {part: array for part, array in arrays.items() if part.startswith(prefix)}
+    return {part.removeprefix(prefix): array for part, array in found.items()}
+
+
+def _learnt(arrays: dict[str, Any]) -> dict[str, Any]:
+    """How real a row looks, where the training rows that say it are not in the file."""
+    stored = _named(arrays, REALNESS)
+    if not stored:
+        return {}
+    return {
+        "realness": realness_storage.realness_of(stored),
+        "training": tuple(arrays[part] for part in TRAINING),
+    }
 
 
 def _check_shapes(arrays: dict[str, Any], columns: int, width: int) -> None:
@@ -169,7 +196,8 @@ def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         with zipfile.ZipFile(path) as box:
             document = json.loads(box.read("explainer.json"))
-            known = [*ARRAYS, *(n[:-4] for n in box.namelist() if n.startswith(NEIGHBORS))]
+            more = (NEIGHBORS, REALNESS)
+            known = [*ARRAYS, *(n[:-4] for n in box.namelist() if n.startswith(more))]
             arrays = {
                 part: np.load(io.BytesIO(box.read(f"{part}.npy")), allow_pickle=False)
                 for part in known

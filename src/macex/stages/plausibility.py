@@ -83,7 +83,7 @@ class Reference:
 def reference(scales: Scales, codes: Array, most: int = SAMPLE) -> Reference:
     """The reference made of the distinct goal rows of (G, d), thinned evenly to a sample."""
     codes = thinned(codes, most)
-    codes = _evenly(codes[distinct(np.zeros(len(codes), np.intp), codes)], most)
+    codes = evenly(codes[distinct(np.zeros(len(codes), np.intp), codes)], most)
     discrete = _columns(scales, discrete=True)
     levels = tuple(np.unique(codes[:, column]) for column in discrete)
     hot = np.ascontiguousarray(_one_hot(codes[:, discrete], levels).T)
@@ -97,10 +97,11 @@ def reference(scales: Scales, codes: Array, most: int = SAMPLE) -> Reference:
 
 def thinned(rows: Array, most: int) -> Array:
     """As many goal rows, evenly spaced, as are looked at to make a reference of `most`."""
-    return _evenly(rows, 40 * most)
+    return evenly(rows, 40 * most)
 
 
-def _evenly(rows: Array, most: int) -> Array:
+def evenly(rows: Array, most: int) -> Array:
+    """At most so many of the rows, evenly spaced."""
     if len(rows) <= most:
         return rows
     return rows[np.round(np.linspace(0, len(rows) - 1, most)).astype(int)]

@@ -1,0 +1,162 @@
+"""Boosted trees in which all nodes of a level ask the same question, on small whole numbers.
+
+Such a tree is a short list of questions and a table of values, so it is asked by array operations
+alone. Values are multiples of a power of two, so that their sum is exact in any order: a row is
+judged the same alone and in a batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from macex.schema import Array
+
+DEPTH = 6
+ROUNDS = 100
+PATIENCE = 8  # rounds without a gain on the rows set aside
+RATE = 0.25
+RIDGE = 5.0
+INPUTS = 24  # that a tree chooses from: half of them if they are more than twelve
+UNIT = 2.0**-24
+BLOCK = 2048  # rows asked at once: few enough for the cache
+
+
+class Sample(NamedTuple):
+    """Rows to learn from."""
+
+    bins: Array  # (inputs, n) uint8
+    real: Array  # (n,) 1 for a real row, 0 for one with swapped cells
+    weight: Array  # (n,)
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Questions and values of all trees: (trees, DEPTH) and (trees, 2 ** DEPTH)."""
+
+    place: Array  # which input is asked about
+    bound: Array  # whether its bin is above this one, or for a category is this one
+    equal: Array  # bool: which of the two
+    values: Array
+
+    def __call__(self, bins: Array) -> Array:
+        """The log odds that rows with these bins (inputs, n) are real, (n,)."""
+        if not len(self.values):
+            return np.zeros(bins.shape[1])
+        steps = range(0, bins.shape[1], BLOCK)
+        parts = [self._block(bins[:, start : start + BLOCK]) for start in steps]
+        return np.concatenate([*parts, np.zeros(0)])
+
+    def _block(self, bins: Array) -> Array:
+        leaf = np.zeros((len(self.values), bins.shape[1]), np.intp)
+        for level in range(self.place.shape[1]):
+            asked, bound = bins[self.place[:, level]], self.bound[:, level, None]
+            above = np.where(self.equal[:, level, None], asked == bound, asked > bound)
+            leaf = 2 * leaf + above
+        leaf += (np.arange(len(self.values)) * self.values.shape[1])[:, None]
+        total: Array = self.values.reshape(-1)[leaf].sum(axis=0)
+        return total
+
+    @staticmethod
+    def join(parts: list[Trees]) -> Trees:
+        """The mean of several ensembles as one."""
+        share = 1 / len(parts)
+        values = np.concatenate([part.values for part in parts]) * share
+        return Trees(
+            np.concatenate([part.place for part in parts]),
+            np.concatenate([part.bound for part in parts]),
+            np.concatenate([part.equal for part in parts]),
+            np.round(values / UNIT) * UNIT,
+        )
+
+
+def fit_trees(
+    sample: Sample, aside: Sample, sizes: Array, unordered: Array, draw: np.random.Generator
+) -> Trees:
+    """Trees that tell real rows from others, as many as help on the rows set `aside`."""
+    score, checked = np.zeros(len(sample.real)), np.zeros(len(aside.real))
+    questions: list[list[tuple[int, int, bool]]] = []
+    values: list[Array] = []
+    losses = [_loss(aside, checked)]
+    usable = np.flatnonzero((sizes > 1) & (sample.real.min(initial=1.0) < 1))
+    while len(usable) and len(values) < ROUNDS and _still_gains(losses):
+        chance = 1 / (1 + np.exp(-score))
+        slope = sample.weight * (sample.real - chance)
+        curve = sample.weight * chance * (1 - chance)
+        some = min(INPUTS, max(12, (len(usable) + 1) // 2), len(usable))
+        places = np.sort(draw.permutation(usable)[:some])
+        asked, leaf = _grown(sample.bins[places], sizes[places], unordered[places], slope, curve)
+        top, low = (np.bincount(leaf, part, 2**DEPTH) for part in (slope, curve))
+        value = np.round(RATE * top / (low + RIDGE) / UNIT) * UNIT
+        score += value[leaf]
+        questions.append([(places[place], bound, equal) for place, bound, equal in asked])
+        values.append(value)
+        checked += value[_leaves(questions[-1], aside.bins)]
+        losses.append(_loss(aside, checked))
+    best = int(np.argmin(losses))
+    table = np.array(questions[:best], dtype=int).reshape(best, DEPTH, 3)
+    return Trees(
+        table[..., 0],
+        table[..., 1].astype(np.uint8),
+        table[..., 2].astype(bool),
+        np.array(values[:best]).reshape(best, 2**DEPTH),
+    )
+
+
+def _grown(
+    bins: Array, sizes: Array, unordered: Array, slope: Array, curve: Array
+) -> tuple[list[tuple[int, int, bool]], Array]:
+    """The questions of one tree, and the leaf of every row."""
+    ends = np.cumsum(sizes)
+    starts, width = ends - sizes, int(ends[-1])
+    place_of, is_level = np.repeat(np.arange(len(sizes)), sizes), np.repeat(unordered, sizes)
+    last = np.zeros(width, bool)
+    last[ends - 1] = True
+    flat = (bins + starts[:, None]).astype(np.intp)
+    both = np.tile(slope, len(bins)), np.tile(curve, len(bins))
+    leaf, asked = np.zeros(bins.shape[1], np.intp), []
+    for level in range(DEPTH):
+        nodes = 2**level
+        cell = (flat + leaf * width).reshape(-1)
+        top, low = (np.bincount(cell, part, nodes * width).reshape(nodes, width) for part in both)
+        gain = _gains(top, low, starts, sizes, is_level)
+        gain[last & ~is_level] = -np.inf
+        best = int(np.argmax(np.round(gain, 9)))
+        place = int(place_of[best])
+        bound = best - int(starts[place])
+        asked.append((place, bound, bool(unordered[place])))
+        above = bins[place] == bound if unordered[place] else bins[place] > bound
+        leaf = 2 * leaf + above
+    return asked, leaf
+
+
+def _gains(top: Array, low: Array, starts: Array, sizes: Array, is_level: Array) -> Array:
+    """What each question is worth: sums of slopes and curves on both sides, over all nodes."""
+    whole = [part[:, : sizes[0]].sum(axis=1)[:, None] for part in (top, low)]
+    sides = []
+    for part in (top, low):
+        run = np.cumsum(part, axis=1)
+        before = np.repeat(run[:, starts] - part[:, starts], sizes, axis=1)
+        sides.append(np.where(is_level, part, run - before))
+    one = sides[0] ** 2 / (np.maximum(sides[1], 0.0) + RIDGE)
+    other = (whole[0] - sides[0]) ** 2 / (np.maximum(whole[1] - sides[1], 0.0) + RIDGE)
+    total: Array = (one + other).sum(axis=0)
+    return total
+
+
+def _leaves(questions: list[tuple[int, int, bool]], bins: Array) -> Array:
+    leaf = np.zeros(bins.shape[1], np.intp)
+    for place, bound, equal in questions:
+        leaf = 2 * leaf + (bins[place] == bound if equal else bins[place] > bound)
+    return leaf
+
+
+def _loss(sample: Sample, score: Array) -> float:
+    toward = np.where(sample.real > 0, -score, score)
+    return float((sample.weight * np.logaddexp(0.0, toward)).sum())
+
+
+def _still_gains(losses: list[float]) -> bool:
+    return len(losses) - 1 - int(np.argmin(losses)) < PATIENCE

@@ -1,0 +1,61 @@
+"""Trees tell apart what can be told apart, and say the same of a row alone and in a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from macex.stages.realness.trees import DEPTH, Sample, Trees, fit_trees
+
+
+def sample(count: int, seed: int) -> Sample:
+    """A row is real where two of its three bins agree in being high; the third is a category."""
+    draw = np.random.default_rng(seed)
+    bins = draw.integers(0, 8, (3, count)).astype(np.uint8)
+    real = ((bins[0] > 3) == (bins[1] > 3)) ^ (bins[2] == 5)
+    return Sample(bins, real.astype(float), np.ones(count))
+
+
+def fitted() -> Trees:
+    sizes, unordered = np.array([8, 8, 8]), np.array([False, False, True])
+    return fit_trees(sample(2000, 0), sample(500, 1), sizes, unordered, np.random.default_rng(0))
+
+
+def test_they_learn_an_interaction_of_numbers_and_a_category():
+    other = sample(500, 2)
+    assert ((fitted()(other.bins) > 0) == (other.real > 0)).mean() > 0.99
+
+
+def test_a_row_alone_is_judged_as_among_others_bit_for_bit():
+    trees, bins = fitted(), sample(300, 3).bins
+    together = trees(bins)
+    alone = [trees(bins[:, place : place + 1])[0] for place in range(300)]
+    assert together.tolist() == alone
+    both = Trees.join([trees, trees])
+    assert np.allclose(both(bins), together, atol=1e-6)
+
+
+def test_they_say_what_walking_down_each_tree_says():
+    trees, bins = fitted(), sample(40, 4).bins
+    for place, total in enumerate(trees(bins)):
+        walked = 0.0
+        for tree in range(len(trees.values)):
+            leaf = 0
+            for level in range(DEPTH):
+                seen, bound = bins[trees.place[tree, level], place], trees.bound[tree, level]
+                leaf = 2 * leaf + int(seen == bound if trees.equal[tree, level] else seen > bound)
+            walked += trees.values[tree, leaf]
+        assert total == walked
+
+
+def test_noise_gives_few_trees_and_inputs_of_one_bin_none():
+    draw = np.random.default_rng(0)
+    noise = Sample(
+        draw.integers(0, 8, (3, 400)).astype(np.uint8), draw.integers(0, 2, 400) * 1.0, np.ones(400)
+    )
+    flat = np.array([False] * 3)
+    assert (
+        len(fit_trees(noise, noise._replace(real=1 - noise.real), np.full(3, 8), flat, draw).values)
+        < 5
+    )
+    none = fit_trees(noise, noise, np.ones(3, int), flat, draw)
+    assert none(noise.bins).tolist() == [0.0] * 400
