@@ -15,6 +15,7 @@ from macex.errors import OptionError
 from macex.render.files import write_whole
 from macex.schema import Schema
 from macex.schema.stated import stated
+from macex.structure import find_structure
 
 
 def schema(
@@ -30,7 +31,7 @@ def schema(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """What each column of the training rows is taken for.
+    """What each column of the training rows is taken for, and what holds between them.
 
     Look at it, write it to a file, correct the file, and give it to the other commands:
 
@@ -48,3 +49,4 @@ def schema(
         print(json.dumps(stated(found), ensure_ascii=False))
     elif not quiet:
         print(found)
+        print(find_structure(found, found.read(learnt.rows).codes))

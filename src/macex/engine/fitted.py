@@ -23,6 +23,7 @@ from macex.stages.distance import KINDS, Scales, learn_scales
 from macex.stages.neighbors import Bins, NeighborIndex, Side, learn_bins
 from macex.stages.plausibility import SAMPLE, SMALL_SAMPLE, Reference, evenly, reference, thinned
 from macex.stages.realness.measure import COMPARED, Compared, Realness, learn_realness
+from macex.structure import Structure, find_structure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,6 +53,7 @@ class Fitted:
     options: Options
     grid: Grid | None = None
     kept: InitVar[Mapping[str, Array] | None] = None  # of the approximate index, once made
+    structure: Structure = field(default_factory=Structure)  # what holds between the columns
     scales: Scales = field(init=False)
     bins: Bins = field(init=False)
     binned: Array = field(init=False)  # (T, d)
@@ -318,14 +320,14 @@ def fit(
     """Ask the model about the training rows and learn what every call needs."""
     oracle, answers = consulted(model, rows, schema, classes)
     codes, most = rows.codes, options.sample
+    structure = find_structure(schema, codes)
     del rows  # the caller's own values are no longer needed
     if most is not None and most < len(codes):
         kept = covering(schema, codes, answers.decision, most, options.random_state)
         codes, answers = codes[kept], answers.take(kept)
     ground = Ground(schema, codes)
-    return Fitted(
-        oracle, ground, answers, options, grid_of(model, oracle, ground, answers, options)
-    )
+    grid = grid_of(model, oracle, ground, answers, options)
+    return Fitted(oracle, ground, answers, options, grid, structure=structure)
 
 
 def same_goal(goals: Goals, queries: Array, match: Array | None = None) -> list[Array]:

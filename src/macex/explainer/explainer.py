@@ -22,6 +22,7 @@ from macex.explainer.saving import save
 from macex.explanation import Explanation, Explanations
 from macex.render.names import Name
 from macex.schema import Array, Schema
+from macex.structure import Structure
 from macex.version import __version__
 
 
@@ -121,6 +122,11 @@ class Explainer(Populations):
     def constraints(self) -> Constraints:
         """What may change, for every call."""
         return self.engine.constraints
+
+    @property
+    def structure(self) -> Structure:
+        """What holds between the columns of the training rows."""
+        return self.engine.fitted.structure
 
     @property
     def columns(self) -> list[str]:

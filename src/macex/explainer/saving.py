@@ -32,6 +32,7 @@ from macex.render.files import write_whole
 from macex.schema import Array, Schema
 from macex.stages.approximate import arrays_of
 from macex.stages.realness import storage as realness_storage
+from macex.structure import Structure
 
 if TYPE_CHECKING:
     from macex.explainer.explainer import Explainer
@@ -60,6 +61,7 @@ def save(engine: Engine, path: Any, *, private: bool = False) -> None:
         "options": written_options(fitted.options),
         "outlook": asdict(fitted.outlook),
         "private": private or fitted.ground.private,
+        "structure": _structure(fitted, private=private).to_list(),
     }
     codes, answers = scattered(engine) if private else (fitted.ground.codes, fitted.answers)
     arrays = dict(zip(ARRAYS, (codes, answers.scores, answers.decision), strict=True))
@@ -77,6 +79,10 @@ def save(engine: Engine, path: Any, *, private: bool = False) -> None:
             with box.open(f"{part}.npy", "w", force_zip64=True) as file:
                 np.save(file, array, allow_pickle=False)
     write_whole(require_path("path", path), packed.getvalue())
+
+
+def _structure(fitted: Fitted, *, private: bool) -> Structure:
+    return fitted.structure.private(fitted.ground.schema) if private else fitted.structure
 
 
 def scattered(engine: Engine) -> tuple[Array, Answers]:
@@ -118,6 +124,7 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
         options = options_read(document["options"])
         constraints = Constraints.from_dict(document["constraints"])
         outlook = _outlook(document["outlook"])
+        structure = Structure.from_list(document.get("structure", []))
         _check_shapes(arrays, len(schema.columns), outlook.width)
     except Exception as error:
         raise SavedError(f"{path} is not a whole explainer: {error!r}") from error
@@ -129,7 +136,8 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
     oracle = replace(now[0], outlook=replace(outlook, by_predict=now[0].outlook.by_predict))
     grid = grid_of(model, oracle, ground, answers, options)
     try:
-        fitted = Fitted(oracle, ground, answers, options, grid, _named(arrays, NEIGHBORS))
+        kept = _named(arrays, NEIGHBORS)
+        fitted = Fitted(oracle, ground, answers, options, grid, kept, structure)
         fitted.learnt |= _learnt(arrays)
         if "realness" in fitted.learnt:
             fitted.realness(ground.codes[:1])  # arrays that do not fit together are found now

@@ -1,0 +1,136 @@
+"""Columns that determine others: equal values of the first go with equal values of the second.
+
+A column whose values never repeat determines everything and says nothing, so rows are counted that
+have their value in common with another row. Of independent columns, k rows with one value agree in
+the second column with the probability sum(p ** k), at most max(p) ** (k - 1) and at most
+sum(p ** 2) ** (k / 2). The product over all values must be below exp(-30).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from macex.schema import MISSING, Array, Schema, special
+from macex.structure.categories import CERTAIN, RARE
+from macex.structure.relations import Determination
+from macex.structure.sampling import sample
+
+PROBES = 256  # pairs of rows with one value that are compared first
+MOST_ROWS = 4_000_000  # cells that are sorted while pairs of columns are proposed
+MOST_PROPOSED = 2000
+MOST_VALUES = 20_000  # of a column that determines another
+
+
+def determinations(schema: Schema, codes: Array) -> list[Determination]:
+    """Which columns determine which, without those that follow from two others."""
+    proposed = _proposed(codes)
+    groups = {
+        at: np.unique(codes[:, at], return_inverse=True, return_counts=True)
+        for at in sorted({first for first, _ in proposed})
+    }
+    found: dict[tuple[int, int], int] = {}
+    for first, second in proposed:
+        exceptions = _exceptions(groups[first], codes[:, second])
+        if exceptions is not None:
+            found[first, second] = exceptions
+    return [
+        _relation(schema, codes, first, second, exceptions, (second, first) in found)
+        for (first, second), exceptions in sorted(found.items())
+        if not _follows(found, first, second)
+    ]
+
+
+def _proposed(codes: Array) -> list[tuple[int, int]]:
+    """Pairs of columns such that rows alike in the first are alike in the second, in a sample."""
+    count, width = codes.shape
+    part = codes[sample(count, MOST_ROWS // max(width, 1))]
+    varied = (part != part[0]).any(axis=0)
+    found: list[tuple[int, int]] = []
+    for first in np.flatnonzero(varied):
+        order = np.argsort(part[:, first], kind="stable")
+        ordered = part[order, first]
+        same = np.flatnonzero((ordered[1:] == ordered[:-1]) & (ordered[1:] != MISSING))
+        if len(same) < 2:
+            continue
+        same = same[np.unique(np.linspace(0, len(same) - 1, PROBES).astype(int))]
+        differ = (part[order[same]] != part[order[same + 1]]).sum(axis=0)
+        agrees = varied & (differ <= len(same) // 100)
+        agrees[first] = False
+        found += [(int(first), int(second)) for second in np.flatnonzero(agrees)]
+    return found[:MOST_PROPOSED]
+
+
+def _exceptions(group: tuple[Array, Array, Array], second: Array) -> int | None:
+    """How many rows break it, None if it does not hold or chance could have made it."""
+    values, place, counts = group
+    known = ~special(second) & ~special(values)[place]
+    if not known.any() or len(values) > MOST_VALUES:
+        return None
+    seen, other, shares = np.unique(second[known], return_inverse=True, return_counts=True)
+    if len(seen) < 2:
+        return None
+    share = shares / shares.sum()
+    held = np.bincount(place[known], minlength=len(counts))
+    doubled = held[held > 1]
+    single = (doubled - 1).sum() * -np.log(share.max())
+    paired = doubled.sum() / 2 * -np.log((share**2).sum())
+    if max(single, paired) < CERTAIN:
+        return None
+    met = np.unique(place[known] * len(seen) + other, return_counts=True)
+    most = np.zeros(len(counts), int)
+    np.maximum.at(most, met[0] // len(seen), met[1])
+    exceptions = int(known.sum() - most.sum())
+    few = min(RARE * doubled.sum(), (doubled - 1).sum() / 20)
+    return exceptions if exceptions <= few else None
+
+
+def _follows(found: dict[tuple[int, int], int], first: int, second: int) -> bool:
+    """Whether it follows from two others.
+
+    Of columns that determine each other only the first is compared with columns beyond them.
+    """
+
+    def mutual(one: int, other: int) -> bool:
+        return (one, other) in found and (other, one) in found
+
+    def leads(one: int) -> bool:
+        return not any(mutual(one, other) for start, other in found if start == one and other < one)
+
+    if mutual(first, second):
+        return second < first or not leads(first)
+    if not leads(first) or not leads(second):
+        return True
+    middles = {other for start, other in found if start == first and leads(other)}
+    return any((middle, second) in found and middle != second for middle in middles)
+
+
+def _relation(
+    schema: Schema, codes: Array, first: int, second: int, exceptions: int, mutual: bool
+) -> Determination:
+    pairs = mapping(codes[:, first], codes[:, second])
+    columns = schema.columns[first], schema.columns[second]
+    values = tuple(
+        (columns[0].value(a), columns[1].value(b)) for a, b in zip(*pairs[:2], strict=True)
+    )
+    common = int(np.argmax(pairs[2]))
+    return Determination(
+        columns=(columns[0].name, columns[1].name),
+        support=int(pairs[2].sum()),
+        exceptions=exceptions,
+        example=values[common],
+        pairs=values,
+        mutual=mutual,
+    )
+
+
+def mapping(first: Array, second: Array) -> tuple[list[float], list[float], Array]:
+    """Each value of one column with the value it has most often in the other, and its rows."""
+    known = ~special(first) & ~special(second)
+    pairs, counts = np.unique(
+        np.column_stack([first[known], second[known]]), axis=0, return_counts=True
+    )
+    order = np.lexsort((pairs[:, 1], -counts, pairs[:, 0]))
+    pairs, counts = pairs[order], counts[order]
+    start = np.flatnonzero(np.r_[True, pairs[1:, 0] != pairs[:-1, 0]])
+    rows = np.add.reduceat(counts, start)
+    return pairs[start, 0].tolist(), pairs[start, 1].tolist(), rows

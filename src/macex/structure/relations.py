@@ -1,0 +1,313 @@
+"""What holds between the columns of nearly every training row.
+
+A relation is a plain value: it knows columns by name and values as Python values, and can be
+written to JSON or TOML and read again. `macex.structure.keeping` turns it into arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import date
+from typing import Any, ClassVar, TypeAlias
+
+from macex.errors import ConstraintError, closest
+
+Values: TypeAlias = tuple[object, ...]
+MISSING = {"missing": True}  # a missing value among others, written down
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relation:
+    """What training rows (almost) never break.
+
+    `support` counts the rows that it speaks of, `exceptions` those among them that break it, and
+    `example` holds the values of its columns in one row that keeps it.
+    """
+
+    columns: tuple[str, ...]
+    support: int = 0
+    exceptions: int = 0
+    example: Values | None = None
+
+    kind: ClassVar[str] = ""
+    needs: ClassVar[int] = 2  # columns, at least
+
+    def __post_init__(self) -> None:
+        """Accept lists where tuples are meant, as files have them."""
+        for field in fields(self):
+            object.__setattr__(self, field.name, _frozen(getattr(self, field.name)))
+        names = self.columns
+        if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
+            raise ConstraintError(f"a relation names its columns in a list, not {names!r}")
+        if len(set(names)) < max(self.needs, len(names)):
+            raise ConstraintError(
+                f"a relation of the kind {self.kind!r} needs {self.needs} different columns or "
+                f"more, not {list(names)!r}"
+            )
+
+    @property
+    def text(self) -> str:
+        """The relation in words."""
+        raise NotImplementedError
+
+    @property
+    def exceptionless(self) -> bool:
+        """Whether no training row breaks it."""
+        return self.exceptions == 0
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """The relation as JSON or TOML can hold it; what is empty is left out."""
+        parts = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        return {"kind": self.kind} | {
+            name: part for name, part in parts.items() if part is not None
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Implication(Relation):
+    """Where one column has a value, another has one, too, or never has some others.
+
+    A value of None is a missing one.
+
+    >>> print(Implication(columns=("line", "security"), when="none", then=("no internet",)))
+    if line == 'none' then security == 'no internet'
+    >>> print(Implication(columns=("marital", "role"), when="single", never=("wife", "husband")))
+    if marital == 'single' then role not in ('wife', 'husband')
+    """
+
+    when: object = None
+    then: Values = ()
+    never: Values = ()
+
+    kind: ClassVar[str] = "implication"
+
+    @property
+    def text(self) -> str:
+        """The relation as a rule."""
+        when, then = map(written, self.columns)
+        condition = f"if {_is(when, (self.when,))} then "
+        return condition + (_is(then, self.then) if self.then else _is_not(then, self.never))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Determination(Relation):
+    """The first column determines the second; `pairs` are the values that go together."""
+
+    pairs: tuple[tuple[object, object], ...] = ()
+    mutual: bool = False  # the second determines the first, too
+
+    kind: ClassVar[str] = "determines"
+
+    @property
+    def text(self) -> str:
+        """The relation in words."""
+        first, second = self.columns
+        return (
+            f"{first} and {second} determine each other"
+            if self.mutual
+            else (f"{first} determines {second}")
+        )
+
+
+SIGNS = {"sum": "+", "difference": "-", "product": "*", "ratio": "/"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arithmetic(Relation):
+    """The last column is the sum, difference, product or ratio of the others.
+
+    `tolerance` is relative to the largest number that enters a sum, and to the result of a product.
+
+    >>> print(Arithmetic(columns=("months", "price", "total"), operation="product", tolerance=0.05))
+    total = months * price, within 5 %
+    """
+
+    operation: str = "sum"
+    tolerance: float = 0.0
+
+    kind: ClassVar[str] = "arithmetic"
+    needs: ClassVar[int] = 3
+
+    def __post_init__(self) -> None:
+        """Refuse an operation that nobody knows."""
+        super().__post_init__()
+        if self.operation not in SIGNS:
+            raise ConstraintError(
+                f"an arithmetic relation has no operation {self.operation!r}"
+                f"{closest(self.operation, SIGNS)}"
+            )
+
+    @property
+    def text(self) -> str:
+        """The relation as a formula."""
+        *parts, result = map(written, self.columns)
+        formula = f" {SIGNS[self.operation]} ".join(parts)
+        within = f", within {100 * self.tolerance:g} %" if self.tolerance else ""
+        return f"{result} = {formula}{within}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linear(Relation):
+    """The second column is a multiple of the first, or shifted by a constant.
+
+    >>> print(Linear(columns=("inches", "cm"), factor=2.54))
+    cm = 2.54 * inches
+    """
+
+    factor: float = 1.0
+    offset: float = 0.0
+
+    kind: ClassVar[str] = "linear"
+
+    @property
+    def text(self) -> str:
+        """The relation as a formula."""
+        first, second = map(written, self.columns)
+        scaled = first if self.factor == 1 else f"{self.factor:.6g} * {first}"
+        sign = "-" if self.offset < 0 else "+"
+        shift = f" {sign} {abs(self.offset):.6g}" if self.offset else ""
+        return f"{second} = {scaled}{shift}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order(Relation):
+    """The first column is never above the second."""
+
+    kind: ClassVar[str] = "order"
+
+    @property
+    def text(self) -> str:
+        """The relation as a rule."""
+        return " <= ".join(map(written, self.columns))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissingTogether(Relation):
+    """The columns are missing in the same rows."""
+
+    kind: ClassVar[str] = "missing together"
+
+    @property
+    def text(self) -> str:
+        """The relation in words."""
+        return f"{_listed(self.columns)} are missing together"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneOf(Relation):
+    """Columns of zeros and ones of which exactly one is 1."""
+
+    kind: ClassVar[str] = "one of"
+
+    @property
+    def text(self) -> str:
+        """The relation in words."""
+        return f"exactly one of {_listed(self.columns)} is 1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flag(Relation):
+    """A whole number that is 0 or 1: a truth value."""
+
+    kind: ClassVar[str] = "flag"
+    needs: ClassVar[int] = 1
+
+    @property
+    def text(self) -> str:
+        """The relation in words."""
+        return f"{self.columns[0]} is 0 or 1"
+
+
+KINDS: dict[str, type[Relation]] = {
+    kind.kind: kind
+    for kind in (
+        Implication,
+        Determination,
+        Arithmetic,
+        Linear,
+        Order,
+        MissingTogether,
+        OneOf,
+        Flag,
+    )
+}
+
+
+def relation_from(stored: Mapping[str, Any]) -> Relation:
+    """The relation that was written down.
+
+    >>> relation_from({"kind": "order", "columns": ["net", "gross"]}).text
+    'net <= gross'
+    """
+    if not isinstance(stored, Mapping):
+        raise ConstraintError(f"a relation is a table with its kind and columns, not {stored!r}")
+    name = stored.get("kind")
+    if not isinstance(name, str) or name not in KINDS:
+        raise ConstraintError(f"there is no relation of the kind {name!r}{closest(name, KINDS)}")
+    known = [field.name for field in fields(KINDS[name])]
+    parts = {part: value for part, value in stored.items() if part != "kind"}
+    for part in parts:
+        if part not in known:
+            raise ConstraintError(
+                f"a relation of the kind {name!r} has no part {part!r}{closest(part, known)}"
+            )
+    if "columns" not in parts:
+        raise ConstraintError(f"a relation of the kind {name!r} needs its columns")
+    return KINDS[name](**parts)
+
+
+def written(name: str) -> str:
+    """A column's name as a rule writes it.
+
+    >>> written("age"), written("marital status")
+    ('age', '`marital status`')
+    """
+    return name if name.replace(".", "_").isidentifier() else f"`{name.replace('`', '``')}`"
+
+
+def _is(name: str, values: Sequence[object]) -> str:
+    if tuple(values) == (None,):
+        return f"{name} is missing"
+    return f"{name} == {_value(values[0])}" if len(values) == 1 else f"{name} in {_tuple(values)}"
+
+
+def _is_not(name: str, values: Sequence[object]) -> str:
+    if tuple(values) == (None,):
+        return f"{name} is not missing"
+    return (
+        f"{name} != {_value(values[0])}" if len(values) == 1 else f"{name} not in {_tuple(values)}"
+    )
+
+
+def _tuple(values: Sequence[object]) -> str:
+    return f"({', '.join(map(_value, values))})"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return None if value.get("missing") else value
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+
+
+def _plain(value: Any) -> Any:
+    """A part as TOML can hold it, which knows no null."""
+    if isinstance(value, tuple):
+        return [dict(MISSING) if entry is None else _plain(entry) for entry in value] or None
+    return value.isoformat() if isinstance(value, date) else value
