@@ -192,3 +192,11 @@ def test_repr_says_what_is_explained():
         "SeriesExplainer(6 channels, 60 training cases, classes calm, bump, raised, "
         "method='exhaustive')"
     )
+
+
+def test_a_score_reads_toward_the_goal_as_in_explanations():
+    asked = explainer()
+    for want in (None, "bump", mx.at_least(0.4, label="raised")):
+        said = asked.score(QUERIES[:4], want)
+        assert said.tolist() == [item.score for item in asked.explain(QUERIES[:4], want=want)]
+    assert asked.score(QUERIES[:0]).shape == (0,)

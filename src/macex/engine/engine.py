@@ -7,9 +7,10 @@ same engine with other options or constraints is another one, made by `with_opti
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, Band, Goal, compile_goals, resolve
 from macex.ask.question import Question, read_constraints
 from macex.engine.assemble import assemble, unreached
-from macex.engine.batch import Batch
+from macex.engine.batch import Batch, BatchOf
 from macex.engine.blocks import MOST_QUERIES, Tempo, blocks
 from macex.engine.diagnosis import diagnosed
 from macex.engine.fitted import Fitted
@@ -34,16 +35,107 @@ from macex.explanation import Explanation
 from macex.models.asking import Asker
 from macex.schema import Array, Rows, Schema
 
+FittedT = TypeVar("FittedT")
+RowsT = TypeVar("RowsT")
+ConstraintsT = TypeVar("ConstraintsT")
+ItemT = TypeVar("ItemT")
+
 
 @dataclass(frozen=True)
-class Engine:
+class EngineOf(ABC, Generic[FittedT, RowsT, ConstraintsT, ItemT]):
+    """What answers a batch of rows of any kind, in blocks: rows of tables, or cases of series."""
+
+    fitted: FittedT
+    constraints: ConstraintsT
+    one: ClassVar[str] = "row"  # what it explains, in messages
+
+    @abstractmethod
+    def with_options(self, options: Any) -> Self:
+        """The same model and training rows with other options."""
+
+    @abstractmethod
+    def batch(self, rows: Any, question: Question) -> BatchOf[RowsT, ConstraintsT]:
+        """Rows as a caller gives them, read and ready to be answered."""
+
+    @abstractmethod
+    def merged(self, given: Any) -> ConstraintsT:
+        """The engine's constraints and a call's together, if they are right for the columns."""
+
+    @abstractmethod
+    def blocks(
+        self, batch: BatchOf[RowsT, ConstraintsT], tempo: Tempo | None
+    ) -> Iterator[tuple[Array, BatchOf[RowsT, ConstraintsT]]]:
+        """Parts of a batch that are answered together, and the places of their rows."""
+
+    @abstractmethod
+    def answered(self, batch: BatchOf[RowsT, ConstraintsT]) -> tuple[list[ItemT], Outcome]:
+        """The explanations of one block, and the outcome they were made of."""
+
+    @abstractmethod
+    def unreached(self, batch: BatchOf[RowsT, ConstraintsT]) -> list[ItemT]:
+        """The explanations of rows that there was no time for."""
+
+    def explain(
+        self, batch: BatchOf[RowsT, ConstraintsT], report: Progress = silent
+    ) -> list[ItemT]:
+        """An explanation for every row; memory stays flat."""
+        items = self._explain(batch, report)
+        return diagnosed(batch, items, self._explain) if batch.question.diagnose else items
+
+    def _explain(
+        self, batch: BatchOf[RowsT, ConstraintsT], report: Progress = silent
+    ) -> list[ItemT]:
+        done: dict[int, ItemT] = {}
+        tempo = None if batch.deadline is None else Tempo()
+        for places, part in self.blocks(batch, tempo):
+            try:
+                made = self._block(part, tempo)
+            except ModelError as error:
+                whole = next(place for place in range(len(batch)) if place not in done)
+                error.partial = [done[place] for place in range(whole)]
+                raise
+            done.update(zip(places.tolist(), made, strict=True))
+            report(len(done))
+        return [done[place] for place in range(len(batch))]
+
+    def _block(self, batch: BatchOf[RowsT, ConstraintsT], tempo: Tempo | None) -> list[ItemT]:
+        """The explanations of one block; those that the time does not suffice for say so."""
+        if tempo is not None and batch.late:
+            tempo.most = MOST_QUERIES
+            return self.unreached(batch)
+        began = time.perf_counter()
+        made, outcome = self.answered(batch)
+        if outcome.checked.fragile.any() and not batch.late:
+            made = retried(self, batch, outcome.checked.fragile, made)
+        if tempo is not None:
+            asking = outcome.judge.asker.cost.seconds
+            tempo.after(len(batch), time.perf_counter() - began - asking)
+        return made
+
+    def constraints_of(self, given: Any, count: int) -> list[ConstraintsT]:
+        """The constraints of every row: the engine's and the call's."""
+        if given is None or isinstance(given, (type(self.constraints), Mapping)):
+            return [self.merged(given)] * count
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            kind = type(self.constraints).__name__
+            raise ConstraintError(f"constraints= takes {kind} or one per {self.one}, not {given!r}")
+        per_row = list(given)
+        if len(per_row) != count:
+            raise ConstraintError(
+                f"constraints= has {len(per_row)} entries for {count} {self.one}s: "
+                f"give one per {self.one}"
+            )
+        merged = {id(one): self.merged(one) for one in {id(one): one for one in per_row}.values()}
+        return [merged[id(one)] for one in per_row]
+
+
+@dataclass(frozen=True)
+class Engine(EngineOf[Fitted, Rows, Constraints, Explanation]):
     """What every answer rests on: what was learnt from training, and the constraints in force.
 
     `answer` turns a batch into an outcome: the four stages, or a method of somebody's own.
     """
 
-    fitted: Fitted
-    constraints: Constraints
     answer: Callable[[Fitted, Batch], Outcome] = answer
 
     @property
@@ -83,43 +175,27 @@ class Engine:
             sturdy=sturdiness(self.fitted, question.robust, question.also),
         )
 
-    def explain(self, batch: Batch, report: Progress = silent) -> list[Explanation]:
-        """An explanation for every row. Equal rows are answered once; memory stays flat."""
-        items = self._explain(batch, report)
-        return diagnosed(batch, items, self._explain) if batch.question.diagnose else items
-
     def _explain(self, batch: Batch, report: Progress = silent) -> list[Explanation]:
-        return answered_once(batch, lambda part: self._by_block(part, report), report)
+        """An explanation for every row. Equal rows are answered once; the model is asked once."""
 
-    def _by_block(self, batch: Batch, report: Progress) -> list[Explanation]:
-        done: dict[int, Explanation] = {}
-        batch = remembering(self.fitted, batch)
-        tempo = None if batch.deadline is None else Tempo()
-        for places, part in blocks(batch, len(self.schema.columns), self.fitted.singles, tempo):
-            try:
-                made = self._block(part, tempo)
-            except ModelError as error:
-                whole = next(place for place in range(len(batch)) if place not in done)
-                error.partial = [done[place] for place in range(whole)]
-                raise
-            done.update(zip(places.tolist(), made, strict=True))
-            report(len(done))
-        return [done[place] for place in range(len(batch))]
+        def by_block(part: Batch) -> list[Explanation]:
+            return super(Engine, self)._explain(remembering(self.fitted, part), report)
 
-    def _block(self, batch: Batch, tempo: Tempo | None) -> list[Explanation]:
-        """The explanations of one block; those that the time does not suffice for say so."""
-        if tempo is not None and batch.late:
-            tempo.most = MOST_QUERIES
-            return unreached(self.fitted, batch)
+        return answered_once(batch, by_block, report)
+
+    def blocks(self, batch: Batch, tempo: Tempo | None) -> Iterator[tuple[Array, Batch]]:
+        """Parts of a batch that are answered together, and the places of their rows."""
+        return blocks(batch, len(self.schema.columns), self.fitted.singles, tempo)
+
+    def answered(self, batch: Batch) -> tuple[list[Explanation], Outcome]:
+        """The explanations of one block, and the outcome they were made of."""
         began = time.perf_counter()
         outcome = self.answer(self.fitted, batch)
-        made = assemble(self.fitted, outcome, time.perf_counter() - began)
-        if outcome.checked.fragile.any() and not batch.late:
-            made = retried(self.fitted, batch, outcome.checked.fragile, made)
-        if tempo is not None:
-            asking = outcome.judge.asker.cost.seconds
-            tempo.after(len(batch), time.perf_counter() - began - asking)
-        return made
+        return assemble(self.fitted, outcome, time.perf_counter() - began), outcome
+
+    def unreached(self, batch: Batch) -> list[Explanation]:
+        """The explanations of rows that there was no time for."""
+        return unreached(self.fitted, batch)
 
     def goals(self, want: Any, count: int) -> list[Goal]:
         """One goal per row from what a caller may pass as `want=`."""
@@ -143,20 +219,6 @@ class Engine:
         merged = self.constraints.merge(read_constraints(given))
         check(merged, self.fitted.ground)
         return merged
-
-    def constraints_of(self, given: Any, count: int) -> list[Constraints]:
-        """The constraints of every row: the engine's and the call's."""
-        if given is None or isinstance(given, (Constraints, Mapping)):
-            return [self.merged(given)] * count
-        if isinstance(given, str) or not isinstance(given, Iterable):
-            raise ConstraintError(f"constraints= takes Constraints or one per row, not {given!r}")
-        per_row = list(given)
-        if len(per_row) != count:
-            raise ConstraintError(
-                f"constraints= has {len(per_row)} entries for {count} rows: give one per row"
-            )
-        merged = {id(one): self.merged(one) for one in {id(one): one for one in per_row}.values()}
-        return [merged[id(one)] for one in per_row]
 
     def plausibility(self, rows: Any, label: object = None) -> Array:
         """The plausibility of every row, among the training rows of a label or all of them."""

@@ -7,29 +7,26 @@ surest examples of one change are tried next, then of two, and of three.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macex.ask.constraints import Constraints
-from macex.engine.assemble import assemble
-from macex.engine.pipeline import answer
 from macex.explanation.values import Cost
 
 if TYPE_CHECKING:
-    from macex.engine.batch import Batch
-    from macex.engine.fitted import Fitted
-    from macex.explanation import Explanation
+    from macex.engine.batch import BatchOf
+    from macex.engine.engine import EngineOf
     from macex.schema import Array
 
 MOST_CHANGES = 3
 
 
 def retried(
-    fitted: Fitted, batch: Batch, fragile: Array, made: list[Explanation]
-) -> list[Explanation]:
+    engine: EngineOf[Any, Any, Any, Any], batch: BatchOf[Any, Any], fragile: Array, made: list[Any]
+) -> list[Any]:
     """The explanations with the surest examples in place of those that were too fragile."""
-    surest = fitted.with_options(replace(fitted.options, prefer="surest", fallback=False))
+    options = replace(engine.fitted.options, prefer="surest", fallback=False)
+    surest = engine.with_options(options)
     found = list(made)
     open_ = np.flatnonzero(fragile)
     for most in range(1, MOST_CHANGES + 1):
@@ -37,11 +34,11 @@ def retried(
         open_ = open_[_room(batch, spent[open_])]
         if not len(open_):
             break
-        limit = Constraints(max_changes=most)
+        limit = type(engine.constraints)(max_changes=most)
         part = batch.take(open_)
         merged = [one.merge(limit) for one in part.constraints]
         part = replace(part, constraints=merged, spent=spent[open_])
-        for at, item in zip(open_, assemble(surest, answer(surest, part), 0.0), strict=True):
+        for at, item in zip(open_, surest.answered(part)[0], strict=True):
             (calls, rows, seconds), more = found[at].cost, item.cost
             cost = Cost(calls + more.calls, rows + more.rows, seconds + more.seconds)
             found[at] = replace(item if item.counterfactuals else found[at], cost=cost)
@@ -49,7 +46,7 @@ def retried(
     return found
 
 
-def _room(batch: Batch, spent: Array) -> Array:
+def _room(batch: BatchOf[Any, Any], spent: Array) -> Array:
     """Which queries, of which each has cost some rows, can pay for one more try, (n,) bool."""
     if batch.max_rows is None:
         return np.ones(len(spent), bool)

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
 
-import numpy as np
-
-from macex.ask.compiling import check as check_constraints
-from macex.ask.goals import AboveRow, Goal, resolve
 from macex.ask.question import Question
-from macex.engine.blocks import Tempo
-from macex.engine.diagnosis import diagnosed
 from macex.engine.options import check_classes
-from macex.engine.progress import Progress, reporter, silent
-from macex.errors import ConstraintError, GoalError, ModelError
-from macex.series.assemble import assemble, unreached
+from macex.engine.progress import reporter
+from macex.errors import ModelError
+from macex.schema import Array
 from macex.series.cases import channel_names, read_cases
 from macex.series.constraints import SeriesConstraints, read_constraints
+from macex.series.engine import SeriesEngine
 from macex.series.fitted import Fitted, fit
 from macex.series.options import read_options
-from macex.series.pipeline import CaseBatch, answer
+from macex.series.pipeline import CaseBatch
 from macex.series.values import SeriesExplanation, SeriesExplanations
 from macex.version import __version__
-
-BLOCK_CELLS = 4_000_000
-MOST_CASES = 256
 
 
 class SeriesExplainer:
@@ -91,8 +83,26 @@ class SeriesExplainer:
         train = read_cases(X, layout)
         names = channel_names(channels, train.width)
         given = read_constraints(constraints, names)
-        self.fitted: Fitted = fit(model, train, names, classes, options)
-        self.constraints = self._checked(given)
+        fitted = fit(model, train, names, classes, options)
+        engine = SeriesEngine(fitted, SeriesConstraints())
+        self.engine = replace(engine, constraints=engine.checked(given))
+
+    @classmethod
+    def of(cls, engine: SeriesEngine) -> Self:
+        """The explainer that stands on an engine."""
+        explainer = object.__new__(cls)
+        explainer.engine = engine
+        return explainer
+
+    @property
+    def fitted(self) -> Fitted:
+        """What was learnt from the training cases."""
+        return self.engine.fitted
+
+    @property
+    def constraints(self) -> SeriesConstraints:
+        """What may change, for every call."""
+        return self.engine.constraints
 
     @property
     def channels(self) -> list[str]:
@@ -102,7 +112,12 @@ class SeriesExplainer:
     @property
     def classes(self) -> tuple[object, ...] | None:
         """The labels the model decides between; None for a bare score."""
-        return self.fitted.outlook.classes
+        return self.engine.outlook.classes
+
+    @property
+    def method(self) -> str:
+        """The name of the search."""
+        return self.engine.options.method_name
 
     def explain(
         self,
@@ -147,124 +162,35 @@ class SeriesExplainer:
 
     def ask(self, X: Any, question: Question, progress: Any = None) -> SeriesExplanations:
         """`explain`, with its arguments in one value."""
-        batch = self.batch(X, question)
+        batch = self.engine.batch(X, question)
         with reporter(progress, len(batch)) as report:
             try:
-                items = self._explained(batch, report)
+                items = self.engine.explain(batch, report)
             except ModelError as error:
                 error.partial = self._explanations(error.partial or [], batch)
                 raise
-        if question.diagnose:
-            items = diagnosed(batch, items, self._explained)
         return self._explanations(items, batch)
 
     def _explanations(self, items: list[SeriesExplanation], batch: CaseBatch) -> SeriesExplanations:
-        options = self.fitted.options
+        options = self.engine.options
         meta = {
             "version": __version__,
-            "method": options.method_name,
+            "method": self.method,
             "prefer": options.prefer,
             "seed": options.random_state,
             "n": batch.count,
         }
         return SeriesExplanations(items, meta=meta, rows=self.fitted.names)
 
-    def batch(self, X: Any, question: Question) -> CaseBatch:
-        """Cases as a caller gives them, read and ready to be answered."""
-        deadline, train = question.deadline, self.fitted.train
-        cases = read_cases(X, train.layout, train)
-        return CaseBatch(
-            rows=cases,
-            goals=_goals(question.want, len(cases)),
-            constraints=self._wished(question.constraints, len(cases)),
-            question=question,
-            deadline=deadline,
-        )
+    def score(self, X: Any, want: Any = None) -> Array:
+        """The model's score for every case, read toward a goal as in explanations.
 
-    def _explained(self, batch: CaseBatch, report: Progress = silent) -> list[SeriesExplanation]:
-        done: dict[int, SeriesExplanation] = {}
-        tempo = None if batch.deadline is None else Tempo()
-        for places, part in self._blocks(batch, tempo):
-            try:
-                made = self._block(part, tempo)
-            except ModelError as error:
-                whole = next(place for place in range(len(batch)) if place not in done)
-                error.partial = [done[place] for place in range(whole)]
-                raise
-            done.update(zip(places, made, strict=True))
-            report(len(done))
-        return [done[place] for place in range(len(batch))]
-
-    def _block(self, batch: CaseBatch, tempo: Tempo | None) -> list[SeriesExplanation]:
-        """The explanations of one block; those that the time does not suffice for say so."""
-        if tempo is not None and batch.late:
-            tempo.most = MOST_CASES
-            return unreached(self.fitted, batch)
-        began = time.perf_counter()
-        answered = answer(self.fitted, batch)
-        made = assemble(self.fitted, answered, time.perf_counter() - began)
-        if tempo is not None:
-            asking = answered.outcome.judge.asker.cost.seconds
-            tempo.after(len(batch), time.perf_counter() - began - asking)
-        return made
-
-    def _blocks(
-        self, batch: CaseBatch, tempo: Tempo | None
-    ) -> Iterator[tuple[list[int], CaseBatch]]:
-        """Cases that move the same groups together, few enough for their arrays to stay small."""
-        width, near = len(self.fitted.names), self.fitted.neighbors
-        most = max(1, min(MOST_CASES, BLOCK_CELLS // (width * width * near)))
-        alike: dict[Any, list[int]] = {}
-        for place, one in enumerate(batch.constraints):
-            alike.setdefault(one.groups, []).append(place)
-        for places in alike.values():
-            start = 0
-            while start < len(places):
-                size = most if tempo is None else min(most, tempo.most)
-                part = places[start : start + size]
-                yield part, batch.take(np.array(part))
-                start += size
-
-    def _wished(self, given: Any, count: int) -> list[SeriesConstraints]:
-        """The constraints of every case: the explainer's and the call's."""
-        if given is None or isinstance(given, (SeriesConstraints, Mapping)):
-            return [self._merged(given)] * count
-        if isinstance(given, str) or not isinstance(given, Sequence):
-            raise ConstraintError(
-                f"constraints= takes SeriesConstraints or one per case, not {given!r}"
-            )
-        if len(given) != count:
-            raise ConstraintError(
-                f"constraints= has {len(given)} entries for {count} cases: give one per case"
-            )
-        return [self._merged(one) for one in given]
-
-    def _merged(self, given: Any) -> SeriesConstraints:
-        if given is None:
-            return self.constraints
-        return self._checked(self.constraints.merge(read_constraints(given, self.fitted.names)))
-
-    def _checked(self, constraints: SeriesConstraints) -> SeriesConstraints:
-        check_constraints(constraints.of_channels(), self.fitted.ground)
-        last = self.fitted.train.longest
-        for stretches in constraints.fixed_times.values():
-            for start, stop in stretches:
-                if stop > last:
-                    raise ConstraintError(
-                        f"the fixed stretch ({start}, {stop}) ends after the last of {last} time "
-                        "points"
-                    )
-        return constraints
+        With `want=None` that is toward any decision but the case's own.
+        """
+        return self.engine.score(X, want)
 
     def __repr__(self) -> str:
         fitted = self.fitted
         what = "a score" if self.classes is None else f"classes {', '.join(map(str, self.classes))}"
         train = f"{len(self.channels)} channels, {len(fitted.train)} training cases"
-        return f"SeriesExplainer({train}, {what}, method={fitted.options.method_name!r})"
-
-
-def _goals(want: Any, count: int) -> list[Goal]:
-    goals = resolve(want, count)
-    if any(isinstance(goal, AboveRow) for goal in goals):
-        raise GoalError("above_row(...) is for tables; ask for a score with mx.above(...)")
-    return goals
+        return f"SeriesExplainer({train}, {what}, method={self.method!r})"

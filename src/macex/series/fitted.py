@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -91,6 +92,18 @@ class Fitted:
             self._usual[key] = usual_of(self.drawn, self.meeting(goals, query))
         return self._usual[key]
 
+    def with_options(self, options: SeriesOptions) -> Fitted:
+        """The same model and training cases, with other options; what is remembered is shared."""
+        other = copy.copy(self)
+        other.options = options
+        return other
+
+    def said(self, cases: Cases) -> Answers:
+        """What the model itself says of cases."""
+        none = Answers(np.zeros((0, max(1, self.outlook.width))), np.zeros(0, int))
+        given = parts_given(cases) if len(cases) else ()
+        return _together([none, *(self.oracle.own(part, len(part)) for _, part in given)])
+
     def label(self, decision: int) -> Any:
         """The name of a decided class; None where there are no classes."""
         classes = self.outlook.classes
@@ -110,9 +123,10 @@ def fit(
 
 
 def _asked(model: Any, train: Cases, classes: Any) -> tuple[Oracle, Answers]:
+    """The model, and its answers for the training cases."""
     oracle: Oracle | None = None
     answers: list[Answers] = []
-    for start, part in _parts(train):
+    for start, part in parts_given(train):
         try:
             if oracle is None:
                 oracle, found = consult(model, part, len(part), classes)
@@ -133,15 +147,20 @@ def _asked(model: Any, train: Cases, classes: Any) -> tuple[Oracle, Answers]:
         answers.append(found)
     if oracle is None:
         raise TypeError("there is at least one training case")
-    scores = np.concatenate([part.scores for part in answers])
-    return oracle, Answers(scores, np.concatenate([part.decision for part in answers]))
+    return oracle, _together(answers)
+
+
+def _together(parts: list[Answers]) -> Answers:
+    """The answers of several calls as those of one."""
+    scores = np.concatenate([part.scores for part in parts])
+    return Answers(scores, np.concatenate([part.decision for part in parts]))
 
 
 def _form(train: Cases) -> str:
     return "arrays of three axes" if train.even else "lists of 2-D arrays of unequal lengths"
 
 
-def _parts(train: Cases) -> Iterator[tuple[int, Any]]:
+def parts_given(train: Cases) -> Iterator[tuple[int, Any]]:
     """The training cases as the model gets them, a bounded number at once."""
     step = rows_at_once(train)
     for start in range(0, len(train), step):

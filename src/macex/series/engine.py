@@ -1,0 +1,124 @@
+"""The engine of time series: the engine of tables, over cases instead of rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from macex.ask.answers import Outlook
+from macex.ask.compiling import check as check_constraints
+from macex.ask.goals import AboveRow, Goal, compile_goals, resolve
+from macex.ask.question import Question
+from macex.engine.blocks import Tempo
+from macex.engine.engine import EngineOf
+from macex.engine.pipeline import Outcome
+from macex.errors import ConstraintError, GoalError
+from macex.schema import Array
+from macex.series.assemble import assemble, unreached
+from macex.series.cases import Cases, read_cases
+from macex.series.constraints import SeriesConstraints, read_constraints
+from macex.series.fitted import Fitted
+from macex.series.options import SeriesOptions
+from macex.series.pipeline import CaseBatch, answer
+from macex.series.values import SeriesExplanation
+
+BLOCK_CELLS = 4_000_000
+MOST_CASES = 256
+
+
+@dataclass(frozen=True)
+class SeriesEngine(EngineOf[Fitted, Cases, SeriesConstraints, SeriesExplanation]):
+    """A model, its training cases and its options, ready to answer any batch of cases."""
+
+    one: ClassVar[str] = "case"
+
+    @property
+    def options(self) -> SeriesOptions:
+        """One object for every stage."""
+        return self.fitted.options
+
+    @property
+    def outlook(self) -> Outlook:
+        """What the model's numbers mean."""
+        return self.fitted.outlook
+
+    def with_options(self, options: SeriesOptions) -> SeriesEngine:
+        """The same model and training cases with other options."""
+        return replace(self, fitted=self.fitted.with_options(options))
+
+    def batch(self, rows: Any, question: Question) -> CaseBatch:
+        """Cases as a caller gives them, read and ready to be answered."""
+        deadline, cases = question.deadline, self.read(rows)
+        return CaseBatch(
+            rows=cases,
+            goals=self.goals(question.want, len(cases)),
+            constraints=self.constraints_of(question.constraints, len(cases)),
+            question=question,
+            deadline=deadline,
+        )
+
+    def read(self, rows: Any) -> Cases:
+        """Cases in the form of the training cases."""
+        return read_cases(rows, self.fitted.train.layout, self.fitted.train)
+
+    def blocks(self, batch: CaseBatch, tempo: Tempo | None) -> Iterator[tuple[Array, CaseBatch]]:
+        """Cases that move the same groups together, few enough for their arrays to stay small."""
+        width, near = len(self.fitted.names), self.fitted.neighbors
+        most = max(1, min(MOST_CASES, BLOCK_CELLS // (width * width * near)))
+        alike: dict[Any, list[int]] = {}
+        for place, one in enumerate(batch.constraints):
+            alike.setdefault(one.groups, []).append(place)
+        for places in alike.values():
+            start = 0
+            while start < len(places):
+                size = most if tempo is None else min(most, tempo.most)
+                part = np.array(places[start : start + size])
+                yield part, batch.take(part)
+                start += size
+
+    def answered(self, batch: CaseBatch) -> tuple[list[SeriesExplanation], Outcome]:
+        """The explanations of one block, and the outcome they were made of."""
+        began = time.perf_counter()
+        answered = answer(self.fitted, batch)
+        return assemble(self.fitted, answered, time.perf_counter() - began), answered.outcome
+
+    def unreached(self, batch: CaseBatch) -> list[SeriesExplanation]:
+        """The explanations of cases that there was no time for."""
+        return unreached(self.fitted, batch)
+
+    def goals(self, want: Any, count: int) -> list[Goal]:
+        """One goal per case from what a caller may pass as `want=`."""
+        goals = resolve(want, count)
+        if any(isinstance(goal, AboveRow) for goal in goals):
+            raise GoalError("above_row(...) is for tables; ask for a score with mx.above(...)")
+        return goals
+
+    def merged(self, given: Any) -> SeriesConstraints:
+        """The engine's constraints and a call's together, if they are right for the channels."""
+        if given is None:
+            return self.constraints
+        return self.checked(self.constraints.merge(read_constraints(given, self.fitted.names)))
+
+    def checked(self, constraints: SeriesConstraints) -> SeriesConstraints:
+        """The same constraints, or an error that says what is wrong with them."""
+        check_constraints(constraints.of_channels(), self.fitted.ground)
+        last = self.fitted.train.longest
+        for stretches in constraints.fixed_times.values():
+            for start, stop in stretches:
+                if stop > last:
+                    raise ConstraintError(
+                        f"the fixed stretch ({start}, {stop}) ends after the last of {last} time "
+                        "points"
+                    )
+        return constraints
+
+    def score(self, rows: Any, want: Any = None) -> Array:
+        """The model's score for every case, read toward a goal."""
+        cases = self.read(rows)
+        answers = self.fitted.said(cases)
+        goals = compile_goals(self.goals(want, len(cases)), answers, self.outlook, 1e-6)
+        return goals.judge(answers, np.arange(len(cases))).score
