@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import macex as mx
+from cohort.test_plans import applied
 from cohort.town import YES, Bank, explainer, merit, refused, town
 
 
@@ -33,8 +34,7 @@ def test_rules_divide_the_rows_and_count_what_they_flip():
         mine = about(rows, rule)
         assert len(mine) == rule.rows
         (move,) = rule.action.moves
-        after = mine.copy()
-        after[move.column] = move.to if move.by is None else mine[move.column] + move.by
+        after = applied(mine, rule.action)
         low, high = town()[move.column].min(), town()[move.column].max()
         fits = True if move.by is None else after[move.column].between(low, high)
         assert ((merit(after) > 0) & fits).mean() == pytest.approx(1 - rule.error)

@@ -21,7 +21,15 @@ def applied(rows: pd.DataFrame, action) -> pd.DataFrame:
     """The rows after an action; what leaves the training range is not counted by the plan."""
     rows = rows.copy()
     for move in action.moves:
-        rows[move.column] = move.to if move.by is None else rows[move.column] + move.by
+        own = rows[move.column]
+        if move.by is not None:
+            rows[move.column] = own + move.by
+        elif move.at_least is not None:
+            rows[move.column] = own.clip(lower=move.at_least)
+        elif move.at_most is not None:
+            rows[move.column] = own.clip(upper=move.at_most)
+        else:
+            rows[move.column] = move.to
     return rows
 
 
@@ -61,7 +69,10 @@ def test_what_actions_add_sums_up_to_what_they_flip_together():
 def test_a_plan_is_as_good_as_the_best_over_all_pairs(free):
     rows, chooser = refused(160), explainer()
     constraints = mx.Constraints(only=free, ranges={"income": (None, 75), "debt": (15, None)})
-    plan = chooser.plan(rows, want=YES, actions=2, constraints=constraints)
+    plan = chooser.plan(
+        rows, want=YES, actions=2, constraints=constraints, slack=0, plausible=False
+    )
+    near = chooser.plan(rows, want=YES, actions=2, constraints=constraints, plausible=False)
     population = opened(crowd(chooser.engine, rows, YES, constraints))
     trials = Trials(population, common_moves(population.space))
     moves = range(len(trials.moves))
@@ -70,7 +81,8 @@ def test_a_plan_is_as_good_as_the_best_over_all_pairs(free):
     trials.score([(a, b) for a, b in combinations(moves, 2) if unit[a] != unit[b]])
     reached = np.unique(np.stack(trials.reached), axis=0)
     best = max((a | b).sum() for a, b in combinations(reached, 2))
-    assert plan.flipped == best
+    assert plan.flipped >= best
+    assert near.flipped >= best - 0.02 * near.asked
 
 
 def test_constraints_hold_in_every_row_that_is_counted():
@@ -101,6 +113,31 @@ def test_three_changes_flip_at_least_as_many_rows_as_two():
     two = explainer().plan(refused(), want=YES, actions=1, max_changes=2, **few)
     three = explainer().plan(refused(), want=YES, actions=1, max_changes=3, **few)
     assert three.flipped >= two.flipped
+
+
+def test_the_curve_ends_in_the_coverage():
+    plan = explainer().plan(
+        refused(), want=YES, actions=4, max_changes=1, constraints={"ranges": {"income": (0, 70)}}
+    )
+    curve = plan.curve
+    assert curve["actions"].tolist() == list(range(len(plan.actions) + 1))
+    for turn in curve["actions"]:
+        rows, flipped = refused(), np.zeros(plan.asked, bool)
+        for action in plan.actions[:turn]:
+            after = applied(rows, action)
+            flipped |= (merit(after) > 0) & in_range(after)
+        assert curve["flipped"][turn] == flipped.sum()
+    assert curve["share"].iloc[-1] == plan.coverage
+    assert explainer().plan(town().head(0), want=YES).curve["flipped"].tolist() == [0]
+
+
+def test_a_row_that_is_moved_too_far_is_not_counted():
+    rows = refused()
+    near = explainer().plan(rows, want=YES, actions=2, max_changes=1, max_cost=0.3)
+    far = explainer().plan(rows, want=YES, actions=2, max_changes=1)
+    assert 0 < near.flipped < far.flipped
+    assert all(action.cost <= 0.3 for action in near.actions)
+    assert explainer().plan(rows, want=YES, max_cost=0).flipped == 0
 
 
 def test_groups_have_plans_of_their_own():
@@ -191,6 +228,10 @@ def test_dates_and_missing_values_are_planned():
     ("options", "said"),
     [
         ({"actions": 0}, "actions must be a whole number"),
+        ({"slack": 2}, "slack is a share of the rows"),
+        ({"slack": "x"}, "slack must be a finite number"),
+        ({"max_cost": "x"}, "max_cost must be a finite number"),
+        ({"plausible": 1}, "plausible is True or False"),
         ({"max_changes": 1.5}, "max_changes must be a whole number"),
         ({"by": "gendr"}, "did you mean 'gender'"),
         ({"by": ["a"]}, "a label for each of the"),
@@ -233,7 +274,7 @@ def test_a_plan_for_many_rows_is_counted_over_all_of_them():
     assert len(rows) > SAMPLE
     for action in plan.actions:
         after = applied(rows, action)
-        assert ((merit(after) > 0) & in_range(after)).sum() == action.flips
+        assert ((merit(after) > 1e-5) & in_range(after)).sum() == action.flips
 
 
 def test_every_row_may_have_constraints_of_its_own():

@@ -1,7 +1,8 @@
 """The common actions that a summary of explanations shows.
 
-They cost at most five model calls for up to 512 rows: the rows as they are, all single moves, and
-the promising pairs once for each action. More rows cost three calls more, and full chunks of rows.
+They cost at most twelve model calls for up to 512 rows: the rows as they are, all single moves, the
+promising pairs once for each action, and few to make the actions small. More rows cost three calls
+more, and full chunks of rows.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macex.cohort.plans import Plan, planned
+from macex.cohort.plans import Plan, Wishes, planned
 from macex.cohort.population import Crowd
 from macex.errors import ConstraintError, ModelError
 
@@ -40,7 +41,7 @@ def common_actions(engine: Engine, batch: Batch, places: Sequence[int]) -> Plan 
     )
     mine = everyone.take(np.array(places, dtype=int))
     try:
-        plan = planned(mine, ACTIONS, CHANGES, among=AMONG)
+        plan = planned(mine, Wishes(ACTIONS, CHANGES), among=AMONG)
     except (ConstraintError, ModelError):
         return None
     return plan if plan.asked >= FEWEST else None

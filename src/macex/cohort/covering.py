@@ -4,12 +4,15 @@ An action is one move or several of different columns. All single moves are scor
 only the promising ones are: what a combination gains is estimated as the sum of what its parts
 gain, on the scale of log odds, and those that should flip the most rows still open are scored.
 Then the action that flips the most open rows is taken, and so on; at the end an action is swapped
-for another as long as that flips more rows.
+for another as long as that flips more rows. A flip counts as much as the share of the action's
+rows that are plausible afterwards. Last, an action is replaced by one of fewer moves as long as
+that gives up no more rows than allowed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,6 +21,8 @@ from macex.cohort.population import slabs
 from macex.schema import Array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from macex.cohort.moves import Moves
     from macex.cohort.population import Population
 
@@ -25,6 +30,10 @@ if TYPE_CHECKING:
 PARENTS = 320  # actions that are extended by one more move
 SCORED = 48  # extensions that are scored for each action that is taken
 SWAPS = 20
+PROMISING = 64  # actions whose plausibility is looked up to find the best
+LOOKED_AT = 64  # rows of an action whose plausibility is looked up
+PLAUSIBLE = 0.05
+CLOSE = 1e-6
 
 Entries = tuple[int, ...]  # the moves of an action, in the order of their units
 
@@ -58,14 +67,20 @@ class Trials:
     reached: list[Array] = field(default_factory=list)  # each (Q,) bool
     distance: list[Array] = field(default_factory=list)  # each (Q,)
     cost: list[float] = field(default_factory=list)  # mean distance of the rows flipped
+    max_cost: float = float("inf")  # a row that is moved farther does not count as flipped
+    worth: dict[int, float] = field(default_factory=dict)  # the plausible share, once known
 
     def __post_init__(self) -> None:
         self.value, self.lawful, self.idle = self.moves.targets(self.population.space)
 
-    def score(self, actions: list[Entries]) -> None:
-        """Score actions on all rows, in as few model calls as there are full chunks."""
+    def score(self, actions: list[Entries], among: Sequence[Array] | None = None) -> None:
+        """Score actions, in as few model calls as there are full chunks.
+
+        `among` are the rows of each action, (Q,) bool; all that are not there already if not said.
+        """
         open_ = ~self.population.there
-        applies = [self.applies(entries) & open_ for entries in actions]
+        among = [open_] * len(actions) if among is None else among
+        applies = [self.applies(e) & mine for e, mine in zip(actions, among, strict=True)]
         turn = np.repeat(np.arange(len(actions)), [int(mask.sum()) for mask in applies])
         at = np.concatenate([*(np.flatnonzero(mask) for mask in applies), np.zeros(0, np.intp)])
         progress = np.full((len(actions), len(open_)), -np.inf)
@@ -76,8 +91,9 @@ class Trials:
             codes = self._codes(actions, who, which)
             verdict = self.population.judge(codes, who)
             progress[which, who] = verdict.progress
-            reached[which, who] = verdict.reached
-            distance[which, who] = self.population.distances(codes, who)
+            far = self.population.distances(codes, who)
+            reached[which, who] = verdict.reached & (far <= self.max_cost)
+            distance[which, who] = far
         self.actions += actions
         self.progress += list(progress)
         self.reached += list(reached)
@@ -106,6 +122,28 @@ class Trials:
         result: Array = possible & (changes > 0) & (changes <= most)
         return result
 
+    def plausible(self, place: int) -> float:
+        """The share of the rows an action flips that are plausible then, of some of them.
+
+        A row that is not plausible counts if it was less so before.
+        """
+        if place not in self.worth:
+            at = np.flatnonzero(self.reached[place])
+            at = (
+                at[np.unique(np.linspace(0, len(at) - 1, LOOKED_AT).astype(int))] if len(at) else at
+            )
+            codes = self._codes([self.actions[place]], at, np.zeros(len(at), int))
+            after = self.population.usual(codes, at)
+            fine = ~(after < PLAUSIBLE) | (after > self._before[at])
+            self.worth[place] = float(fine.mean()) if len(at) else 1.0
+        return self.worth[place]
+
+    @cached_property
+    def _before(self) -> Array:
+        """How plausible the rows are as they are, (Q,)."""
+        at = np.arange(len(self.population))
+        return self.population.usual(self.population.space.queries, at)
+
     def _codes(self, actions: list[Entries], at: Array, which: Array) -> Array:
         codes = self.population.space.queries[at]
         for turn in np.unique(which):
@@ -115,25 +153,70 @@ class Trials:
         return codes
 
 
-def chosen_actions(trials: Trials, most: int, max_changes: int) -> list[Entries]:
-    """At most so many actions, the one that flips the most rows first."""
+def chosen_actions(
+    trials: Trials, most: int, max_changes: int, *, spare: int = 0, plausible: bool = True
+) -> tuple[list[Entries], int]:
+    """At most so many actions, and how many of the `spare` rows are left.
+
+    Those may be given up for actions of fewer moves.
+    """
     singles: list[Entries] = [(entry,) for entry in range(len(trials.moves))]
     trials.score(singles)
     if not singles:
-        return []
+        return [], spare
     gain = np.stack(trials.progress, axis=1) - trials.population.base[:, None]  # (Q, A)
     gain = np.where(trials.idle, 0.0, np.where(trials.lawful, gain, -np.inf)).astype(np.float32)
+    choice = _Choice(trials, plausible)
     chosen: list[int] = []
-    covered = trials.population.there.copy()
     for _ in range(most):
+        covered = _union(trials, chosen)
         for size in range(2, max_changes + 1):
             trials.score(_promising(trials, gain, ~covered, size))
-        best = _best(trials, covered)
+        best = choice.best(chosen)
         if best is None:
             break
         chosen.append(best)
-        covered |= trials.reached[best]
-    return [trials.actions[place] for place in _ordered(trials, _swapped(trials, chosen))]
+    chosen = _swapped(choice, chosen)
+    simple = _simplified(trials, chosen, spare)
+    lost = int(_union(trials, chosen).sum() - _union(trials, simple).sum())
+    return [trials.actions[place] for place in simple], spare - lost
+
+
+@dataclass
+class _Choice:
+    """What actions are worth beside others: a row counts as its most plausible action does."""
+
+    trials: Trials
+    plausible: bool
+
+    def worth(self, place: int) -> float:
+        return self.trials.plausible(place) if self.plausible else 1.0
+
+    def held(self, chosen: list[int]) -> Array:
+        """What each row counts with some actions, (Q,)."""
+        held = np.zeros(len(self.trials.population))
+        for place in chosen:
+            np.maximum(held, self.worth(place) * self.trials.reached[place], out=held)
+        return held
+
+    def best(self, chosen: list[int]) -> int | None:
+        """The action that adds the most; then fewest moves, then cheapest.
+
+        Plausibility is looked up for those that could be the best, as far as `PROMISING` go.
+        """
+        held, trials = self.held(chosen), self.trials
+        bound = np.stack(trials.reached) @ (1 - held)
+        found: tuple[tuple[float, int, float, Entries], int] | None = None
+        for place in np.argsort(-bound, kind="stable")[:PROMISING].tolist():
+            if bound[place] <= 0 or (found is not None and bound[place] < -found[0][0]):
+                break
+            reached = trials.reached[place]
+            adds = round(float(np.maximum(self.worth(place) * reached - held, 0).sum()), 6)
+            entries = trials.actions[place]
+            key = (-adds, len(entries), trials.cost[place], entries)
+            if adds > 0 and (found is None or key < found[0]):
+                found = key, place
+        return None if found is None else found[1]
 
 
 def _promising(trials: Trials, gain: Array, open_: Array, size: int) -> list[Entries]:
@@ -172,46 +255,58 @@ def _parents(trials: Trials, open_: Array, size: int) -> list[int]:
     return [mine[place] for place in order]
 
 
-def _best(trials: Trials, covered: Array) -> int | None:
-    """The action that flips the most rows not covered; then fewest moves, then cheapest."""
-    new = np.array([(reached & ~covered).sum() for reached in trials.reached])
-    if not new.any():
-        return None
-    ties = np.flatnonzero(new == new.max()).tolist()
-    return min(ties, key=lambda at: (len(trials.actions[at]), trials.cost[at], trials.actions[at]))
-
-
-def _swapped(trials: Trials, chosen: list[int]) -> list[int]:
-    """Swap one action for another as long as that flips more rows."""
+def _swapped(choice: _Choice, chosen: list[int]) -> list[int]:
+    """Swap one action for another as long as more rows count."""
     for _ in range(SWAPS):
-        now = _union(trials, chosen).sum()
+        now = choice.held(chosen).sum() + CLOSE
         better = None
         for turn in range(len(chosen)):
             rest = chosen[:turn] + chosen[turn + 1 :]
-            covered = _union(trials, rest)
-            best = _best(trials, covered)
-            if best is not None and (covered | trials.reached[best]).sum() > now:
+            best = choice.best(rest)
+            if best is not None and choice.held([*rest, best]).sum() > now:
                 better = [*rest, best]
-                now = _union(trials, better).sum()
+                now = choice.held(better).sum() + CLOSE
         if better is None:
             break
         chosen = better
     return chosen
 
 
-def _ordered(trials: Trials, chosen: list[int]) -> list[int]:
-    """The action that flips the most first, then what adds the most; none that adds nothing."""
+def _simplified(trials: Trials, chosen: list[int], spare: int) -> list[int]:
+    """Replace actions by others of fewer moves as long as at most `spare` rows are given up."""
+    floor = _union(trials, chosen).sum() - spare
+    sizes = np.array([len(entries) for entries in trials.actions])
+    every = np.stack(trials.reached) if chosen else np.zeros((0, 0), bool)
+    while True:
+        found: tuple[int, int, list[int]] | None = None
+        for turn, place in enumerate(chosen):
+            rest = chosen[:turn] + chosen[turn + 1 :]
+            covered = _union(trials, rest)
+            fewer = np.flatnonzero(sizes < sizes[place])
+            if not len(fewer):
+                continue
+            total = covered.sum() + (every[fewer] & ~covered).sum(axis=1)
+            best = min(fewer[total == total.max()].tolist(), key=lambda at: trials.cost[at])
+            if total.max() >= floor and (found is None or total.max() > found[0]):
+                found = int(total.max()), turn, [*chosen[:turn], best, *chosen[turn + 1 :]]
+        if found is None:
+            return chosen
+        chosen = found[2]
+
+
+def ordered(trials: Trials) -> list[Entries]:
+    """The actions that were scored, by what they add to those before; none that adds nothing."""
     covered = trials.population.there.copy()
-    ordered: list[int] = []
-    left = list(chosen)
+    found: list[int] = []
+    left = list(range(len(trials.actions)))
     while left:
         best = max(left, key=lambda at: ((trials.reached[at] & ~covered).sum(), -at))
         if not (trials.reached[best] & ~covered).any():
             break
-        ordered.append(best)
+        found.append(best)
         covered |= trials.reached[best]
         left.remove(best)
-    return ordered
+    return [trials.actions[place] for place in found]
 
 
 def _union(trials: Trials, chosen: list[int]) -> Array:

@@ -1,4 +1,4 @@
-"""Moves that a whole population shares: set a column to a value, or step a number up or down."""
+"""Moves that a whole population shares: a value, a bound that a number is moved to, or a step."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numpy as np
 from macex.schema import Array, special
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from macex.ask.ground import Unit
     from macex.ask.space import Space
     from macex.schema import Column
@@ -25,22 +27,40 @@ DAY = 86_400.0
 
 @dataclass(frozen=True)
 class Move:
-    """One part of an action: a column set `to` a value, or moved `by` a step."""
+    """One part of an action; exactly one of the four is given.
+
+    A column is set `to` a value, moved up to `at_least` or down to `at_most` a value where it is
+    not there yet, or moved `by` a step.
+    """
 
     column: str
     to: Any = None
     by: Any = None
+    at_least: Any = None
+    at_most: Any = None
 
 
 class Moves(NamedTuple):
-    """Moves as arrays; exactly one of `to` and `by` is a number."""
+    """Moves as arrays; exactly one of `to` and `by` is a number.
+
+    `side` says how `to` is meant: 1 at least, -1 at most, 0 exactly.
+    """
 
     unit: Array  # (A,) int
     to: Array  # (A,) NaN for a step
     by: Array  # (A,) NaN for a value
+    side: Array  # (A,) int
 
     def __len__(self) -> int:
         return len(self.unit)
+
+    def take(self, entries: Sequence[int]) -> Moves:
+        """Some of the moves."""
+        return Moves(*(part[list(entries)] for part in self))
+
+    def joined(self, other: Moves) -> Moves:
+        """These moves, then others."""
+        return Moves(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))
 
     def targets(self, space: Space) -> tuple[Array, Array, Array]:
         """What each move makes of each row, whether it may, and whether it changes nothing.
@@ -49,7 +69,8 @@ class Moves(NamedTuple):
         """
         own = space.queries[:, self.unit]
         at = np.arange(len(space))[:, None]
-        value, lawful = np.array(np.broadcast_to(self.to, own.shape)), np.zeros(own.shape, bool)
+        value = self._values(own)
+        lawful = np.zeros(own.shape, bool)
         for place in np.unique(self.unit):
             mine, unit = np.flatnonzero(self.unit == place), space.units[place]
             steps = mine[np.isfinite(self.by[mine])]
@@ -62,33 +83,81 @@ class Moves(NamedTuple):
         idle = (value == own) & np.isfinite(self.to)
         return value, lawful, idle
 
+    def _values(self, own: Array) -> Array:
+        """What moves to a value make of rows (Q, A): a bound leaves what is beyond it."""
+        value = np.array(np.broadcast_to(self.to, own.shape))
+        beyond = ~special(own) & ((own - value) * self.side > 0)
+        return np.where(beyond, own, value)
+
     def named(self, space: Space, entry: int) -> Move:
         """A move in the words of the data."""
         unit = space.units[self.unit[entry]]
         columns = [space.ground.schema.columns[member] for member in unit.members]
         if np.isfinite(self.by[entry]):
             return Move(unit.name, by=_step_value(columns[0], float(self.by[entry])))
-        if unit.table is None:
-            return Move(unit.name, to=columns[0].value(float(self.to[entry])))
-        codes = unit.table[int(self.to[entry])].tolist()
-        values = tuple(c.value(code) for c, code in zip(columns, codes, strict=True))
-        return Move(unit.name, to=values)
+        if unit.table is not None:
+            codes = unit.table[int(self.to[entry])].tolist()
+            values = tuple(c.value(code) for c, code in zip(columns, codes, strict=True))
+            return Move(unit.name, to=values)
+        value = columns[0].value(float(self.to[entry]))
+        if not self.side[entry]:
+            return Move(unit.name, to=value)
+        up = self.side[entry] > 0
+        return Move(unit.name, at_least=value) if up else Move(unit.name, at_most=value)
 
 
 def common_moves(space: Space) -> Moves:
-    """The moves on offer: frequent or evenly spread values, and steps in round numbers."""
+    """The moves on offer: frequent values, evenly spread bounds, and steps in round numbers."""
     open_ = np.flatnonzero(space.changeable.any(axis=0))
     share = max(4, MOST_MOVES // max(1, len(open_)))
-    unit, to, by = [np.zeros(0, int)], [np.zeros(0)], [np.zeros(0)]
+    found = Moves(np.zeros(0, int), np.zeros(0), np.zeros(0), np.zeros(0, int))
     for place in open_.tolist():
-        column = space.ground.schema.columns[space.units[place].members[0]]
-        steps = _steps(space.units[place], column, share // 4)
-        values = _values(space, place, min(MOST_VALUES, share - len(steps)))
-        nothing = np.full(len(values) + len(steps), np.nan)
-        unit.append(np.full(len(nothing), place))
-        to.append(np.concatenate([values, nothing[: len(steps)]]))
-        by.append(np.concatenate([nothing[: len(values)], steps]))
-    return Moves(np.concatenate(unit), np.concatenate(to), np.concatenate(by))
+        unit = space.units[place]
+        steps = _steps(unit, space.ground.schema.columns[unit.members[0]], share // 4)
+        room = min(MOST_VALUES, share - len(steps))
+        if unit.joint or not unit.ordered or len(unit.seen) < 3:
+            found = found.joined(_moves(place, _values(space, place, room), 0))
+        else:
+            values = _values(space, place, max(2, room // 2 + 1))
+            found = found.joined(_moves(place, values[1:], 1)).joined(
+                _moves(place, values[:-1], -1)
+            )
+        nothing = np.full(len(steps), np.nan)
+        stepped = Moves(np.full(len(steps), place), nothing, steps, np.zeros(len(steps), int))
+        found = found.joined(stepped)
+    return found
+
+
+def _moves(place: int, values: Array, side: int) -> Moves:
+    """Moves of one unit to values."""
+    count = len(values)
+    return Moves(np.full(count, place), values, np.full(count, np.nan), np.full(count, side))
+
+
+def smaller(space: Space, moves: Moves, entry: int) -> Moves:
+    """A move of a number and those that move less in the same way, the least first.
+
+    Bounds are values seen in training, or what the constraints allow; steps are on the grid.
+    """
+    place = int(moves.unit[entry])
+    unit = space.units[place]
+    if np.isfinite(moves.by[entry]):
+        sizes = _sizes(abs(float(moves.by[entry])), unit)
+        by = np.sign(moves.by[entry]) * sizes
+        nothing = np.full(len(by), np.nan)
+        return Moves(np.full(len(by), place), nothing, by, np.zeros(len(by), int))
+    side, bound = int(moves.side[entry]), float(moves.to[entry])
+    values = _values(space, place, len(unit.seen))
+    less = values[(bound - values) * side > 0]
+    return _moves(place, np.append(less if side > 0 else less[::-1], bound), side)
+
+
+def _sizes(size: float, unit: Unit) -> Array:
+    """Sizes of steps up to one, in at most two digits and on the grid."""
+    grid = 1.0 if unit.discrete else unit.step
+    ladder = np.array([float(f"{part:.2g}") for part in np.linspace(0, size, 51)[1:-1]])
+    on_grid = np.round(ladder / grid) * grid if grid else ladder
+    return np.append(np.unique(on_grid[(on_grid > 0) & (on_grid < size)]), size)
 
 
 def _values(space: Space, place: int, most: int) -> Array:

@@ -77,12 +77,13 @@ def _grid(plan: Plan, speech: Speech, title: str = "") -> Grid:
             f"{action.flips} ({_share(action.flips / plan.asked, speech)})",
             f"+{action.adds}",
             speech.score(action.cost),
+            _share(action.plausible, speech),
         )
         for action in plan.actions
     )
     return Grid(
         title,
-        tuple(speech.say(f"plan.{head}") for head in ("action", "flips", "adds", "cost")),
+        tuple(speech.say(f"plan.{head}") for head in ("action", "flips", "adds", "cost", "usual")),
         lines,
         tuple(action.flips / plan.asked for action in plan.actions),
         speech.say("plan.note") if lines and not title else "",
@@ -114,12 +115,18 @@ def _move_text(move: Move, speech: Speech) -> str:
     >>> _move_text(Move("since", by=timedelta(days=-30)), Speech())
     'since - 30 days'
     """
+    name = speech.name(move.column)
+    for bound in ("at_least", "at_most"):
+        value = getattr(move, bound)
+        if value is not None:
+            places = {"name": name, "value": speech.value(move.column, value)}
+            return speech.say(f"plan.{bound}", places)
     if move.by is None:
-        return f"{speech.name(move.column)} → {speech.value(move.column, move.to)}"
+        return f"{name} → {speech.value(move.column, move.to)}"
     up = move.by > move.by * 0
     long = hasattr(move.by, "days")
     size = _span(abs(move.by), speech) if long else speech.plain(abs(move.by))
-    return f"{speech.name(move.column)} {'+' if up else '-'} {size}"
+    return f"{name} {'+' if up else '-'} {size}"
 
 
 def _span(span: Any, speech: Speech) -> str:

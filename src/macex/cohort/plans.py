@@ -1,7 +1,8 @@
 """A plan: few common actions that flip many rows.
 
 The actions are chosen on at most `SAMPLE` rows, evenly spaced, so that a plan for a million rows
-costs little more than one for a few thousand. What they do is then counted over all rows.
+costs little more than one for a few thousand, and made as small as they can be for the rows they
+flip. What they do is then counted over all rows.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from macex.cohort.covering import Entries, Tally, Trials, chosen_actions
+from macex.cohort.covering import Entries, Tally, Trials, chosen_actions, ordered
 from macex.cohort.groups import groups_of
-from macex.cohort.moves import Move, Moves, common_moves
+from macex.cohort.moves import Move, common_moves
 from macex.cohort.plan_sheet import action_text, plan_sheet
 from macex.cohort.population import Crowd, Population, advising, crowd, opened
-from macex.errors import require_count
+from macex.cohort.shrinking import shrunk
+from macex.errors import OptionError, require_count, require_flag, require_number
 from macex.render.catalogue import ENGLISH
 from macex.render.names import Names
 from macex.render.sheets import Finding, Sheet
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from macex.engine.engine import Engine
 
 SAMPLE = 2048
+SLACK = 0.02  # of the rows in need, how many may be given up for fewer and smaller moves
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,15 @@ class PlannedAction:
     """One action of a plan: its moves and what they do.
 
     `flips` counts the rows that the action flips, `adds` those of them that no action before it
-    flips. `cost` is the mean distance of the rows it flips.
+    flips. `cost` is the mean distance of the rows it flips, `plausible` the share of them, of at
+    most 64, that are plausible then or more so than before.
     """
 
     moves: tuple[Move, ...]
     flips: int
     adds: int
     cost: float
+    plausible: float = 1.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,6 +87,14 @@ class Plan(Finding):
         return self.flipped / self.asked if self.asked else float("nan")
 
     @property
+    def curve(self) -> pd.DataFrame:
+        """The coverage curve: how many rows the first actions flip together."""
+        flipped = np.cumsum([0, *(action.adds for action in self.actions)])
+        share = flipped / self.asked if self.asked else np.full(len(flipped), np.nan)
+        table = {"actions": np.arange(len(flipped)), "flipped": flipped, "share": share}
+        return pd.DataFrame(table)
+
+    @property
     def left(self) -> Any:
         """The rows that no action flips, as a frame like the caller's."""
         places = np.flatnonzero(self.taken == -1)
@@ -93,9 +106,17 @@ class Plan(Finding):
             parts = {name: plan.to_frame() for name, plan in self.groups.items()}
             return pd.concat(parts, names=["group"]).reset_index("group").reset_index(drop=True)
         speech = Speech(self.names)
-        columns = ["action", "changes", "flips", "share", "adds", "cost"]
+        columns = ["action", "changes", "flips", "share", "adds", "cost", "plausible"]
         lines = [
-            (action_text(a, speech), len(a.moves), a.flips, a.flips / self.asked, a.adds, a.cost)
+            (
+                action_text(a, speech),
+                len(a.moves),
+                a.flips,
+                a.flips / self.asked,
+                a.adds,
+                a.cost,
+                a.plausible,
+            )
             for a in self.actions
         ]
         return pd.DataFrame(lines, columns=columns)
@@ -119,6 +140,17 @@ class Plan(Finding):
         return plan_axes(texts, [action for _, action in actions], self.asked, ax)
 
 
+@dataclass(frozen=True)
+class Wishes:
+    """What a plan should be like; see `Explainer.plan`."""
+
+    actions: int = 5
+    max_changes: int = 2
+    slack: float = SLACK
+    max_cost: float = float("inf")
+    plausible: bool = True
+
+
 @advising()
 def plan(
     engine: Engine,
@@ -129,35 +161,63 @@ def plan(
     max_changes: int = 2,
     by: Any = None,
     constraints: Any = None,
+    slack: float = SLACK,
+    max_cost: float | None = None,
+    plausible: bool = True,
+    bands: Any = None,
 ) -> Plan:
     """At most `actions` common actions that flip the most rows; see `Explainer.plan`."""
-    require_count("actions", actions)
-    require_count("max_changes", max_changes)
+    wishes = Wishes(
+        require_count("actions", actions),
+        require_count("max_changes", max_changes),
+        _share(slack),
+        float("inf") if max_cost is None else require_number("max_cost", max_cost),
+        require_flag("plausible", plausible),
+    )
     everyone = crowd(engine, rows, want, constraints)
     names = everyone.fitted.options.names
     if by is None:
-        return planned(everyone, int(actions), int(max_changes))
+        return planned(everyone, wishes)
     taken = np.full(len(everyone), -1)
     groups: dict[str, Plan] = {}
-    for name, places in groups_of(everyone.rows, by).items():
-        groups[name] = planned(everyone.take(places), int(actions), int(max_changes))
+    for name, places in groups_of(everyone.rows, by, bands).items():
+        groups[name] = planned(everyone.take(places), wishes)
         taken[places] = groups[name].taken
     return Plan((), taken, everyone.rows, groups, names)
 
 
-def planned(everyone: Crowd, most: int, max_changes: int, *, among: int = SAMPLE) -> Plan:
+def _share(slack: Any) -> float:
+    share = require_number("slack", slack)
+    if not 0 <= share <= 1:
+        raise OptionError(f"slack is a share of the rows, from 0 to 1, not {slack!r}")
+    return share
+
+
+def planned(everyone: Crowd, wishes: Wishes, *, among: int = SAMPLE) -> Plan:
     """The plan of rows that are read already, chosen among so many of them."""
     names = everyone.fitted.options.names
     few = len(everyone) <= among
     sample = _opened(everyone if few else _needy(everyone).spaced(among))
     if sample is None:
         return Plan((), np.full(len(everyone), -2), everyone.rows, names=names)
-    trials = Trials(sample, common_moves(sample.space))
-    chosen = chosen_actions(trials, most, min(max_changes, trials.population.space.width))
-    tally = trials.tally(chosen) if few else _counted(everyone, trials.moves, chosen)
-    return Plan(
-        _actions(sample, trials.moves, chosen, tally), tally.taken(), everyone.rows, names=names
+    final = _chosen(sample, wishes)
+    chosen = ordered(final)
+    tally = final.tally(chosen) if few else _counted(everyone, final, chosen)
+    return Plan(_actions(final, chosen, tally), tally.taken(), everyone.rows, names=names)
+
+
+def _chosen(sample: Population, wishes: Wishes) -> Trials:
+    """The actions of a plan, as small as they can be, scored."""
+    trials = Trials(sample, common_moves(sample.space), max_cost=wishes.max_cost)
+    changes = min(wishes.max_changes, sample.space.width)
+    spare = int(wishes.slack * (~sample.there).sum())
+    chosen, spare = chosen_actions(
+        trials, wishes.actions, changes, spare=spare, plausible=wishes.plausible
     )
+    moves, actions = shrunk(trials, chosen, spare)
+    final = Trials(sample, moves, max_cost=wishes.max_cost)
+    final.score(actions)
+    return final
 
 
 def _opened(asked: Crowd) -> Population | None:
@@ -172,25 +232,25 @@ def _needy(everyone: Crowd) -> Crowd:
     return everyone.take(np.flatnonzero(~there))
 
 
-def _counted(everyone: Crowd, moves: Moves, chosen: list[Entries]) -> Tally:
+def _counted(everyone: Crowd, final: Trials, chosen: list[Entries]) -> Tally:
     """What the chosen actions do for all rows, block by block."""
     tallies = []
-    for _, part in everyone.blocks(len(moves)):
-        trials = Trials(part, moves)
+    for _, part in everyone.blocks(len(final.moves)):
+        trials = Trials(part, final.moves, max_cost=final.max_cost)
         trials.score(chosen)
         tallies.append(trials.tally(chosen))
     return Tally(*(np.concatenate(parts) for parts in zip(*tallies, strict=True)))
 
 
-def _actions(
-    sample: Population, moves: Moves, chosen: Sequence[Entries], tally: Tally
-) -> tuple[PlannedAction, ...]:
+def _actions(final: Trials, chosen: Sequence[Entries], tally: Tally) -> tuple[PlannedAction, ...]:
     covered = np.zeros(len(tally.there), bool)
     found = []
     for turn, entries in enumerate(chosen):
         hit = tally.reached[:, turn]
-        parts = tuple(moves.named(sample.space, entry) for entry in entries)
+        parts = tuple(final.moves.named(final.population.space, entry) for entry in entries)
         cost = float(tally.far[hit, turn].mean()) if hit.any() else float("nan")
-        found.append(PlannedAction(parts, int(hit.sum()), int((hit & ~covered).sum()), cost))
+        adds = int((hit & ~covered).sum())
+        share = final.plausible(final.actions.index(entries))
+        found.append(PlannedAction(parts, int(hit.sum()), adds, cost, share))
         covered |= hit
     return tuple(found)

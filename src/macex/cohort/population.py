@@ -17,6 +17,7 @@ from macex.ask.answers import Answers
 from macex.ask.compiling import build_space
 from macex.ask.goals import compile_goals
 from macex.ask.space import Space
+from macex.engine.fitted import same_goal
 from macex.engine.measuring import measure_of
 from macex.errors import ConstraintError, ModelError
 from macex.models.asking import CHUNK_ROWS, Asker
@@ -107,6 +108,15 @@ class Population:
     def distances(self, codes: Array, at: Array) -> Array:
         """How far rows are from those they were made from, with the caller's weights."""
         return measure_of(self.fitted, self.space)(codes, at)
+
+    def usual(self, codes: Array, at: Array) -> Array:
+        """The plausibility of rows by unit; NaN where too few training rows meet the goal."""
+        goals, full = self.judge.goals, self.space.columns(codes, at)
+        found = np.full(len(at), np.nan)
+        for queries in same_goal(goals, np.unique(at)):
+            mine = goals.alike[at] == goals.alike[queries[0]]
+            found[mine] = self.fitted.reference(goals, int(queries[0])).share(full[mine])
+        return found
 
 
 def crowd(engine: Engine, rows: Any, want: Any, constraints: Any) -> Crowd:

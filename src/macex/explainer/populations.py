@@ -30,8 +30,12 @@ class Populations:
         max_changes: int = 2,
         by: Any = None,
         constraints: Any = None,
+        slack: float = 0.02,
+        max_cost: float | None = None,
+        plausible: bool = True,
+        bands: Mapping[str, Sequence[float]] | None = None,
     ) -> Plan:
-        """Few common actions that flip the most rows.
+        """Few common actions that flip the most rows, each as small as it can be.
 
         Parameters
         ----------
@@ -41,6 +45,12 @@ class Populations:
         max_changes : the most columns that one action may change.
         by : a column, several columns, or a label for each row: a plan of its own for each group.
         constraints : further constraints; every action keeps them in every row it is counted for.
+        slack : the share of the rows in need that may be given up so that actions change fewer
+            columns, and numbers by less.
+        max_cost : an action counts for a row only if it moves it at most so far.
+        plausible : let a flip count as much as the share of the action's rows that are plausible
+            afterwards; false counts flips alone.
+        bands : where columns of numbers are cut into groups, e.g. `{"age": [25, 60]}`.
 
         Examples
         --------
@@ -51,7 +61,7 @@ class Populations:
         >>> explainer = Explainer(model, data, classes=("no", "yes"))
         >>> plan = explainer.plan(data, want="yes", actions=1)
         >>> plan.actions[0].moves, plan.coverage
-        ((Move(column='hours', to=46, by=None),), 1.0)
+        ((Move(column='hours', to=None, by=None, at_least=45, at_most=None),), 1.0)
         """
         return plan(
             self.engine,
@@ -61,6 +71,10 @@ class Populations:
             max_changes=max_changes,
             by=by,
             constraints=constraints,
+            slack=slack,
+            max_cost=max_cost,
+            plausible=plausible,
+            bands=bands,
         )
 
     def _planner(self, batch: Batch) -> Planner | None:
