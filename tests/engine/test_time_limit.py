@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import macex as mx
-from macex.engine import searching
+from macex.engine import search
 from macex.engine.blocks import BLOCK_S, FIRST_QUERIES, Tempo
 from macex.series import pipeline, segments
 from macex.stages.finetune.section import Section
@@ -62,7 +62,7 @@ def explained(patch, last: float, *, options=None, **call) -> tuple[mx.Explanati
     patch.setattr(time, "monotonic", clock)
     patch.setattr(Tempo, "after", lambda *_: None)  # blocks of eight, whatever they take
     for owner, name in (
-        (searching, "offer"),
+        (search, "offer_values"),
         (exhaustive, "brood"),
         (exhaustive, "all_of"),
         (Section, "_trials"),
@@ -106,7 +106,7 @@ def test_other_searches_stop_as_well(monkeypatch, method, last):
 
 def test_answers_already_found_are_kept_and_are_those_of_a_call_without_a_limit(monkeypatch):
     whole, _ = explained(monkeypatch, np.inf)
-    part, _ = explained(monkeypatch, 30)
+    part, _ = explained(monkeypatch, 40)
     met = [item.status for item in part].index("budget") // FIRST_QUERIES  # blocks
     done = (met - 1) * FIRST_QUERIES  # in the last of them the time ended
     assert done >= FIRST_QUERIES

@@ -11,15 +11,15 @@ import numpy as np
 
 from macex.ask.constraints import Constraints
 from macex.engine.batch import Batch
-from macex.engine.checking import Checked
 from macex.engine.fitted import Fitted
-from macex.engine.pipeline import Opened, Outcome, open_batch
-from macex.engine.refining import rank
+from macex.engine.outcome import Checked, Outcome
+from macex.engine.pipeline import open_batch
+from macex.engine.ranking import plausibility_of
 from macex.errors import OptionError
 from macex.explainer import Explainer
 from macex.schema import Array
 from macex.stages.arrays import distinct, rank_within
-from macex.stages.shapes import Candidates, Found, Pool, Task
+from macex.stages.shapes import Pool, Task
 
 
 class Baseline(Explainer, ABC):
@@ -68,7 +68,7 @@ class Baseline(Explainer, ABC):
         return self.name
 
     @abstractmethod
-    def offer(self, opened: Opened) -> Pool:
+    def offer(self, opened: Outcome) -> Pool:
         """Rows that should reach their goals, best first within each query."""
 
     def save(self, path: Any, *, private: bool = False) -> NoReturn:
@@ -84,15 +84,10 @@ class Baseline(Explainer, ABC):
         opened = open_batch(fitted, batch)
         opened.judge.renew(np.ones(len(batch), bool), self.max_rows)
         checked = self._checked(opened, self.offer(opened))
-        return Outcome(
-            batch,
-            *(opened.task, opened.judge, opened.goals, opened.own, opened.verdict, opened.there),
-            _nothing_proved(opened.task),
-            np.full(len(batch), self.name, dtype=object),
-            checked,
-        )
+        method = np.full(len(batch), self.name, dtype=object)
+        return replace(opened, method=method, checked=checked)
 
-    def _checked(self, opened: Opened, pool: Pool) -> Checked:
+    def _checked(self, opened: Outcome, pool: Pool) -> Checked:
         """The first answers of every query that the model itself confirms."""
         task, judge = opened.task, opened.judge
         pool = pool.take(distinct(pool.at, pool.codes))
@@ -101,13 +96,14 @@ class Baseline(Explainer, ABC):
         verdict, decision = judge.confirm(pool.codes, pool.at)
         kept = np.flatnonzero(verdict.reached)
         pool = pool.take(kept)
-        usual = rank(self.fitted, task, opened.goals, pool).plausibility
+        full = task.space.columns(pool.codes, pool.at)
+        plausibility = plausibility_of(opened, pool.at, full)
         unmeasured, robust = np.full(len(kept), np.nan), np.zeros(len(task.queries), bool)
         score, decided = verdict.score[kept], decision[kept]
-        return Checked(pool, usual, score, decided, {}, unmeasured, robust)
+        return Checked(pool, plausibility, score, decided, {}, unmeasured, robust)
 
 
-def open_queries(opened: Opened) -> Array:
+def open_queries(opened: Outcome) -> Array:
     """The queries that still need an answer and may change, (Q,) bool."""
     changeable = np.asarray(opened.task.space.changeable.any(axis=1))
     return changeable & ~opened.judge.finished
@@ -120,11 +116,3 @@ def lawful(task: Task, codes: Array, at: Array) -> Array:
         ok = task.space.admits_one(at, unit, codes[:, unit]) & task.space.changeable[at, unit]
         kept[:, unit] = np.where(ok, codes[:, unit], task.queries[at, unit])
     return kept
-
-
-def _nothing_proved(task: Task) -> Found:
-    """A baseline knows of no actions and proves nothing."""
-    count = len(task.queries)
-    none, table = np.zeros(count, int), np.zeros((count, 0))
-    candidates = Candidates(np.zeros(0, int), table, table.astype(bool), table.astype(bool))
-    return Found(Pool.empty(task.space.width), none, none, candidates, table, table.astype(bool))

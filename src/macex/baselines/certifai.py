@@ -17,7 +17,7 @@ import numpy as np
 from macex.ask.constraints import Constraints
 from macex.ask.ground import unit_codes
 from macex.baselines.baseline import Baseline, lawful, open_queries
-from macex.engine.pipeline import Opened
+from macex.engine.outcome import Outcome
 from macex.errors import require_counts
 from macex.schema import MISSING, Array, row_keys, special
 from macex.stages.arrays import first_of_each, rank_within, set_keys
@@ -79,7 +79,7 @@ class Certifai(Baseline):
             random_state=random_state,
         )
 
-    def offer(self, opened: Opened) -> Pool:
+    def offer(self, opened: Outcome) -> Pool:
         """The fittest individuals, different sets of changed columns first."""
         task = opened.task
         at = np.flatnonzero(open_queries(opened))
@@ -93,7 +93,7 @@ class Certifai(Baseline):
             people = _survivors(people, young)
         return _fittest(task, people)
 
-    def _born(self, opened: Opened, at: Array) -> Array:
+    def _born(self, opened: Outcome, at: Array) -> Array:
         """Mixtures (Q, P, U) of each query with rows that meet its goal, or with any rows."""
         task, fitted = opened.task, self.fitted
         mates = np.empty((len(at), self.population, task.space.width))

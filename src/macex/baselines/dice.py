@@ -9,7 +9,7 @@ from macex.ask.constraints import Constraints
 from macex.baselines.dice_network import network_of
 from macex.baselines.peers.peer import Peer, one_of
 from macex.baselines.peers.process import Program
-from macex.engine.pipeline import Opened
+from macex.engine.outcome import Outcome
 from macex.schema import Array
 
 METHODS = ("random", "genetic", "kdtree", "gradient")
@@ -55,7 +55,7 @@ class Dice(Peer):
             random_state=random_state,
         )
 
-    def details(self, opened: Opened, first: int, training: Array) -> list[Array]:
+    def details(self, opened: Outcome, first: int, training: Array) -> list[Array]:
         """For "gradient" the weights of the caller's network, on dice-ml's inputs."""
         if self._network is None:
             return []

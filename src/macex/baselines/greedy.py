@@ -14,7 +14,7 @@ import numpy as np
 
 from macex.ask.constraints import Constraints
 from macex.baselines.baseline import Baseline, lawful, open_queries
-from macex.engine.pipeline import Opened
+from macex.engine.outcome import Outcome
 from macex.errors import require_counts
 from macex.schema import Array
 from macex.stages.arrays import rank_within
@@ -62,7 +62,7 @@ class Greedy(Baseline):
             random_state=random_state,
         )
 
-    def offer(self, opened: Opened) -> Pool:
+    def offer(self, opened: Outcome) -> Pool:
         """One example per distractor, those with the fewest changes first."""
         task, wanted = opened.task, open_queries(opened)
         near = self.fitted.near(task.space, opened.goals, wanted)

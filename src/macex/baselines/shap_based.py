@@ -15,7 +15,7 @@ import numpy as np
 from macex.ask.constraints import Constraints
 from macex.ask.ground import unit_codes
 from macex.baselines.baseline import Baseline, lawful, open_queries
-from macex.engine.pipeline import Opened
+from macex.engine.outcome import Outcome
 from macex.errors import require_counts
 from macex.schema import Array
 from macex.stages.shapes import Pool, Task
@@ -58,7 +58,7 @@ class ShapBased(Baseline):
         )
         self.max_rows = (samples + 2) * background + neighbors * len(self.columns) + 1
 
-    def offer(self, opened: Opened) -> Pool:
+    def offer(self, opened: Outcome) -> Pool:
         """One example per neighbour, those with the fewest changes first."""
         task, wanted = opened.task, open_queries(opened)
         against = self._against(task, np.flatnonzero(wanted))

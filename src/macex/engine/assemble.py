@@ -10,6 +10,7 @@ import numpy as np
 
 from macex.ask.answers import Answers
 from macex.ask.goals import compile_goals
+from macex.engine.ranking import plausibility_of
 from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
 from macex.explanation.values import Actions, Asking, Over, Status
 from macex.schema import Array
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
     from macex.ask.space import Space
     from macex.engine.batch import Batch
     from macex.engine.cell_intervals import Span
-    from macex.engine.checking import Spans
     from macex.engine.fitted import Fitted
-    from macex.engine.pipeline import Outcome
+    from macex.engine.outcome import Outcome, Spans
     from macex.schema import Column
 
 
@@ -40,8 +40,9 @@ class _Parts(NamedTuple):
     asked: Asking
 
 
-def assemble(fitted: Fitted, outcome: Outcome, seconds: float) -> list[Explanation]:
+def assemble(outcome: Outcome, seconds: float) -> list[Explanation]:
     """The explanations of a batch that took `seconds`."""
+    fitted = outcome.fitted
     answers = _counterfactuals(fitted, outcome)
     candidates = outcome.found.candidates
     actions = _actions(outcome, candidates.allowed)
@@ -211,27 +212,17 @@ def _counterfactuals(fitted: Fitted, outcome: Outcome) -> list[list[Counterfactu
     checked, there = outcome.checked, np.flatnonzero(outcome.there)
     own = Pool(there, outcome.task.queries[there], outcome.verdict.progress[there])
     pool = Pool.join([checked.pool, own], outcome.task.space.width)
-    usual = np.concatenate([checked.plausibility, _usual(fitted, outcome, there)])
+    own_plausibility = plausibility_of(outcome, there, outcome.task.space.own[there])
+    plausibility = np.concatenate([checked.plausibility, own_plausibility])
     robust = np.concatenate([checked.robustness, np.full(len(there), np.nan)])
     score = np.concatenate([checked.score, outcome.verdict.score[there]])
     decision = np.concatenate([checked.decision, outcome.own.decision[there]])
-    made = _made(fitted, outcome, pool, score, decision, usual, checked.spans)
+    made = _made(fitted, outcome, pool, score, decision, plausibility, checked.spans)
     answers: list[list[Counterfactual]] = [[] for _ in outcome.there]
     for query, counterfactual, share in zip(pool.at, made, robust.tolist(), strict=True):
         sturdy = replace(counterfactual, robustness=share) if np.isfinite(share) else counterfactual
         answers[query].append(sturdy)
     return answers
-
-
-def _usual(fitted: Fitted, outcome: Outcome, there: Array) -> Array:
-    rows = outcome.task.space.own[there]
-    usual = [
-        np.nan
-        if outcome.judge.late
-        else fitted.plausible(outcome.goals, int(query)).share(rows[place][None])[0]
-        for place, query in enumerate(there)
-    ]
-    return np.array(usual, dtype=float)
 
 
 def _misses(fitted: Fitted, outcome: Outcome, wanted: list[bool]) -> list[Counterfactual | None]:

@@ -25,7 +25,8 @@ from macex.engine.blocks import MOST_QUERIES, Tempo, blocks
 from macex.engine.diagnosis import diagnosed
 from macex.engine.fitted import Fitted
 from macex.engine.options import Options
-from macex.engine.pipeline import Outcome, answer, remembering
+from macex.engine.outcome import Outcome
+from macex.engine.pipeline import answer, remembering
 from macex.engine.progress import Progress, silent
 from macex.engine.repeats import answered_once
 from macex.engine.retrying import retried
@@ -191,7 +192,7 @@ class Engine(EngineOf[Fitted, Rows, Constraints, Explanation]):
         """The explanations of one block, and the outcome they were made of."""
         began = time.perf_counter()
         outcome = self.answer(self.fitted, batch)
-        return assemble(self.fitted, outcome, time.perf_counter() - began), outcome
+        return assemble(outcome, time.perf_counter() - began), outcome
 
     def unreached(self, batch: Batch) -> list[Explanation]:
         """The explanations of rows that there was no time for."""

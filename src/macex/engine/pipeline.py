@@ -1,15 +1,17 @@
-"""The four stages joined: one batch of queries from codes to checked answers.
+"""The pipeline: a batch of queries from codes to checked answers, in six steps.
 
-1 candidates   nearest training rows that meet the goal -> which columns, which values
-2 search       which of them to combine -> a pool of valid examples
-4 finetune     numbers moved back toward the query as far as they go
-3 selection    near, plausible and diverse ones
-  check        scored again by the caller's model; only what holds is kept
+offer       nearest training rows that meet the goal -> which columns, which values     stage 1
+search      which of them to combine -> a pool of examples that reach the goal          stage 2
+fine-tune   numbers moved back toward the query as far as they go                       stage 4
+rank        few changes, near, plausible first
+select      those to return: they differ in what they change                            stage 3
+confirm     scored again by the caller's model; only what holds is kept
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,17 +20,18 @@ import numpy as np
 from macex.ask.compiling import build_space
 from macex.ask.goals import Goals, Verdict, compile_goals
 from macex.engine.batch import Batch
-from macex.engine.checking import Checked, check
+from macex.engine.confirmation import confirm, select
 from macex.engine.measuring import measure_of
-from macex.engine.refining import looked_at, refine
-from macex.engine.searching import search
+from macex.engine.outcome import Outcome, OutcomeT
+from macex.engine.ranking import fine_tune, nearest_first, rank
+from macex.engine.search import offer, search
 from macex.models.asking import Asker
 from macex.models.judge import Judge
 from macex.models.remembered import Remembered
 from macex.schema import Array
 from macex.stages.candidates import remaining
 from macex.stages.draws import Draws, column_keys, row_keys
-from macex.stages.shapes import Found, Task
+from macex.stages.shapes import Task
 
 if TYPE_CHECKING:
     from macex.ask.answers import Answers
@@ -37,33 +40,22 @@ if TYPE_CHECKING:
 
 REMEMBERED_FROM = 32  # queries: fewer ask about few rows twice
 
-
-@dataclass(frozen=True)
-class Outcome:
-    """A batch as it was answered, as arrays; `assemble` makes explanations of it."""
-
-    batch: Batch
-    task: Task
-    judge: Judge
-    goals: Goals
-    own: Answers
-    verdict: Verdict  # on the queries themselves
-    there: Array  # (Q,) bool: the goal is reached without a change
-    found: Found
-    method: Array  # (Q,) str: the search that answered
-    checked: Checked  # the answers, by query, best first
+STEPS = (offer, search, fine_tune, rank, select, confirm)
+PRINTED = (offer, search, nearest_first, rank, select, fine_tune, rank, select, confirm)
+"""The order in which the paper prints its algorithms: selection before fine-tuning."""
 
 
-@dataclass(frozen=True)
-class Opened:
-    """A batch whose queries have been scored: what every search starts from."""
+def answer(fitted: Fitted, batch: Batch) -> Outcome:
+    """From rows to checked answers."""
+    steps = PRINTED if fitted.options.selection.printed else STEPS
+    return run(open_batch(fitted, batch), steps)
 
-    task: Task
-    judge: Judge
-    goals: Goals
-    own: Answers
-    verdict: Verdict  # on the queries themselves
-    there: Array  # (Q,) bool: the goal is reached without a change
+
+def run(outcome: OutcomeT, steps: Sequence[Callable[[OutcomeT], OutcomeT]]) -> OutcomeT:
+    """What is known of a batch after some steps more."""
+    for step in steps:
+        outcome = step(outcome)
+    return outcome
 
 
 def remembering(fitted: Fitted, batch: Batch) -> Batch:
@@ -73,20 +65,7 @@ def remembering(fitted: Fitted, batch: Batch) -> Batch:
     return replace(batch, remembered=Remembered.of(len(batch.rows), fitted.outlook.width))
 
 
-def answer(fitted: Fitted, batch: Batch) -> Outcome:
-    """From rows to checked answers."""
-    opened = open_batch(fitted, batch)
-    task, judge, goals = opened.task, opened.judge, opened.goals
-    found, method = search(fitted, task, goals)
-    ranked = refine(fitted, task, goals, found)
-    checked = check(fitted.options.selection, task, judge, ranked, batch.sturdy)
-    checked = looked_at(fitted, task, goals, checked)
-    return Outcome(
-        batch, task, judge, goals, opened.own, opened.verdict, opened.there, found, method, checked
-    )
-
-
-def open_batch(fitted: Fitted, batch: Batch) -> Opened:
+def open_batch(fitted: Fitted, batch: Batch) -> Outcome:
     """Score the queries themselves and lay out what may change in each."""
     asker = Asker(
         fitted.oracle if batch.margin else fitted.oracle.by_predict,  # an even score is decided too
@@ -103,7 +82,9 @@ def open_batch(fitted: Fitted, batch: Batch) -> Opened:
     judge.count(np.arange(len(space)))
     there = verdict.reached & space.holds(space.own, np.arange(len(space)))
     task = _task(fitted, batch, space.closed(there | np.isneginf(verdict.progress)), judge, verdict)
-    return Opened(task, judge, goals, own, verdict, there)
+    return Outcome.begin(
+        fitted, batch, task, judge, goals=goals, own=own, verdict=verdict, there=there
+    )
 
 
 def _own(batch: Batch, asker: Asker) -> tuple[Answers, Verdict, Goals]:

@@ -15,7 +15,7 @@ from macex.ask.goals import AboveRow, Goal, compile_goals, resolve
 from macex.ask.question import Question
 from macex.engine.blocks import Tempo
 from macex.engine.engine import EngineOf
-from macex.engine.pipeline import Outcome
+from macex.engine.outcome import Outcome
 from macex.errors import ConstraintError, GoalError
 from macex.schema import Array
 from macex.series.assemble import assemble, unreached

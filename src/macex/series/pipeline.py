@@ -10,8 +10,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -20,8 +20,10 @@ from macex.ask.compiling import build_space
 from macex.ask.goals import Goals, Verdict, compile_goals
 from macex.ask.space import Space
 from macex.engine.batch import Batch, BatchOf
-from macex.engine.checking import Ranked, check
-from macex.engine.pipeline import Outcome
+from macex.engine.confirmation import confirmed, select
+from macex.engine.outcome import Outcome
+from macex.engine.pipeline import run
+from macex.engine.ranking import Ranked
 from macex.models.judge import Judge
 from macex.schema import Array
 from macex.series.asking import SeriesAsker
@@ -81,12 +83,20 @@ def answer(fitted: Fitted, batch: CaseBatch) -> Answered:
     task = _task(fitted, batch, space.closed(~open_), judge, verdict, steps)
 
     found, method = search(fitted.options, task, judge, offered)
-    ranked = _ranked(task, found.pool)
-    checked = check(fitted.options.selection, task, judge, ranked)
-    outcome = Outcome(
-        asked, task, judge, goals, own, verdict, verdict.reached, found, method, checked
+    pool, plausibility, order = _ranked(task, found.pool)
+    outcome = Outcome.begin(
+        cast("Any", fitted),
+        *(asked, task, judge),
+        goals=goals,
+        own=own,
+        verdict=verdict,
+        there=verdict.reached,
     )
-    draft = whole(mixture, space, checked.pool)
+    outcome = replace(
+        outcome, found=found, method=method, pool=pool, plausibility=plausibility, order=order
+    )
+    outcome = run(outcome, (select, confirmed))
+    draft = whole(mixture, space, outcome.checked.pool)
     draft, score, decision = tuned(fitted, outcome, draft)
     return Answered(batch, mixture, outcome, draft, score, decision)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from macex.ask.space import Space
-from macex.engine.pipeline import Outcome
+from macex.engine.outcome import Outcome
 from macex.schema import Array
 from macex.series.fitted import Fitted
 from macex.series.mixing import Mixture, differs

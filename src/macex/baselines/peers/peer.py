@@ -17,7 +17,7 @@ from macex.baselines.baseline import Baseline, open_queries
 from macex.baselines.peers.process import Process, Program
 from macex.baselines.peers.talk import Talk
 from macex.engine.fitted import same_goal
-from macex.engine.pipeline import Opened
+from macex.engine.outcome import Outcome
 from macex.errors import OptionError, closest
 from macex.schema import Array
 from macex.stages.shapes import Pool
@@ -75,12 +75,12 @@ class Peer(Baseline):
         """End the process; it is ended with the explainer, too, but that may be later."""
         self._process.close()
 
-    def details(self, opened: Opened, first: int, training: Array) -> list[Array]:
+    def details(self, opened: Outcome, first: int, training: Array) -> list[Array]:
         """What else the program must know of the goal of the query `first`."""
         del opened, first, training
         return []
 
-    def offer(self, opened: Opened) -> Pool:
+    def offer(self, opened: Outcome) -> Pool:
         """What the program offers, query by query, goal by goal."""
         found = [Pool.empty(opened.task.space.width)]
         for queries in same_goal(opened.goals, np.flatnonzero(open_queries(opened))):

@@ -23,10 +23,10 @@ from macex.stages.shapes import Pool
 
 if TYPE_CHECKING:
     from macex.engine.fitted import Fitted
-    from macex.engine.pipeline import Opened
+    from macex.engine.outcome import Outcome
 
 DECIMALS = 6  # of numbers without a grid
-Details = Callable[["Opened", int, Array], list[Array]]
+Details = Callable[["Outcome", int, Array], list[Array]]
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Talk:
     """
 
     fitted: Fitted
-    opened: Opened
+    opened: Outcome
     process: Process
     first: int
     details: Details

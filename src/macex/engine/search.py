@@ -1,4 +1,4 @@
-"""Stages 1 and 2 joined: candidates, a search, and the searches tried where it finds nothing."""
+"""Steps one and two: candidates, a search, and the searches tried where it finds nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 
 from macex.engine.options import Options
 from macex.schema import Array
-from macex.stages.candidates import Both, Domain, Near, offer
+from macex.stages.arrays import distinct
+from macex.stages.candidates import Both, Domain, Near
+from macex.stages.candidates import offer as offer_values
 from macex.stages.search.nearest_row import NearestRow
 from macex.stages.search.protocol import MOST_ROWS, Search
 from macex.stages.search.stripping import stripped
@@ -18,20 +20,23 @@ from macex.stages.shapes import Candidates, Found, Pool, Task
 from macex.stages.thresholds import Thresholds
 
 if TYPE_CHECKING:
-    from macex.ask.goals import Goals
-    from macex.engine.fitted import Fitted
+    from macex.engine.outcome import Outcome
 
 
-def search(fitted: Fitted, task: Task, goals: Goals) -> tuple[Found, Array]:
-    """Stages 1 and 2, and the searches that are tried where one finds nothing."""
-    options = fitted.options
-    open_ = np.asarray(task.space.changeable.any(axis=1))
-    open_ &= ~task.judge.finished
-    answered_by = np.array([options.method_name] * len(open_), dtype=object)
-    if task.judge.late:
-        return _unsearched(task), answered_by
-    near = fitted.near(task.space, goals, open_)
-    found: Found | None = None
+def offer(outcome: Outcome) -> Outcome:
+    """Stage 1: the nearest training rows that meet each goal, whose values searches combine."""
+    if outcome.judge.late:
+        return outcome
+    task = outcome.task
+    return replace(outcome, near=outcome.fitted.near(task.space, outcome.goals, _open(task)))
+
+
+def search(outcome: Outcome) -> Outcome:
+    """Stage 2: a pool of examples, by the search that was asked for or those that follow it."""
+    task, options, near = outcome.task, outcome.fitted.options, outcome.near
+    open_, found, answered_by = _open(task), outcome.found, outcome.method.copy()
+    if near is None or outcome.judge.late:
+        return outcome
     for turn, method in enumerate(options.chain()):
         if turn and not open_.any():
             break
@@ -41,26 +46,26 @@ def search(fitted: Fitted, task: Task, goals: Goals) -> tuple[Found, Array]:
         tried = method(part, _candidates(options, method, part, near))
         if not method.proves and not options.selection.printed:
             tried = replace(tried, pool=_frugal(part, tried.pool))
-        found = tried if found is None else _joined(found, tried)
+        found = _joined(found, tried) if turn else tried
         answered = np.zeros(len(open_), bool)
         answered[tried.pool.at] = True
         answered &= open_
         answered_by[answered] = method.name
         open_ &= ~answered & ~_hopeless(task, found)
-    if found is None:
-        raise TypeError("there is at least one search")
     if options.fallback and open_.any():
         task.judge.renew(open_, MOST_ROWS)
         part = replace(task, space=task.space.closed(~open_))
         pool = NearestRow()(part, near.values, near.real & open_[:, None])
         answered_by[pool.at] = "nearest row"
         found = replace(found, pool=Pool.join([found.pool, pool], task.space.width))
-    return found, answered_by
+    pool = found.pool.take(distinct(found.pool.at, found.pool.codes))
+    return replace(outcome, found=found, method=answered_by, pool=pool)
 
 
-def _unsearched(task: Task) -> Found:
-    """What is known of queries that were not searched."""
-    return Found.unproved(Pool.empty(task.space.width), Candidates.empty(len(task.queries)))
+def _open(task: Task) -> Array:
+    """The queries that may change and can still be asked about, (Q,) bool."""
+    changeable: Array = np.asarray(task.space.changeable.any(axis=1))
+    return changeable & ~task.judge.finished
 
 
 def _candidates(options: Options, search: Search, task: Task, near: Near) -> Candidates:
@@ -73,7 +78,7 @@ def _candidates(options: Options, search: Search, task: Task, near: Near) -> Can
     if search.offered == "few":
         choice = Both().domain if choice == Domain() else choice
         choice = choice.for_policy if isinstance(choice, Both) else choice
-    return offer(choice, task.space, near, search.max_rows)
+    return offer_values(choice, task.space, near, search.max_rows)
 
 
 def _frugal(task: Task, pool: Pool) -> Pool:

@@ -1,0 +1,166 @@
+"""Steps five and six: which examples to return, and the model's last word on them.
+
+What is selected is scored once more, together with its intervals, and only rows that still reach
+their goals are returned. A row that fails (a model may answer differently a second time) makes
+room for the next best one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from macex.engine.intervals import probe
+from macex.engine.outcome import Checked, Outcome, OutcomeT, Spans
+from macex.engine.ranking import plausibility_of
+from macex.engine.sturdy import neighbours
+from macex.schema import Array
+from macex.stages.selection import holding
+
+if TYPE_CHECKING:
+    from macex.models.judge import Judge
+    from macex.stages.shapes import Task
+
+
+ATTEMPTS = 3
+MORE_ATTEMPTS = 12  # where answers must be robust
+
+
+def select(outcome: OutcomeT, barred: Array | None = None) -> OutcomeT:
+    """Stage 3: of every query's examples those to return, best first; none that is barred."""
+    selection, task, pool = outcome.fitted.options.selection, outcome.task, outcome.pool
+    order = outcome.order if barred is None else outcome.order[~barred[outcome.order]]
+    chosen, owner = [np.zeros(0, np.intp)], pool.at[order]
+    changed = task.space.changed(pool.codes, pool.at)
+    starts = np.searchsorted(owner, np.arange(len(task.queries)))
+    stops = np.searchsorted(owner, np.arange(len(task.queries)), side="right")
+    for start, stop in zip(starts, stops, strict=True):
+        mine = order[start:stop]
+        if task.count == 1 or len(mine) <= 1:
+            chosen.append(mine[: task.count])
+            continue
+        if task.prefer != "surest" and not selection.printed:
+            mine = mine[~holding(pool.codes[mine], changed[mine])]
+        local = selection(
+            np.arange(len(mine)), changed[mine], task.count, fewest=task.prefer == "fewest"
+        )
+        chosen.append(mine[local])
+    return replace(outcome, chosen=np.concatenate(chosen))
+
+
+def confirm(outcome: Outcome) -> Outcome:
+    """Score what is selected once more, and keep what holds."""
+    outcome = confirmed(outcome)
+    return replace(outcome, checked=_looked_at(outcome, outcome.checked))
+
+
+def confirmed(outcome: OutcomeT) -> OutcomeT:
+    """The same, where nothing is known of plausibility."""
+    word, judge = _LastWord.of(len(outcome.pool)), outcome.judge
+    robust = outcome.batch.sturdy
+    for _ in range(MORE_ATTEMPTS if robust and not judge.capped else ATTEMPTS):
+        fresh = _chosen(outcome)
+        fresh = fresh[~word.given[fresh]]
+        fresh = fresh[_payable(outcome.task, judge, outcome.pool.at[fresh], 1 + robust.rows)]
+        if not len(fresh):
+            break
+        word.ask(outcome, fresh)
+        outcome = select(outcome, word.barred)
+        if not word.barred[fresh].any() or judge.late:
+            break
+    return replace(outcome, checked=word.on(outcome))
+
+
+def _chosen(outcome: Outcome) -> Array:
+    return np.zeros(0, np.intp) if outcome.chosen is None else outcome.chosen
+
+
+@dataclass
+class _LastWord:
+    """What the model says last to each example."""
+
+    given: Array  # (E,) bool
+    barred: Array  # (E,) bool: it does not hold
+    weak: Array  # (E,) bool: it holds, but not well enough
+    score: Array  # (E,)
+    decision: Array  # (E,)
+    robustness: Array  # (E,)
+    spans: Spans
+
+    @classmethod
+    def of(cls, count: int) -> _LastWord:
+        given, barred, weak = np.zeros((3, count), bool)
+        blank = np.full(count, np.nan)
+        return cls(given, barred, weak, np.zeros(count), np.zeros(count, int), blank, {})
+
+    def ask(self, outcome: Outcome, fresh: Array) -> None:
+        """Ask about examples, their intervals and, if they must be robust, what is around them."""
+        task, judge, pool = outcome.task, outcome.judge, outcome.pool
+        robust = outcome.batch.sturdy
+        probes = probe(task, judge, pool, fresh)
+        around = neighbours(task.space, pool.codes[fresh]) if robust.rows else pool.codes[:0]
+        codes = np.concatenate([pool.codes[fresh], probes.codes, around])
+        whose = np.repeat(pool.at[fresh], robust.rows)
+        at = np.concatenate([pool.at[fresh], pool.at[probes.example], whose])
+        verdict, decided = judge.confirm(codes, at, len(fresh), loose=len(around))
+        self.score[fresh] = verdict.score[: len(fresh)]
+        self.decision[fresh] = decided[: len(fresh)]
+        self.barred[fresh] = ~verdict.reached[: len(fresh)]
+        if robust:
+            held = verdict.reached[len(codes) - len(around) :].reshape(len(fresh), robust.rows)
+            self._weigh(outcome, fresh, held)
+        self.given[fresh] = True
+        self.spans.update(probes.spans(task.space, verdict.reached[len(fresh) :]))
+
+    def _weigh(self, outcome: Outcome, fresh: Array, held: Array) -> None:
+        """Bar what too few neighbours hold with, or another model does not agree to."""
+        robust, pool = outcome.batch.sturdy, outcome.pool
+        self.robustness[fresh] = held.mean(axis=1) if robust.rows else np.nan
+        self.weak[fresh] = self.robustness[fresh] < (robust.least or 0.0)
+        self.weak[fresh] &= ~self.barred[fresh]
+        sound = fresh[~self.weak[fresh] & ~self.barred[fresh]]
+        self.weak[sound] = ~robust.agreed(outcome.judge, pool.codes[sound], pool.at[sound])
+        self.barred[fresh] |= self.weak[fresh]
+
+    def on(self, outcome: Outcome) -> Checked:
+        """The answers: what is selected and holds."""
+        final = _chosen(outcome)
+        final = final[self.given[final]]
+        fragile = np.zeros(len(outcome.task.queries), bool)
+        fragile[outcome.pool.at[self.weak]] = True
+        fragile[outcome.pool.at[final]] = False
+        turn = {example: place for place, example in enumerate(final.tolist())}
+        return Checked(
+            outcome.pool.take(final),
+            outcome.plausibility[final],
+            self.score[final],
+            self.decision[final],
+            {(turn[i], column): span for (i, column), span in self.spans.items() if i in turn},
+            self.robustness[final],
+            fragile,
+        )
+
+
+def _looked_at(outcome: Outcome, checked: Checked) -> Checked:
+    """The answers with the plausibility of those that came up only now."""
+    blank = np.flatnonzero(np.isnan(checked.plausibility))
+    if not len(blank) or outcome.judge.late:
+        return checked
+    at, codes = checked.pool.at[blank], checked.pool.codes[blank]
+    plausibility = checked.plausibility.copy()
+    full = outcome.task.space.columns(codes, at)
+    plausibility[blank] = plausibility_of(outcome, at, full)
+    return checked._replace(plausibility=plausibility)
+
+
+def _payable(task: Task, judge: Judge, at: Array, each: int) -> Array:
+    """Which answers, of the queries `at`, can be checked with what the caller lets a query cost.
+
+    The first check always can: its rows were set aside.
+    """
+    if not judge.capped:
+        return np.ones(len(at), bool)
+    price = each * np.bincount(at, minlength=len(judge.spent))
+    return np.asarray(judge.spent + price <= judge.limit + each * task.count)[at]

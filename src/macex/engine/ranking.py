@@ -1,0 +1,164 @@
+"""Steps three and four: numbers moved back toward the query, then the order of examples."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from macex.engine.fitted import same_goal
+from macex.schema import Array
+from macex.stages.arrays import distinct
+from macex.stages.finetune.section import Section
+from macex.stages.search.protocol import MOST_ROWS
+from macex.stages.search.stripping import without_idle
+from macex.stages.selection import PLAUSIBLE, Ranking, Standing
+from macex.stages.shapes import Found, Pool, Task
+
+if TYPE_CHECKING:
+    from macex.engine.outcome import Outcome
+
+
+WAVES = (1, 4, 12)  # how many of the nearest examples are looked at first, and then
+
+
+class Ranked(NamedTuple):
+    """Examples with their plausibility and their order: by query, best first."""
+
+    pool: Pool
+    plausibility: Array  # (E,)
+    order: Array  # (E,)
+
+    def without(self, gone: Array) -> Ranked:
+        """The other examples."""
+        place = np.cumsum(~gone) - 1
+        order = place[self.order[~gone[self.order]]]
+        return Ranked(self.pool.take(~gone), self.plausibility[~gone], order)
+
+    def join(self, other: Ranked) -> Ranked:
+        """The examples of both; no query has examples in both."""
+        pool = Pool.join([self.pool, other.pool], self.pool.codes.shape[1])
+        order = np.concatenate([self.order, len(self.pool) + other.order])
+        order = order[np.argsort(pool.at[order], kind="stable")]
+        return Ranked(pool, np.concatenate([self.plausibility, other.plausibility]), order)
+
+
+def fine_tune(outcome: Outcome) -> Outcome:
+    """Stage 4: the nearest few examples of each set of changed units, or those selected already."""
+    task, options = outcome.task, outcome.fitted.options
+    if outcome.chosen is not None:
+        return replace(outcome, pool=_chosen_tuned(outcome, outcome.pool.take(outcome.chosen)))
+    standing = Standing.of(task, outcome.pool)
+    short = standing.best(sets=task.count + 11, each=5)
+    pool, standing = outcome.pool.take(short), standing.take(short)
+    tune = None if task.prefer == "surest" or task.judge.late else options.finetune
+    if tune is None or not len(pool):
+        return replace(outcome, pool=pool)
+    task.judge.renew(np.ones(len(task.queries), bool), MOST_ROWS)
+    near = task.count + (9 if task.prefer == "nearest" else 5)
+    nearest = pool.take(standing.best(near, each=2))
+    if task.grid is not None:
+        nearest = nearest.take(~task.grid.settled(task.space, nearest.codes, nearest.at))
+    if isinstance(tune, Section) and task.prefer == "fewest":
+        tuned = Pool.join([*tune.on_the_way(task, nearest)], task.space.width)
+    else:
+        tuned = tune(task, nearest)
+    both = Pool.join([tuned, pool], task.space.width)
+    both = both.take(distinct(both.at, both.codes))
+    if task.count > 1 and task.additive:
+        both = without_idle(task, both)
+    return replace(outcome, pool=both)
+
+
+def _chosen_tuned(outcome: Outcome, pool: Pool) -> Pool:
+    tune, task = outcome.fitted.options.finetune, outcome.task
+    if tune is None or not len(pool):
+        return pool
+    task.judge.renew(np.ones(len(task.queries), bool), MOST_ROWS)
+    pool = tune(task, pool)
+    return pool.take(distinct(pool.at, pool.codes))
+
+
+def nearest_first(outcome: Outcome) -> Outcome:
+    """The printed rule ranks by proximity, whatever is preferred."""
+    return replace(outcome, task=replace(outcome.task, prefer="nearest"))
+
+
+def rank(outcome: Outcome) -> Outcome:
+    """Order the examples, plausible ones first among equals.
+
+    Where the best is a single implausible change, all other single changes are tried, too.
+    """
+    ranked = ranking(outcome, outcome.pool)
+    further = _second_look(outcome.task, outcome.found, ranked) if _looks_twice(outcome) else None
+    if further is not None and len(further):
+        again = np.isin(ranked.pool.at, further.at)
+        pool = Pool.join([ranked.pool.take(again), further], outcome.task.space.width)
+        second = ranking(outcome, pool.take(distinct(pool.at, pool.codes)))
+        ranked = ranked.without(again).join(second)
+    pool, plausibility, order = ranked
+    return replace(outcome, pool=pool, plausibility=plausibility, order=order)
+
+
+def _looks_twice(outcome: Outcome) -> bool:
+    proves, task = outcome.fitted.options.method.proves, outcome.task
+    return proves and task.prefer == "fewest" and task.count == 1 and not task.judge.late
+
+
+def _second_look(task: Task, found: Found, ranked: Ranked) -> Pool:
+    """More single changes for queries whose best one is implausible: all other seen values."""
+    nothing = Pool.empty(task.space.width)
+    if not len(ranked.pool):
+        return nothing
+    at = ranked.pool.at[ranked.order]
+    lead = ranked.order[np.concatenate([[True], at[1:] != at[:-1]])]
+    best = ranked.pool.take(lead[ranked.plausibility[lead] < PLAUSIBLE])
+    single = task.space.changed(best.codes, best.at).sum(axis=1) == 1
+    if not single.any():
+        return nothing
+    open_ = np.zeros(len(task.queries), bool)
+    open_[best.at[single]] = True
+    rest, _ = task.rest(open_, found.candidates)
+    codes, at, _ = rest.rows(task.queries, rest.real)
+    if not len(at):
+        return nothing
+    verdict = task.judge(codes, at)
+    good = verdict.reached
+    return Pool(at[good], codes[good], verdict.progress[good])
+
+
+def ranking(outcome: Outcome, pool: Pool) -> Ranked:
+    """The plausibility of examples among the training rows that meet their goals, and their order.
+
+    Where one answer is wanted the nearest few are looked at first: if one of them is plausible,
+    it comes before all that are farther, and those need no look.
+    """
+    task = outcome.task
+    full = task.space.columns(pool.codes, pool.at)
+    found = np.full(len(pool), np.nan)
+    standing = Ranking.of(task, pool)
+    order = standing.order
+    if task.judge.late:
+        return Ranked(pool, found, order)
+    turn = np.empty(len(pool), int)
+    turn[order] = np.arange(len(pool)) - np.searchsorted(pool.at[order], pool.at[order])
+    settled = np.zeros(len(task.queries), bool)
+    for wave in (*(WAVES if task.count == 1 else ()), len(pool) + 1):
+        look = np.flatnonzero((turn < wave) & np.isnan(found) & ~settled[pool.at])
+        if not len(look):
+            continue
+        found[look] = plausibility_of(outcome, pool.at[look], full[look])
+        settled[pool.at[look[~(found[look] < PLAUSIBLE)]]] = True
+    return Ranked(pool, found, standing.heeding(found))
+
+
+def plausibility_of(outcome: Outcome, at: Array, full: Array) -> Array:
+    """The plausibility of rows; NaN where too few rows meet the goal, or time is over."""
+    found, goals = np.full(len(at), np.nan), outcome.goals
+    for queries in same_goal(goals, np.unique(at)):
+        if outcome.judge.late:
+            break
+        mine = goals.alike[at] == goals.alike[queries[0]]
+        found[mine] = outcome.fitted.plausible(goals, int(queries[0])).share(full[mine])
+    return found
