@@ -39,7 +39,6 @@ if TYPE_CHECKING:
         ServerError,
     )
     from macex.explainer import Explainer
-    from macex.explainer.saving import load
     from macex.explanation import (
         Action,
         Change,
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
     from macex.series.constraints import SeriesConstraints
     from macex.series.explainer import SeriesExplainer
     from macex.series.nearness import NearCases
+    from macex.series.saving import load
     from macex.series.segments import Segments
     from macex.series.values import (
         SeriesAction,
@@ -176,7 +176,6 @@ _HOMES = {
         "OptionError RenderError RunError SavedError SchemaError ServerError"
     ),
     "macex.explainer": "Explainer",
-    "macex.explainer.saving": "load",
     "macex.explanation": "Action Change Cost Counterfactual Explanation Explanations Interval",
     "macex.models.accelerating": "accelerate",
     "macex.models.files.loading": "ModelFile load_model",
@@ -190,6 +189,7 @@ _HOMES = {
     "macex.schema": "Categorical Continuous Datetime OneHot Ordered Schema",
     "macex.series.constraints": "SeriesConstraints",
     "macex.series.explainer": "SeriesExplainer",
+    "macex.series.saving": "load",
     "macex.series.nearness": "NearCases",
     "macex.series.segments": "Segments",
     "macex.series.values": (

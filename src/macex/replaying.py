@@ -17,12 +17,22 @@ from macex.engine.option_documents import options_read
 from macex.engine.recording import FORMAT, versions
 from macex.errors import DataError, OptionError, closest
 from macex.explainer import Explainer
-from macex.explainer.saving import load
+from macex.explainer.saving import load as load_table
 from macex.explanation.json import dumps, explanation_document
 from macex.models.files.loading import load_model
 from macex.scale.reading import read_table
 from macex.schema import Schema
 from macex.schema.stated import frame_names, kinds_stated
+from macex.series.constraints import SeriesConstraints
+from macex.series.explainer import SeriesExplainer
+from macex.series.json import explanation_document as series_document
+from macex.series.options import options_read as series_options
+from macex.series.recording import FORMAT as SERIES_FORMAT
+from macex.series.recording import case_read
+from macex.series.recording import fingerprint as series_fingerprint
+from macex.series.saving import load
+
+OTHER = "the explainer is another one: its data, its options or the model's answers"
 
 
 @dataclass(frozen=True)
@@ -66,9 +76,11 @@ def replay(
     data : the training rows, where the record names no file of them.
     """
     record = find_record(id, audit)
+    if record["format"] == SERIES_FORMAT:
+        return _series_replay(record, _model(record, model), data)
     explainer, notes = _explainer(record, _model(record, model), data)
     if fingerprint(explainer.engine) != record["fingerprint"]:
-        notes.append("the explainer is another one: its data, its options or the model's answers")
+        notes.append(OTHER)
     call = {name: value for name, value in record["call"].items() if name != "timed"}
     found = explainer.explain(
         _row(explainer.schema, record["input"]),
@@ -76,12 +88,49 @@ def replay(
         constraints=Constraints.from_dict(record["constraints"]),
         **call,
     )
-    now = explanation_document(found[0], canonical=True)
+    return _compared(record, explanation_document(found[0], canonical=True), notes)
+
+
+def _compared(record: dict[str, Any], now: dict[str, Any], notes: list[str]) -> Replay:
+    """A record beside the answer made now."""
     if record["call"]["timed"]:
         notes.append("the call had a time limit, on which answers may depend")
     same = dumps(now, canonical=True) == dumps(record["output"], canonical=True)
     difference = None if same else first_difference(record["output"], now)
     return Replay(record["id"], record["output"], now, difference, tuple(notes))
+
+
+def _series_replay(record: dict[str, Any], model: Any, data: Any) -> Replay:
+    """Make a recorded explanation of a case again."""
+    notes, saved = _changed(record), record["files"]["explainer"]["path"]
+    if saved and data is None:
+        explainer = load(saved, model)
+        if not isinstance(explainer, SeriesExplainer):
+            raise DataError(f"{saved} is no explainer of time series any more")
+        engine = replace(explainer.engine, constraints=SeriesConstraints())  # they are merged
+        explainer = SeriesExplainer.of(engine)
+    else:
+        if data is None:
+            raise OptionError(f"record {record['id']} names no saved explainer: pass data=")
+        options = vars(series_options(record["options"]))
+        explainer = SeriesExplainer(
+            model,
+            data,
+            channels=record["channels"],
+            layout=record["layout"],
+            classes=record["classes"],
+            **options,
+        )
+    if series_fingerprint(explainer.engine) != record["fingerprint"]:
+        notes.append(OTHER)
+    call = {name: value for name, value in record["call"].items() if name != "timed"}
+    found = explainer.explain(
+        [case_read(record["input"], record["layout"])],
+        want=goal_read(record["goal"]),
+        constraints=SeriesConstraints.from_dict(record["constraints"]),
+        **call,
+    )
+    return _compared(record, series_document(found[0], canonical=True), notes)
 
 
 def find_record(id: str, audit: str | Path) -> dict[str, Any]:  # noqa: A002 - as in replay
@@ -97,7 +146,7 @@ def find_record(id: str, audit: str | Path) -> dict[str, Any]:  # noqa: A002 - a
         found = record
     if found is None:
         raise DataError(f"{audit} has no record {id!r}{closest(id, ids)}")
-    if found.get("format") != FORMAT:
+    if found.get("format") not in (FORMAT, SERIES_FORMAT):
         raise DataError(f"record {id!r} has the form {found.get('format')!r}, not {FORMAT!r}")
     return found
 
@@ -135,7 +184,8 @@ def _model(record: dict[str, Any], model: Any) -> Any:
     return load_model(path)
 
 
-def _explainer(record: dict[str, Any], model: Any, data: Any) -> tuple[Explainer, list[str]]:
+def _changed(record: dict[str, Any]) -> list[str]:
+    """Which files and versions are not as they were."""
     notes = [
         f"the file of the {name} has changed: {file['path']}"
         for name, file in record["files"].items()
@@ -146,9 +196,14 @@ def _explainer(record: dict[str, Any], model: Any, data: Any) -> tuple[Explainer
         for name, then in record["versions"].items()
         if versions().get(name) != then
     ]
+    return notes
+
+
+def _explainer(record: dict[str, Any], model: Any, data: Any) -> tuple[Explainer, list[str]]:
+    notes = _changed(record)
     saved = record["files"]["explainer"]["path"]
     if saved and data is None:
-        engine = load(saved, model).engine
+        engine = load_table(saved, model).engine
         return Explainer.of(replace(engine, constraints=Constraints())), notes  # they are merged
     options = vars(options_read(record["options"]))
     return Explainer(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
@@ -41,13 +41,14 @@ def written_options(options: Options) -> dict[str, Any]:
     plain = {"prefer", "distance", "fallback", "random_state", "sample", "plausibility"}
     names = {c: asdict(n) if isinstance(n, Name) else n for c, n in options.names.items()}
     return {
-        name: value if name in plain else _stage(value)
+        name: value if name in plain else stage_written(value)
         for name, value in vars(options).items()
         if name != "names"
     } | {"names": names}
 
 
-def _stage(stage: Any) -> Any:
+def stage_written(stage: Any) -> Any:
+    """A stage as JSON, with its name."""
     if stage is None:
         return None
     known = is_dataclass(stage) and not isinstance(stage, type)
@@ -56,10 +57,11 @@ def _stage(stage: Any) -> Any:
 
 def options_read(stored: dict[str, Any]) -> Options:
     """The options that were written."""
-    return read_options(**{name: _unstage(value) for name, value in stored.items()})
+    return read_options(**{name: stage_read(value) for name, value in stored.items()})
 
 
-def _unstage(value: Any) -> Any:
+def stage_read(value: Any, more: Mapping[str, Callable[..., Any]] = STAGES) -> Any:
+    """A stage that was written, of macex, of a package, or one `more`."""
     if not isinstance(value, dict) or "stage" not in value:
         return value
     parts: dict[str, Any] = {k: v for k, v in value.items() if k != "stage"}
@@ -68,6 +70,7 @@ def _unstage(value: Any) -> Any:
         parts = {"neighbors": Neighbors(**parts["neighbors"]), "domain": Domain(**parts["domain"])}
     kinds: dict[str, Callable[..., Any]] = {
         **STAGES,
+        **more,
         **{type(one).__name__: type(one) for one in registered().values()},
     }
     if value["stage"] not in kinds:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from macex.ask.stated import goal_stated
 from macex.audit import Audit
@@ -22,9 +22,8 @@ from macex.schema.stated import stated
 from macex.version import __version__
 
 if TYPE_CHECKING:
-    from macex.engine.batch import Batch
+    from macex.engine.batch import BatchOf
     from macex.engine.engine import Engine
-    from macex.explanation import Explanation
 
 FORMAT = "macex.audit/1"
 
@@ -32,33 +31,45 @@ FORMAT = "macex.audit/1"
 class Recorder:
     """Appends one line per explanation to an audit file."""
 
-    def __init__(self, audit: Any, engine: Engine) -> None:
+    format: ClassVar[str] = FORMAT
+
+    def __init__(self, audit: Any, engine: Any) -> None:
         """Hash the files, once, and write down what all explanations share."""
         self._audit = audit if isinstance(audit, Audit) else Audit(audit)
         if not isinstance(self._audit.path, (str, PathLike)):
             raise OptionError(f"audit= takes the path of a file or an Audit, not {audit!r}")
         self.path = self._audit.path
         self._write: Callable[[list[dict[str, Any]]], None] = self._audit.write
+        self._common = {"files": self._audit.files(), **self.shared(engine), "versions": versions()}
+
+    def shared(self, engine: Engine) -> dict[str, Any]:
+        """What all explanations of an engine share."""
         options = engine.options
         if callable(options.distance):
             raise OptionError("an explainer with a distance function of its own cannot be audited")
-        self._common = {
-            "files": self._audit.files(),
+        return {
             "fingerprint": fingerprint(engine),
             "columns": stated(engine.schema),
             "library": engine.schema.library,
             "classes": plain(engine.classes),
             "options": plain(written_options(options)),
-            "versions": versions(),
         }
 
-    def into(self, write: Callable[[list[dict[str, Any]]], None]) -> Recorder:
+    def asked(self, item: Any) -> Any:
+        """The row that was asked about, as JSON."""
+        return plain(item.source.rows.cells(item.source.query))
+
+    def answer(self, item: Any) -> dict[str, Any]:
+        """The answer, as JSON."""
+        return explanation_document(item, canonical=True)
+
+    def into(self, write: Callable[[list[dict[str, Any]]], None]) -> Self:
         """The same recorder, which hands its records over instead of appending them."""
         other = copy(self)
         other._write = write  # noqa: SLF001 - its own copy
         return other
 
-    def of(self, batch: Batch) -> Callable[[list[Explanation]], None]:
+    def of(self, batch: BatchOf[Any, Any]) -> Callable[[list[Any]], None]:
         """A function that records the answers to a question; what cannot be kept is an error."""
         if batch.sturdy.others:
             raise OptionError("an explainer with an audit takes no also=: the audit cannot hold it")
@@ -73,20 +84,20 @@ class Recorder:
             **({} if batch.sturdy.least is None else {"robust": batch.sturdy.least}),
         }
 
-        def record(items: list[Explanation]) -> None:
+        def record(items: list[Any]) -> None:
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
             lines = [
                 {
-                    "format": FORMAT,
+                    "format": self.format,
                     "id": str(uuid.uuid4()),
                     "time": now,
                     "row": place,
                     "name": plain(item.source.id),
-                    "input": plain(item.source.rows.cells(item.source.query)),
+                    "input": self.asked(item),
                     "goal": plain(goal_stated(item.goal)),
                     "constraints": plain(written[id(batch.constraints[place])]),
                     "call": call,
-                    "output": explanation_document(item, canonical=True),
+                    "output": self.answer(item),
                     "status": item.status,
                     "cost": plain(item.cost._asdict()),
                     **self._common,

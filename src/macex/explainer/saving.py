@@ -6,29 +6,24 @@ it: `load` takes it, so that no code comes out of a file.
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
-import zlib
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macex.ask.answers import Answers, Outlook
+from macex.ask.answers import Answers
 from macex.ask.constraints import Constraints
 from macex.ask.ground import Ground
 from macex.audit import Audit
+from macex.engine import storage
 from macex.engine.engine import Engine
 from macex.engine.fitted import Fitted
 from macex.engine.option_documents import options_read, written_options
 from macex.engine.recording import Recorder
 from macex.engine.tree_cells import grid_of
-from macex.errors import OptionError, SavedError, require_path
+from macex.errors import OptionError, SavedError
 from macex.models.asking import CHUNK_ROWS
-from macex.models.oracle import Oracle, consult
-from macex.render.files import write_whole
 from macex.schema import Array, Schema
 from macex.stages.approximate import arrays_of
 from macex.stages.realness import storage as realness_storage
@@ -72,13 +67,7 @@ def save(engine: Engine, path: Any, *, private: bool = False) -> None:
         learnt = realness_storage.arrays_of(fitted.realness)
         arrays |= {f"{REALNESS}{part}": array for part, array in learnt.items()}
         arrays |= dict(zip(TRAINING, fitted.training_realness, strict=True))
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as box:
-        box.writestr("explainer.json", json.dumps(document))
-        for part, array in arrays.items():
-            with box.open(f"{part}.npy", "w", force_zip64=True) as file:
-                np.save(file, array, allow_pickle=False)
-    write_whole(require_path("path", path), packed.getvalue())
+    storage.write(path, document, arrays)
 
 
 def _structure(fitted: Fitted, *, private: bool) -> Structure:
@@ -118,12 +107,12 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
     """
     from macex.explainer.explainer import Explainer
 
-    document, arrays = _opened(require_path("path", path))
+    document, arrays = storage.read(path, FORMAT, ARRAYS, (NEIGHBORS, REALNESS))
     try:
         schema = Schema.from_dict(document["schema"])
         options = options_read(document["options"])
         constraints = Constraints.from_dict(document["constraints"])
-        outlook = _outlook(document["outlook"])
+        outlook = storage.outlook_read(document["outlook"])
         structure = Structure.from_list(document.get("structure", []))
         _check_shapes(arrays, len(schema.columns), outlook.width)
     except Exception as error:
@@ -131,8 +120,9 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
     ground = Ground(schema, arrays["codes"], bool(document.get("private", False)))
     sample = np.unique(np.linspace(0, len(ground.codes) - 1, 1000).astype(int))
     answers = Answers(arrays["scores"], arrays["decision"])
-    now = _asked_again(model, schema.frame(ground.codes[sample]), len(sample), outlook, path)
-    _agree(now[1], answers.take(sample), path)
+    frame = schema.frame(ground.codes[sample])
+    now = storage.asked_again(model, frame, len(sample), outlook, path)
+    storage.agree(now[1], answers.take(sample), path)
     oracle = replace(now[0], outlook=replace(outlook, by_predict=now[0].outlook.by_predict))
     grid = grid_of(model, oracle, ground, answers, options)
     try:
@@ -172,52 +162,3 @@ def _check_shapes(arrays: dict[str, Any], columns: int, width: int) -> None:
     for part, shape in expected.items():
         if arrays[part].shape != shape or not rows:
             raise SavedError(f"{part} has the shape {arrays[part].shape}, not {shape}")
-
-
-def _outlook(stored: dict[str, Any]) -> Outlook:
-    classes = stored["classes"]
-    return Outlook(**{**stored, "classes": None if classes is None else tuple(classes)})
-
-
-def _asked_again(
-    model: Any, frame: Any, count: int, outlook: Outlook, path: Any
-) -> tuple[Oracle, Answers]:
-    try:
-        return consult(model, frame, count, outlook.classes)
-    except Exception as fault:
-        raise SavedError(
-            f"the model cannot be asked as the one {path} was made with: {fault}"
-        ) from fault
-
-
-def _agree(now: Answers, then: Answers, path: Any) -> None:
-    same = now.scores.shape == then.scores.shape and np.allclose(
-        now.scores, then.scores, rtol=1e-4, atol=1e-4
-    )
-    if not same:
-        raise SavedError(
-            f"the model answers otherwise than the one {path} was made with: make a new explainer"
-        )
-
-
-def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    try:
-        with zipfile.ZipFile(path) as box:
-            document = json.loads(box.read("explainer.json"))
-            more = (NEIGHBORS, REALNESS)
-            known = [*ARRAYS, *(n[:-4] for n in box.namelist() if n.startswith(more))]
-            arrays = {
-                part: np.load(io.BytesIO(box.read(f"{part}.npy")), allow_pickle=False)
-                for part in known
-            }
-    except FileNotFoundError:
-        raise
-    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise SavedError(f"{path} is not a saved explainer: {error}") from error
-    if not isinstance(document, dict):
-        raise SavedError(f"{path} is not a saved explainer: its document is no object")
-    if document.get("format") != FORMAT:
-        raise SavedError(
-            f"{path} has the format {document.get('format')!r}; this version reads {FORMAT!r}"
-        )
-    return document, arrays

@@ -92,6 +92,36 @@ class SeriesConstraints:
             fixed_times=times,
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """What was said, as plain JSON.
+
+        >>> SeriesConstraints(fixed=["flow"], fixed_times=[(0, 10)]).to_dict()
+        {'fixed': ['flow'], 'fixed_times': {'*': [[0, 10]]}}
+        """
+        empty, lists = SeriesConstraints(), {"fixed", "only"}
+        said = {f.name: getattr(self, f.name) for f in fields(self)}
+        said = {name: part for name, part in said.items() if part != getattr(empty, name)}
+        written: dict[str, Any] = {
+            name: list(part) if name in lists else part for name, part in said.items()
+        }
+        if "groups" in said:
+            written["groups"] = [list(group) for group in self.groups]
+        if "weights" in said:
+            written["weights"] = {c: float(weight) for c, weight in self.weights.items()}
+        if "fixed_times" in said:
+            times = self.fixed_times.items()
+            written["fixed_times"] = {c: [list(one) for one in spans] for c, spans in times}
+        return written
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> SeriesConstraints:
+        """The constraints that `to_dict` wrote; an unknown part is an error."""
+        known = [f.name for f in fields(cls)]
+        for part in document:
+            if part not in known:
+                raise ConstraintError(f"there is no constraint {part!r}{closest(part, known)}")
+        return cls(**document)
+
     def named(self, names: Sequence[str]) -> SeriesConstraints:
         """The same constraints with every channel by its name, or an error that says which."""
 
@@ -159,11 +189,7 @@ def read_constraints(given: Any, names: Sequence[str]) -> SeriesConstraints:
     if given is None:
         return SeriesConstraints()
     if isinstance(given, Mapping):
-        known = [f.name for f in fields(SeriesConstraints)]
-        for part in given:
-            if part not in known:
-                raise ConstraintError(f"there is no constraint {part!r}{closest(part, known)}")
-        given = SeriesConstraints(**given)
+        given = SeriesConstraints.from_dict(given)
     if not isinstance(given, SeriesConstraints):
         raise ConstraintError(
             f"constraints= takes SeriesConstraints(...), not {type(given).__name__}"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self
 
 from macex.ask.question import Question
+from macex.audit import Audit
 from macex.engine.options import check_classes
 from macex.engine.progress import reporter
 from macex.errors import ModelError
@@ -17,6 +19,8 @@ from macex.series.engine import SeriesEngine
 from macex.series.fitted import Fitted, fit
 from macex.series.options import read_options
 from macex.series.pipeline import CaseBatch
+from macex.series.recording import SeriesRecorder
+from macex.series.saving import save
 from macex.series.values import SeriesExplanation, SeriesExplanations
 from macex.version import __version__
 
@@ -40,6 +44,8 @@ class SeriesExplainer:
     prefer : `"fewest"` channels, the `"nearest"` sample, or the `"surest"` (highest score).
     fallback : whether other searches are tried where one finds nothing.
     classes : names of the model's outputs where it does not say them itself.
+    audit : a file to which every explanation is recorded, or an `Audit` that names the files of
+        model and data, too; see `replay`.
     random_state : the seed; the same seed, case and question give the same answer, always.
 
     Examples
@@ -68,6 +74,7 @@ class SeriesExplainer:
         prefer: str = "fewest",
         fallback: bool = True,
         classes: Sequence[object] | None = None,
+        audit: Audit | str | Path | None = None,
         random_state: int = 0,
     ) -> None:
         options = read_options(
@@ -86,12 +93,13 @@ class SeriesExplainer:
         fitted = fit(model, train, names, classes, options)
         engine = SeriesEngine(fitted, SeriesConstraints())
         self.engine = replace(engine, constraints=engine.checked(given))
+        self.recorder = None if audit is None else SeriesRecorder(audit, self.engine)
 
     @classmethod
-    def of(cls, engine: SeriesEngine) -> Self:
+    def of(cls, engine: SeriesEngine, recorder: SeriesRecorder | None = None) -> Self:
         """The explainer that stands on an engine."""
         explainer = object.__new__(cls)
-        explainer.engine = engine
+        explainer.engine, explainer.recorder = engine, recorder
         return explainer
 
     @property
@@ -163,12 +171,15 @@ class SeriesExplainer:
     def ask(self, X: Any, question: Question, progress: Any = None) -> SeriesExplanations:
         """`explain`, with its arguments in one value."""
         batch = self.engine.batch(X, question)
+        record = None if self.recorder is None else self.recorder.of(batch)
         with reporter(progress, len(batch)) as report:
             try:
                 items = self.engine.explain(batch, report)
             except ModelError as error:
                 error.partial = self._explanations(error.partial or [], batch)
                 raise
+        if record is not None:
+            record(items)
         return self._explanations(items, batch)
 
     def _explanations(self, items: list[SeriesExplanation], batch: CaseBatch) -> SeriesExplanations:
@@ -188,6 +199,10 @@ class SeriesExplainer:
         With `want=None` that is toward any decision but the case's own.
         """
         return self.engine.score(X, want)
+
+    def save(self, path: Any) -> None:
+        """Write everything but the model to one file; `macex.load(path, model)` reads it."""
+        save(self.engine, path)
 
     def __repr__(self) -> str:
         fitted = self.fitted

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from macex.engine.option_documents import stage_read, stage_written
 from macex.engine.options import SELECTIONS, check_common, choose
 from macex.engine.registry import read_search
 from macex.series.nearness import NearCases
@@ -73,3 +75,16 @@ def read_options(
         fallback=fallback,
         random_state=int(random_state),
     )
+
+
+def written_options(options: SeriesOptions) -> dict[str, Any]:
+    """The options as JSON, each stage with its name."""
+    plain = {"prefer", "fallback", "random_state"}
+    given = vars(options).items()
+    return {name: value if name in plain else stage_written(value) for name, value in given}
+
+
+def options_read(stored: Mapping[str, Any]) -> SeriesOptions:
+    """The options that were written."""
+    own = {kind.__name__: kind for kind in (NearCases, Segments)}
+    return read_options(**{name: stage_read(value, own) for name, value in stored.items()})
