@@ -38,8 +38,9 @@ def read(
 
     Its form must be `format_`.
     """
+    place = require_path("path", path)
     try:
-        with zipfile.ZipFile(require_path("path", path)) as box:
+        with zipfile.ZipFile(place) as box:
             document = json.loads(box.read(DOCUMENT))
             check_format(path, document, format_)
             known = [*needed, *(n[:-4] for n in box.namelist() if more and n.startswith(more))]
@@ -56,8 +57,9 @@ def read(
 
 def stored_format(path: Any) -> object:
     """The form of a saved explainer; None for what is no such file."""
+    place = require_path("path", path)
     try:
-        with zipfile.ZipFile(require_path("path", path)) as box:
+        with zipfile.ZipFile(place) as box:
             document = json.loads(box.read(DOCUMENT))
     except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error):
         return None
