@@ -105,12 +105,12 @@ def test_polars_categories_keep_their_dtype_when_one_block_knows_more_of_them(dt
 def test_a_line_per_change_with_its_interval():
     changes = batch().to_changes()
     assert changes.columns.tolist() == [
-        "cf.row", "cf.rank", "column", "before", "after", "low", "high", "exact",
+        "cf.row", "cf.rank", "column", "before", "after", "low", "high", "exact", "follows",
     ]  # fmt: skip
     assert changes.astype(object).where(changes.notna(), None).to_numpy().tolist() == [
-        [0, 1, "hours_per_week", 40, 45, 44, 60, True],
-        [0, 2, "edu", "BSc", "PhD", None, None, None],
-        [0, 2, "age", 38, 39, None, None, None],
+        [0, 1, "hours_per_week", 40, 45, 44, 60, True, False],
+        [0, 2, "edu", "BSc", "PhD", None, None, None, False],
+        [0, 2, "age", 38, 39, None, None, None, False],
     ]
 
 

@@ -130,6 +130,8 @@ def _counterfactual(found: Counterfactual, query: Document, *, canonical: bool) 
     asked: Document = {}
     if found.robustness is not None:
         asked["robustness"] = measured(found.robustness)
+    if found.consequences:
+        asked["consequences"] = [_consequence(change) for change in found.consequences]
     if found.copies and not canonical:
         asked["copies"] = True
     return {
@@ -145,6 +147,11 @@ def _counterfactual(found: Counterfactual, query: Document, *, canonical: bool) 
         "minimal": bool(found.minimal),
         **asked,
     }
+
+
+def _consequence(change: Change) -> Document:
+    before, after = plain(change.before), plain(change.after)
+    return {"column": change.column, "before": before, "after": after}
 
 
 def _change(change: Change) -> Document:

@@ -23,7 +23,7 @@ REMARKS = {
     "cf.plausibility": "float64",
     "cf.minimal": "bool",
 }
-CHANGES = ("cf.row", "cf.rank", "column", "before", "after", "low", "high", "exact")
+CHANGES = ("cf.row", "cf.rank", "column", "before", "after", "low", "high", "exact", "follows")
 
 
 class Line(NamedTuple):
@@ -77,12 +77,13 @@ def beside(cells: pd.DataFrame, remarks: dict[str, list[object]]) -> pd.DataFram
 
 
 def changes_frame(items: Sequence[Explanation]) -> Any:
-    """One line per change; the values are objects, since each column has its own kind."""
+    """One line per change and consequence; values are objects, as each column has its own kind."""
     lines = [
-        (line.row, line.rank, change.column, change.before, change.after, *_interval(change))
+        (line.row, line.rank, *change[:3], *_interval(change), follows)
         for line in lines_of(items)
         if line.found is not None
-        for change in line.found.changes
+        for part, follows in ((line.found.changes, False), (line.found.consequences, True))
+        for change in part
     ]
     columns = by_column(CHANGES, lines)
     if _library(items) == "polars":
@@ -90,8 +91,10 @@ def changes_frame(items: Sequence[Explanation]) -> Any:
 
         objects = dict.fromkeys(CHANGES[3:], pl.Object)
         places = {"cf.row": pl.Int64, "cf.rank": pl.Int64, "column": pl.String}
-        return pl.DataFrame(columns, schema={**places, **objects, "exact": pl.Boolean})
-    dtypes = {"cf.row": "int64", "cf.rank": "int64", "column": "str", "exact": "boolean"}
+        truths = {"exact": pl.Boolean, "follows": pl.Boolean}
+        return pl.DataFrame(columns, schema={**places, **objects, **truths})
+    dtypes = {"cf.row": "int64", "cf.rank": "int64", "column": "str"}
+    dtypes |= {"exact": "boolean", "follows": "bool"}
     return pd.DataFrame(columns, dtype=object).astype(dtypes)
 
 

@@ -172,6 +172,17 @@ class Counterfactual:
     copies: bool = False
 
     @cached_property
+    def consequences(self) -> tuple[Change, ...]:
+        """What follows from the changes: columns that are computed from others or hang on them."""
+        rows, query = self.source.rows, self.source.query
+        changed = {change.column for change in self.changes}
+        return tuple(
+            Change(name, rows.cell(query, rows.schema.position(name)), value)
+            for name, value in self.source.written().items()
+            if name not in changed
+        )
+
+    @cached_property
     def row(self) -> Any:
         """The counterfactual as a one-row frame like the query."""
         return self.source.frame()

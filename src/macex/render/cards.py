@@ -178,14 +178,13 @@ def _lines(found: Any, speech: Speech) -> tuple[Line, ...]:
     """The changed columns, then those that only follow from them."""
     if any(map(is_stretch, found.changes)):
         return tuple(_stretch_line(change, speech) for change in found.changes)
-    changed = {change.column: _line(change, speech) for change in found.changes}
-    written = found.source.written()
-    query = found.source.rows.cells(found.source.query) if written else {}
-    for name, value in written.items():
-        before, after = speech.value(name, query[name]), speech.value(name, value)
-        follows = speech.say("card.follows")
-        changed.setdefault(name, Line(speech.name(name), before, after, follows))
-    return tuple(changed.values())
+    changed = [_line(change, speech) for change in found.changes]
+    follows = speech.say("card.follows")
+    following = [
+        Line(speech.name(change.column), *speech.change(change), follows)
+        for change in found.consequences
+    ]
+    return (*changed, *following)
 
 
 def _stretch_line(change: Any, speech: Speech) -> Line:
@@ -208,7 +207,7 @@ def _line(change: Any, speech: Speech) -> Line:
     before, after = speech.change(change)
     interval, remark = change.interval, ""
     if interval is not None and interval.low != interval.high:
-        low, high = (speech.value(change.column, end) for end in (interval.low, interval.high))
+        low, high = speech.span(change.column, interval.low, interval.high)
         said = "card.holds" if interval.exact else "card.tested"
         remark = speech.say(said, {"low": low, "high": high})
     return Line(speech.name(change.column), before, after, remark)
@@ -244,7 +243,7 @@ def _actions(explanation: Any, speech: Speech) -> tuple[Action, ...]:
     return tuple(
         Action(
             speech.name(action.column),
-            speech.value(action.column, action.value),
+            speech.setting(action.column, action.value),
             round(100 * action.weight),
             action.flips,
         )

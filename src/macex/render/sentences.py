@@ -49,12 +49,21 @@ def sentence(explanation: Any, found: Any, speech: Speech) -> str:
     changes = [_clause(change, speech) for change in found.changes]
     before, after = scores_told(explanation, found, speech)
     values = {
-        "condition": speech.say("sentence.condition", {"changes": speech.listed(changes)}),
+        "condition": _condition(changes, found, speech),
         "label": speech.plain(found.label),
         "before": before,
         "after": after,
     }
     return speech.say("sentence.decided" if decided else "sentence.scored", values)
+
+
+def _condition(changes: list[str], found: Any, speech: Speech) -> str:
+    """What would have to be different, and what then is different, too."""
+    said = {"changes": speech.listed(changes)}
+    following = [_clause(change, speech) for change in found.consequences]
+    if not following:
+        return speech.say("sentence.condition", said)
+    return speech.say("sentence.condition_follows", said | {"follows": speech.listed(following)})
 
 
 def _already(explanation: Any, speech: Speech, *, decided: bool) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from macex.render.catalogue import ENGLISH, Messages, messages
 from macex.render.names import Name, Names, called
-from macex.render.values import before_after, score_text, scores, shown
+from macex.render.values import before_after, exactly, score_text, scores, shown, within
 
 NOTHING: Mapping[str, object] = {}
 
@@ -58,6 +58,19 @@ class Speech:
     def value(self, column: str, value: object) -> str:
         """A value of a column as the caller wants it written, with its unit."""
         return self._dressed(column, value, self.plain(value))
+
+    def setting(self, column: str, value: object) -> str:
+        """A value to be set, with all the digits it takes."""
+        plain = self.plain(value) if value is None or isinstance(value, tuple) else exactly(value)
+        return self._dressed(column, value, self._localised(value, plain))
+
+    def span(self, column: str, low: object, high: object) -> tuple[str, str]:
+        """The ends of a range, no wider than it is."""
+        low_text, high_text = (
+            self._localised(end, text)
+            for end, text in zip((low, high), within(low, high), strict=True)
+        )
+        return self._dressed(column, low, low_text), self._dressed(column, high, high_text)
 
     def change(self, change: Any) -> tuple[str, str]:
         """A change's two values, so that the difference can be seen."""

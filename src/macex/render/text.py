@@ -82,7 +82,9 @@ def _found(
     explanation: Any, found: Any, speech: Speech, unchanged: str = "no change needed"
 ) -> list[str]:
     score = score_text(explanation, found, speech)
-    changes = _joined([change_text(change, speech) for change in found.changes]) or unchanged
+    parts = [change_text(change, speech) for change in found.changes]
+    parts += [f"{change_text(change, speech)} (follows)" for change in found.consequences]
+    changes = _joined(parts) or unchanged
     return [changes, score if found.label is None else f"{shown(found.label)} {score}"]
 
 

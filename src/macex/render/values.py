@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from math import isfinite
+from math import floor, isfinite, log10
 from typing import Any
 
 import numpy as np
 
 DIGITS = 6
+NOISE = 1e-12  # relative, of computed numbers: 0.30000000000000004 is 0.3
 DECIMALS = range(2, 7)
 
 
@@ -30,6 +31,45 @@ def shown(value: object) -> str:
     return text if text.strip() else repr(text)
 
 
+def exactly(value: object) -> str:
+    """A value as people write it, with all the digits it takes to read it back.
+
+    >>> exactly(0.5000004321), exactly(0.1 + 0.2), exactly(1234567.25), exactly(7)
+    ('0.5000004321', '0.3', '1234567.25', '7')
+    """
+    text = shown(value)
+    if not isinstance(value, float | np.floating) or not isfinite(number := float(value)):
+        return text
+    return text if abs(float(text) - number) <= NOISE * abs(number) else _digits(number)
+
+
+def _digits(value: float) -> str:
+    text = repr(value)
+    return text if "e" in text else text.removesuffix(".0")
+
+
+def within(low: object, high: object) -> tuple[str, str]:
+    """The ends of a range, rounded to the inside where rounding is all that can be read.
+
+    >>> within(0.12345671, 9.98765432), within(1, 2), within(0.12345671, 0.12345672)
+    (('0.123457', '9.98765'), ('1', '2'), ('0.12345671', '0.12345672'))
+    """
+    if not (isinstance(low, float) and isinstance(high, float)):
+        return shown(low), shown(high)
+    texts = _inside(low, 1.0), _inside(high, -1.0)
+    ends = [float(text) for text in texts]
+    return texts if low <= ends[0] <= ends[1] <= high else (exactly(low), exactly(high))
+
+
+def _inside(end: float, way: float) -> str:
+    """An end of a range with six digits, or the next number of six digits inside."""
+    text = shown(end)
+    if (float(text) - end) * way >= 0 or not isfinite(end):
+        return text
+    place = floor(log10(abs(end))) - DIGITS + 1 if end else 0
+    return shown(float(text) + way * 10.0**place)
+
+
 def _number(value: float) -> str:
     size = abs(value)
     if not isfinite(value) or size >= 1e15 or 0 < size < 1e-4:
@@ -45,12 +85,14 @@ def _number(value: float) -> str:
 def before_after(before: object, after: object) -> tuple[str, str]:
     """Two values that differ, so that the difference can be seen.
 
-    >>> before_after(0.12345671, 0.12345672)
-    ('0.12345671', '0.12345672')
+    What is new is written so that it can be read back: a rounded value may not be enough.
+
+    >>> before_after(0.12345671, 0.12345672), before_after(0.3333333333, 0.5000000009)
+    (('0.12345671', '0.12345672'), ('0.333333', '0.5000000009'))
     """
     texts = shown(before), shown(after)
     if texts[0] != texts[1] or before == after:
-        return texts
+        return texts[0], exactly(after)
     return repr(before), repr(after)
 
 

@@ -96,7 +96,8 @@ def answers_layout(explainer: Explainer) -> Layout:
 
 def changes_layout() -> Layout:
     """The columns of `to_changes()`; values of all kinds stand in one column, so they are text."""
-    kinds: dict[str, Kind] = {"cf.row": "whole", "cf.rank": "whole", "exact": "truth"}
+    kinds: dict[str, Kind] = {"cf.row": "whole", "cf.rank": "whole"}
+    kinds |= {"exact": "truth", "follows": "truth"}
     return Layout(tuple(Field(name, kinds.get(name, "text")) for name in CHANGES))
 
 

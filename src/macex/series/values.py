@@ -120,6 +120,7 @@ class SeriesCounterfactual:
     source: CaseSource = field(repr=False, compare=False)
     robustness: float | None = None
     copies: ClassVar[bool] = False
+    consequences: ClassVar[tuple[()]] = ()  # channels follow from no others
 
     @property
     def channels(self) -> tuple[str, ...]:
