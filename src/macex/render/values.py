@@ -91,9 +91,11 @@ def before_after(before: object, after: object) -> tuple[str, str]:
     (('0.12345671', '0.12345672'), ('0.333333', '0.5000000009'))
     """
     texts = shown(before), shown(after)
-    if texts[0] != texts[1] or before == after:
-        return texts[0], exactly(after)
-    return repr(before), repr(after)
+    if before == after:
+        return texts
+    if texts[0] == texts[1]:
+        return repr(before), repr(after)
+    return texts[0], exactly(after)
 
 
 def scores(before: float, after: float) -> tuple[str, str]:
