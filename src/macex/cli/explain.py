@@ -18,6 +18,7 @@ from macex.cli.inputs import Training, classes_named, label_hint, model_for, tra
 from macex.cli.toml import read_constraints
 from macex.explainer import Explainer
 from macex.render.text import batch_text
+from macex.scale.chunks import placed
 from macex.scale.files import FileRun, explain_file, frames_of, refuse_existing
 from macex.scale.partition import CHUNK
 
@@ -73,6 +74,9 @@ def explain(
     ] = None,
     chunk: Annotated[int, typer.Option(help="Rows explained together.")] = CHUNK,
     jobs: Annotated[int, typer.Option(help="Processes or threads; -1 for all cores.")] = 1,
+    device: Annotated[
+        str | None, typer.Option(help="Search on a torch device: cuda, cuda:1 or cpu.")
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run that was interrupted.")
     ] = False,
@@ -132,7 +136,7 @@ def explain(
     origin: Any = sys.stdin.buffer if rows == "-" else rows
     if out is None:
         frame = next(iter(frames_of(explainer, origin, SHOWN, learnt.dropped, id_)))
-        found = explainer.explain(frame, on_error="keep", **call)
+        found = placed(explainer, device, 1).explain(frame, on_error="keep", **call)
         print(found.to_json() if as_json else batch_text(found, limit=SHOWN))
         return
     target: Any = sys.stdout.buffer if out == "-" else out
@@ -148,6 +152,7 @@ def explain(
         formula_safe=formula_safe,
         chunk=chunk,
         jobs=jobs,
+        device=device,
         resume=resume,
         force=force,
         progress=not quiet and sys.stderr.isatty(),

@@ -1,4 +1,4 @@
-"""The default search for millions of rows: codes in, codes out, on an accelerator if there is one.
+"""The default search for millions of rows, on an accelerator if there is one.
 
 The stages in `macex.stages` are written for one query to be quick. Here the same stages are dense
 array code for blocks of many thousand queries, on NumPy or on torch, and the model is a function of
@@ -9,6 +9,9 @@ codes that answers where they lie. So candidates, levels and refinement never le
     judging.py       scores to progress toward the goal                section.py      stage 4
     plausibility.py  how usual a row is                                selection.py    stage 3
 
+    explainer.py     codes in, codes out
+    frames.py        rows in, explanations out
+
     forest.py, tree_inputs.py, tree_tables.py   the trees of XGBoost as tables of bits
     tree_leaves.py                              what they add up to, on the device
 """
@@ -16,7 +19,8 @@ codes that answers where they lie. So candidates, levels and refinement never le
 from __future__ import annotations
 
 from macex.device.explainer import CodeAnswers, DeviceExplainer
+from macex.device.frames import on_device
 from macex.device.torch_scores import TorchScores
 from macex.device.tree_scores import TreeScores
 
-__all__ = ["CodeAnswers", "DeviceExplainer", "TorchScores", "TreeScores"]
+__all__ = ["CodeAnswers", "DeviceExplainer", "TorchScores", "TreeScores", "on_device"]

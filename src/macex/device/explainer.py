@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from macex.ask.constraints import Constraints
 from macex.ask.question import Question
-from macex.device.arrays import Array, at_once, memory, on_host, place_named
+from macex.device.arrays import Array, Place, at_once, memory, on_host, place_named
 from macex.device.goals import Wanted, toward, wanted_of
 from macex.device.judging import MOST_ROWS, Asker, Judge, Score
 from macex.device.layout import layout_of
@@ -138,11 +138,7 @@ class DeviceExplainer:
                 "expected, as explainer.schema.read(rows).codes gives them"
             )
         own = xp.astype(own, xp.float64)
-        known, whole, named, last = (
-            self.place.array(np.array(facts)) for facts in zip(*map(_facts, columns), strict=True)
-        )
-        wrong = (named & ((own < 0) | (own > last))) | (whole & (own != xp.floor(own)))
-        bad = ~xp.isfinite(own) | (own == UNKNOWN) | xp.where(own == MISSING, ~known, wrong)
+        bad = _unread(own, self.place, columns)
         if bool(xp.any(bad)):
             row, column = (int(place[0]) for place in xp.nonzero(bad))
             raise SchemaError(
@@ -210,6 +206,23 @@ class DeviceExplainer:
                 verdict = goals[goal].judge(answers.take(mine), np.zeros(len(mine), int))
                 confirmed[some[mine]] = verdict.reached
         return confirmed
+
+
+def readable(columns: Sequence[Column], codes: HostArray) -> HostArray:
+    """Which rows of codes (n, d) can be worked on, (n,) bool."""
+    bad: HostArray = np.asarray(_unread(codes, place_named(None), columns))
+    return np.asarray(~bad.any(axis=1))
+
+
+def _unread(own: Array, place: Place, columns: Sequence[Column]) -> Array:
+    """Which codes cannot be worked on, (n, d) bool: training has no such value."""
+    xp = place.xp
+    known, whole, named, last = (
+        place.array(np.array(facts)) for facts in zip(*map(_facts, columns), strict=True)
+    )
+    wrong = (named & ((own < 0) | (own > last))) | (whole & (own != xp.floor(own)))
+    bad: Array = ~xp.isfinite(own) | (own == UNKNOWN) | xp.where(own == MISSING, ~known, wrong)
+    return bad
 
 
 def _device_of(score: Score) -> Any:

@@ -11,7 +11,7 @@ import pandas as pd
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, Goal
 from macex.ask.question import Question
-from macex.errors import ConstraintError, GoalError, SchemaError
+from macex.errors import ConstraintError, GoalError, OptionError, SchemaError
 from macex.explainer import Explainer
 from macex.explanation import Explanations
 from macex.scale.unreadable import rows_taken, unread, unreadable
@@ -85,3 +85,14 @@ class ChunkExplainer:
             if rows[column].dtype == object and str(column) in plain:
                 kept[column] = rows[column].infer_objects()
         return kept
+
+
+def placed(explainer: Explainer, device: str | None, workers: int) -> Explainer:
+    """The explainer with its search on a device, if one is named."""
+    if device is None:
+        return explainer
+    if workers != 1:
+        raise OptionError(f"device={device!r} takes one worker: leave jobs at 1")
+    from macex.device import on_device
+
+    return on_device(explainer, device)

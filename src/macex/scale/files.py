@@ -24,7 +24,7 @@ from macex.errors import DataError, OptionError, require_count
 from macex.explainer import Explainer
 from macex.explanation.json import plain
 from macex.scale.auditing import audit_path
-from macex.scale.chunks import ChunkExplainer
+from macex.scale.chunks import ChunkExplainer, placed
 from macex.scale.layout import answers_layout, changes_layout
 from macex.scale.names import names_type
 from macex.scale.partition import CHUNK
@@ -165,6 +165,7 @@ def explain_file(
     formula_safe: bool = True,
     chunk: int = CHUNK,
     jobs: int = 1,
+    device: str | None = None,
     resume: bool = False,
     force: bool = False,
     progress: bool | Progress | None = None,
@@ -188,6 +189,7 @@ def explain_file(
     formula_safe : put an apostrophe before text that a spreadsheet would run, in a CSV file.
     chunk : how many rows are explained together and become one part.
     jobs : how many workers, -1 for all cores. The output is the same.
+    device : where the search runs, `"cuda"` or `"cpu"` for torch; see `macex.device.on_device`.
     resume : go on with a run that was interrupted; its options must be the same.
     force : replace `out`, and forget an interrupted run.
     progress : True for a bar with rows a second and the time left, or a function of (rows done,
@@ -212,6 +214,7 @@ def explain_file(
         refuse_existing(path, resume=resume, force=force)
         refuse_source(source, path)
     workers = job_count(jobs)
+    explainer = placed(explainer, device, workers)
     require_count("chunk", chunk)
     total = count_rows(source)
     if isinstance(written, Parquet) and index is not None:
@@ -229,7 +232,7 @@ def explain_file(
             _stream(run, chunk, out)
         else:
             parts = Parts(path, written) if path.suffix or form else Folder(path, written)
-            job = _job(run, chunk, changes=changes)
+            job = _job(run, chunk, changes=changes) | ({"device": device} if device else {})
             with parts.begun(job, resume=resume, force=force):
                 _into_parts(run, chunk, parts)
     return run.done(time.perf_counter() - began)

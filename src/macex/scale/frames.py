@@ -11,7 +11,7 @@ from macex.ask.constraints import Constraints
 from macex.ask.question import Question
 from macex.errors import OptionError
 from macex.explainer import Explainer
-from macex.scale.chunks import ChunkExplainer
+from macex.scale.chunks import ChunkExplainer, placed
 from macex.scale.workers import job_count, worked
 
 
@@ -36,6 +36,7 @@ def explain_frames(
     robust: float | None = None,
     also: Iterable[Any] = (),
     jobs: int = 1,
+    device: str | None = None,
 ) -> Iterator[Any]:
     """The answers for one frame of rows after another, each as `to_frame()` gives them.
 
@@ -49,6 +50,7 @@ def explain_frames(
         `Explainer.explain`, the same for all rows; a row that cannot be read, or that the model
         fails on, has no answer unless `on_error="raise"`.
     jobs : how many workers, -1 for all cores. The answers are the same.
+    device : where the search runs, `"cuda"` or `"cpu"` for torch; see `macex.device.on_device`.
 
     Examples
     --------
@@ -76,7 +78,9 @@ def explain_frames(
             f"frames takes an iterable of frames, not a {type(frames).__name__}: for one frame "
             "there is explainer.explain(rows)"
         )
-    return worked(_answers, ChunkExplainer(explainer, question), _numbered(frames), job_count(jobs))
+    workers = job_count(jobs)
+    chunks = ChunkExplainer(placed(explainer, device, workers), question)
+    return worked(_answers, chunks, _numbered(frames), workers)
 
 
 def _is_table(given: Any) -> bool:

@@ -1,0 +1,121 @@
+"""Rows in, explanations out: an explainer whose search runs on a device.
+
+The device proposes one counterfactual for each row. Everything around it is the explainer's own:
+reading rows, the model's own decision, plausibility, intervals, and the final check by the caller's
+model. Rows that the device cannot read or has no answer for are searched as usual.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macex.ask.ground import unit_codes
+from macex.device.arrays import on_host
+from macex.device.explainer import DeviceExplainer, readable
+from macex.device.torch_scores import TorchScores
+from macex.device.tree_scores import TreeScores
+from macex.engine.confirmation import confirm, select
+from macex.engine.outcome import Outcome
+from macex.engine.pipeline import answer, open_batch, run
+from macex.engine.ranking import fine_tune, rank
+from macex.engine.search import offer, search
+from macex.errors import OptionError
+from macex.explainer import Explainer
+from macex.models.kinds.networks import Network
+from macex.stages.shapes import Pool
+
+if TYPE_CHECKING:
+    from macex.device.judging import Score
+    from macex.engine.batch import Batch
+    from macex.engine.engine import Engine
+    from macex.engine.fitted import Fitted
+    from macex.schema import Array
+
+
+def on_device(explainer: Explainer, device: str | None = None) -> Explainer:
+    """The same explainer with its search on a device: `"cpu"`, `"cuda"` or `"cuda:1"` for torch.
+
+    The model is a `Network` of a torch module or an XGBoost classifier, alone or behind the first
+    step of a pipeline. One counterfactual for each row is found. The cost of an answer counts the
+    rows that the caller's own model was asked about, and no single actions are listed.
+    """
+    scores = _scores_of(explainer, device)
+    search_there = DeviceSearch(explainer.engine, scores, device)
+    search_there.twin(explainer.constraints, 1e-6)  # what it cannot do is said now
+    return Explainer.of(replace(explainer.engine, answer=search_there), explainer.recorder)
+
+
+def _scores_of(explainer: Explainer, device: str | None) -> Score:
+    """The explainer's own model as a function of codes."""
+    ask = explainer.engine.fitted.oracle.ask
+    model = getattr(ask, "__self__", ask)
+    if not isinstance(model, Network):
+        return TreeScores(explainer, device=device)
+    module = model.module
+    if device is not None and hasattr(module, "to"):
+        module = copy.deepcopy(module).to(device)
+    return TorchScores(explainer, module, model.prepare, logits=model.logits)
+
+
+@dataclass
+class DeviceSearch:
+    """The pipeline of an engine, with the search on a device."""
+
+    engine: Engine
+    score: Score
+    device: str | None
+    _last: tuple[Any, float, DeviceExplainer] | None = None
+
+    def twin(self, constraints: Any, margin: float) -> DeviceExplainer:
+        """The device's explainer for some constraints and a margin; the last one is kept."""
+        if self._last is None or self._last[:2] != (constraints, margin):
+            twin = DeviceExplainer(
+                Explainer.of(self.engine),
+                self.score,
+                device=self.device,
+                constraints=constraints,
+                margin=margin,
+                confirm=False,
+            )
+            self._last = constraints, margin, twin
+        return self._last[2]
+
+    def __call__(self, fitted: Fitted, batch: Batch) -> Outcome:
+        """From rows to checked answers."""
+        if fitted.options.prefer != self.engine.options.prefer:  # a second try for robust answers
+            return answer(fitted, batch)
+        if batch.count > 1:
+            raise OptionError(f"on a device each row gets one counterfactual, not n={batch.count}")
+        if batch.max_rows is not None:
+            raise OptionError("max_rows= is not known on a device: ask explainer.explain")
+        if any(one != batch.constraints[0] for one in batch.constraints):
+            raise OptionError("on a device all rows of a call have the same constraints")
+        return run(open_batch(fitted, batch), (self._search, rank, select, confirm))
+
+    def _search(self, outcome: Outcome) -> Outcome:
+        """Examples from the device; where it has none, from the search of the explainer."""
+        task, judge = outcome.task, outcome.judge
+        open_ = np.asarray(task.space.changeable.any(axis=1)) & ~judge.finished
+        open_ &= readable(outcome.fitted.ground.schema.columns, outcome.batch.rows.codes)
+        at = np.flatnonzero(open_)
+        pool = self._examples(outcome, at) if len(at) and not judge.late else outcome.pool
+        done = np.zeros(len(open_), bool)
+        done[pool.at] = True
+        rest = replace(outcome, task=replace(task, space=task.space.closed(done)))
+        rest = run(rest, (offer, search, fine_tune))
+        method = np.where(done, "device", rest.method).astype(object)
+        both = Pool.join([pool, rest.pool], task.space.width)
+        return replace(rest, task=task, method=method, pool=both)
+
+    def _examples(self, outcome: Outcome, at: Array) -> Pool:
+        batch, space = outcome.batch, outcome.task.space
+        twin = self.twin(batch.constraints[0], batch.margin)
+        goals = [batch.goals[query] for query in at]
+        found = twin.explain(batch.rows.codes[at], goals)
+        kept = np.flatnonzero(on_host(found.found) & (on_host(found.changed) > 0))
+        codes = unit_codes(space.units, on_host(found.codes)[kept])
+        return Pool(at[kept], codes, np.zeros(len(kept)))
