@@ -14,10 +14,8 @@ from macex.scale import dask, ray, spark
 from macex.server.api import shapes
 
 CHUNKS = "chunks are answered one by one; a run is stopped and resumed instead"
-FIRST = "not yet: a neighbour of a case is not defined"
 HTTP = "a row that the model fails on is always kept, with a reason"
 LACKING = {
-    "SeriesExplainer.explain": {"robust": FIRST, "also": FIRST},
     "explain_frames": {"timeout_s": CHUNKS},
     "explain_file": {"timeout_s": CHUNKS},
     "spark.explain": {"timeout_s": CHUNKS},

@@ -173,7 +173,7 @@ def reason_of(
     outcome: Outcome, query: int, status: Status, over: Over | None, near_score: float | None
 ) -> str:
     """Why a query has no answer; `near_score` is that of the nearest miss."""
-    judge = outcome.judge
+    judge, one = outcome.judge, outcome.example
     goal = outcome.batch.goals[query].text
     if query in judge.asker.failed:
         return str(judge.asker.failed[query])
@@ -184,14 +184,15 @@ def reason_of(
         wish = outcome.batch.constraints[query]
         return f"{ran_out(spent, outcome.batch.goals[query], wish)}{near}"
     if outcome.checked.fragile[query]:
-        return f"No row that reaches {goal} and {outcome.batch.sturdy.text} was found.{force}{near}"
+        robust = outcome.batch.sturdy.text
+        return f"No {one} that reaches {goal} and {robust} was found.{force}{near}"
     if status == "none" and not outcome.task.max_changes[query]:
         return f"Nothing may change, so {goal} cannot be reached.{force}"
     if status == "none":
         return (
             f"Every allowed combination of {over} was tried and none reaches {goal}.{force}{near}"
         )
-    return f"No row that reaches {goal} was found; not every combination was tried.{force}{near}"
+    return f"No {one} that reaches {goal} was found; not every combination was tried.{force}{near}"
 
 
 def ran_out(what: str, goal: Goal, wish: Constraints) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -49,6 +49,7 @@ class Outcome:
     `checked` holds the answers, of which `assemble` makes explanations.
     """
 
+    example: ClassVar[str] = "row"  # what answers are, in messages
     fitted: Fitted
     batch: Batch
     task: Task

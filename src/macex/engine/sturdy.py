@@ -59,7 +59,7 @@ class Sturdiness:
         whose = np.concatenate([at, np.repeat(at, self.rows)])
         full = judge.space.columns(every, whose)
         for other in self.others:
-            reached = _reached(other, judge, full, whose)
+            reached = reached_with(other, judge, full, whose)
             agreed &= reached[: len(at)]
             if self.rows:
                 held = reached[len(at) :].reshape(len(at), self.rows)
@@ -67,9 +67,9 @@ class Sturdiness:
         return agreed
 
 
-def _reached(other: Oracle, judge: Judge, full: Array, at: Array) -> Array:
+def reached_with(other: Oracle, judge: Judge, full: Array, at: Array) -> Array:
     """Whether rows reach their goals with another model: it decides so, or scores so, (n,) bool."""
-    frame = judge.asker.schema.frame(full, judge.asker.rows, at)
+    frame = judge.asker.frame(full, at)
     try:
         answers = other(frame, len(at))
     except Exception as fault:
@@ -80,17 +80,20 @@ def _reached(other: Oracle, judge: Judge, full: Array, at: Array) -> Array:
 
 def sturdiness(fitted: Fitted, robust: Any, also: Any) -> Sturdiness:
     """What the options `robust` and `also` of a call ask for."""
-    others = tuple(_oracle(fitted, place, model) for place, model in enumerate(also))
+    codes, classes = fitted.ground.codes[:ASKED], fitted.outlook.classes
+    frame = fitted.ground.schema.frame(codes) if also else None
+    others = tuple(
+        other_model(place, model, frame, len(codes), classes) for place, model in enumerate(also)
+    )
     return Sturdiness(None if robust is None else float(robust), others)
 
 
-def _oracle(fitted: Fitted, place: int, model: Any) -> Oracle:
-    codes = fitted.ground.codes[:ASKED]
-    frame, classes = fitted.ground.schema.frame(codes), fitted.outlook.classes
+def other_model(
+    place: int, model: Any, given: Any, count: int, classes: tuple[object, ...] | None
+) -> Oracle:
+    """A model of `also=`, asked about some training rows as the explainer's own model is."""
     try:
-        oracle, _ = consult(
-            model, frame, len(codes), None if hasattr(model, "classes_") else classes
-        )
+        oracle, _ = consult(model, given, count, None if hasattr(model, "classes_") else classes)
     except Exception as fault:
         raise OptionError(f"also[{place}] cannot be asked as the model is: {fault}") from fault
     if oracle.outlook.classes != classes:

@@ -14,10 +14,10 @@ from macex.explanation.values import Asking, Over, Status
 from macex.schema import Array
 from macex.series.cases import Cases
 from macex.series.constraints import SeriesConstraints
+from macex.series.drafts import full_tables, whole
 from macex.series.fitted import Fitted
 from macex.series.mixing import differs
-from macex.series.pipeline import Answered, CaseBatch
-from macex.series.refining import full_tables, whole
+from macex.series.outcome import CaseBatch, SeriesOutcome
 from macex.series.segments import Draft
 from macex.series.values import (
     CaseSource,
@@ -29,19 +29,21 @@ from macex.series.values import (
 from macex.stages.shapes import Pool
 
 
-def assemble(fitted: Fitted, answered: Answered, seconds: float) -> list[SeriesExplanation]:
+def assemble(outcome: SeriesOutcome, seconds: float) -> list[SeriesExplanation]:
     """The explanations of a batch that took `seconds`."""
-    outcome = answered.outcome
+    checked = outcome.checked
     found: list[list[SeriesCounterfactual]] = [[] for _ in outcome.there]
     for query in np.flatnonzero(outcome.there):
-        found[query].append(_unchanged(fitted, answered, int(query)))
-    made = _made(fitted, answered, answered.draft, answered.score, answered.decision)
-    for query, counterfactual in zip(answered.draft.at, made, strict=True):
-        found[query].append(counterfactual)
-    misses = _misses(fitted, answered, np.array([not answers for answers in found], bool))
+        found[query].append(_unchanged(outcome, int(query)))
+    made = _made(outcome, outcome.draft, checked.score, checked.decision)
+    shares = checked.robustness.tolist()
+    for query, counterfactual, share in zip(outcome.draft.at, made, shares, strict=True):
+        robust = replace(counterfactual, robustness=share) if np.isfinite(share) else counterfactual
+        found[query].append(robust)
+    misses = _misses(outcome, np.array([not answers for answers in found], bool))
     per_row = seconds / max(1, int(outcome.judge.spent.sum()))
     return [
-        _explanation(fitted, answered, query, answers, misses.get(query), per_row)
+        _explanation(outcome, query, answers, misses.get(query), per_row)
         for query, answers in enumerate(found)
     ]
 
@@ -73,14 +75,13 @@ def unreached(fitted: Fitted, batch: CaseBatch) -> list[SeriesExplanation]:
 
 
 def _explanation(
-    fitted: Fitted,
-    answered: Answered,
+    outcome: SeriesOutcome,
     query: int,
     answers: list[SeriesCounterfactual],
     miss: SeriesCounterfactual | None,
     per_row: float,
 ) -> SeriesExplanation:
-    outcome, cases = answered.outcome, answered.batch.rows
+    fitted, cases = outcome.fitted, outcome.cases.rows
     status, over = status_of(outcome, query, answers)
     minimal = False
     if answers:
@@ -90,23 +91,23 @@ def _explanation(
     return SeriesExplanation(
         label=fitted.label(int(outcome.own.decision[query])) if known else None,
         score=float(outcome.verdict.score[query]) if known else float("nan"),
-        goal=answered.batch.goals[query],
+        goal=outcome.cases.goals[query],
         status=status,
-        reason=None if answers else _reason(answered, query, status, over, miss),
+        reason=None if answers else _reason(outcome, query, status, over, miss),
         miss=miss,
         counterfactuals=tuple(answers),
-        actions=_actions(answered, query),
+        actions=_actions(outcome, query),
         minimal=minimal,
         minimal_over=over,
         method=str(outcome.method[query]),
         cost=Cost(int(outcome.judge.rounds[query]), spent, per_row * spent),
         source=_source(fitted, cases, query),
-        asked=Asking(answered.batch.count, fitted.options.method_name, outcome.goals),
+        asked=Asking(outcome.cases.count, fitted.options.method_name, outcome.goals),
     )
 
 
 def _reason(
-    answered: Answered,
+    outcome: SeriesOutcome,
     query: int,
     status: Status,
     over: Over | None,
@@ -114,9 +115,9 @@ def _reason(
 ) -> str:
     """Why a case has no answer; fixed times are no constraint of a column and are added here."""
     near = None if miss is None else miss.score
-    said = reason_of(answered.outcome, query, status, over, near)
-    more = _times_in_force(answered.batch.constraints[query])
-    return said.replace("No row that", "No sample that") + more
+    said = reason_of(outcome, query, status, over, near)
+    more = _times_in_force(outcome.cases.constraints[query])
+    return said + more
 
 
 def _times_in_force(given: SeriesConstraints) -> str:
@@ -125,10 +126,10 @@ def _times_in_force(given: SeriesConstraints) -> str:
 
 
 def _made(
-    fitted: Fitted, answered: Answered, draft: Draft, score: Array, decision: Array
+    outcome: SeriesOutcome, draft: Draft, score: Array, decision: Array
 ) -> list[SeriesCounterfactual]:
     """Counterfactuals from what they take of which neighbour."""
-    space, mixture = answered.outcome.task.space, answered.mixture
+    fitted, space, mixture = outcome.fitted, outcome.task.space, outcome.mixture
     full, made = full_tables(space, draft), []
     for row, query in enumerate(draft.at):
         own = np.asarray(mixture.cases.values[query])
@@ -137,14 +138,14 @@ def _made(
         weights, steps = space.bounds.weights[query], fitted.sketch.steps(own, sample)
         made.append(
             SeriesCounterfactual(
-                changes=_changes(fitted, answered, draft, row, own, sample),
+                changes=_changes(outcome, draft, row, own, sample),
                 label=fitted.label(int(decision[row])),
                 score=float(score[row]),
                 sparsity=sparsity,
                 proximity=round(float(steps.sum()), 9),
                 distance=round(float((steps * weights).sum()), 9),
-                plausibility=_plausibility(fitted, answered, int(query), sample),
-                minimal=minimal_of(answered.outcome, int(query), sparsity)[0],
+                plausibility=_plausibility(outcome, int(query), sample),
+                minimal=minimal_of(outcome, int(query), sparsity)[0],
                 source=CaseSource(mixture.cases, fitted.names, int(query), sample),
             )
         )
@@ -152,15 +153,15 @@ def _made(
 
 
 def _changes(
-    fitted: Fitted, answered: Answered, draft: Draft, row: int, own: Array, sample: Array
+    outcome: SeriesOutcome, draft: Draft, row: int, own: Array, sample: Array
 ) -> tuple[SeriesChange, ...]:
     """The changed channels in their order."""
-    query, found = int(draft.at[row]), {}
+    query, found, fitted = int(draft.at[row]), {}, outcome.fitted
     moved = np.asarray(differs(own, sample).any(axis=1))
     for unit in np.flatnonzero(draft.code[row]):
-        case = int(answered.mixture.donors[query, draft.code[row, unit] - 1])
+        case = int(outcome.mixture.donors[query, draft.code[row, unit] - 1])
         start, stop = int(draft.start[row, unit]), int(draft.stop[row, unit])
-        for channel in answered.outcome.task.space.units[unit].members:
+        for channel in outcome.task.space.units[unit].members:
             if moved[channel]:
                 found[channel] = SeriesChange(
                     channel=fitted.names[channel],
@@ -175,9 +176,9 @@ def _changes(
     return tuple(found[channel] for channel in sorted(found))
 
 
-def _unchanged(fitted: Fitted, answered: Answered, query: int) -> SeriesCounterfactual:
+def _unchanged(outcome: SeriesOutcome, query: int) -> SeriesCounterfactual:
     """A case that is where it is wanted, as its own counterfactual."""
-    outcome, cases = answered.outcome, answered.batch.rows
+    fitted, cases = outcome.fitted, outcome.cases.rows
     own = np.asarray(cases.values[query])
     return SeriesCounterfactual(
         changes=(),
@@ -186,7 +187,7 @@ def _unchanged(fitted: Fitted, answered: Answered, query: int) -> SeriesCounterf
         sparsity=0,
         proximity=0.0,
         distance=0.0,
-        plausibility=_plausibility(fitted, answered, query, own),
+        plausibility=_plausibility(outcome, query, own),
         minimal=True,
         source=_source(fitted, cases, query),
     )
@@ -197,31 +198,30 @@ def _source(fitted: Fitted, cases: Cases, query: int) -> CaseSource:
     return CaseSource(cases, fitted.names, query, np.asarray(cases.values[query]))
 
 
-def _plausibility(fitted: Fitted, answered: Answered, query: int, sample: Array) -> float | None:
+def _plausibility(outcome: SeriesOutcome, query: int, sample: Array) -> float | None:
     """How usual a sample is; None where too few cases meet the goal, or time is over."""
-    if answered.outcome.judge.late:
+    if outcome.judge.late:
         return None
-    return fitted.usual(answered.outcome.goals, query).share(fitted.sketch(sample))
+    fitted = outcome.fitted
+    return fitted.usual(outcome.goals, query).share(fitted.sketch(sample))
 
 
-def _misses(
-    fitted: Fitted, answered: Answered, wanted: Array
-) -> dict[int, SeriesCounterfactual | None]:
+def _misses(outcome: SeriesOutcome, wanted: Array) -> dict[int, SeriesCounterfactual | None]:
     """The sample that came nearest to each goal that was not reached."""
-    judge = answered.outcome.judge
+    judge = outcome.judge
     at = judge.missed(wanted)
     if not len(at):
         return {}
     verdict, decision = judge.confirm(judge.miss_codes[at], at)
-    space = answered.outcome.task.space
-    draft = whole(answered.mixture, space, Pool(at, judge.miss_codes[at], verdict.progress))
-    made = _made(fitted, answered, draft, verdict.score, decision)
+    space = outcome.task.space
+    draft = whole(outcome.mixture, space, Pool(at, judge.miss_codes[at], verdict.progress))
+    made = _made(outcome, draft, verdict.score, decision)
     return dict(zip(at.tolist(), made, strict=True))
 
 
-def _actions(answered: Answered, query: int) -> tuple[SeriesAction, ...]:
+def _actions(outcome: SeriesOutcome, query: int) -> tuple[SeriesAction, ...]:
     """The best whole channel of a neighbour for every channel, strongest first."""
-    found, space = answered.outcome.found, answered.outcome.task.space
+    found, space = outcome.found, outcome.task.space
     candidates = found.candidates
     weight = np.where(candidates.real[query], np.round(found.weight[query], 6), 0.0)
     actions: dict[int, SeriesAction] = {}
@@ -233,7 +233,7 @@ def _actions(answered: Answered, query: int) -> tuple[SeriesAction, ...]:
             rank = int(candidates.value[query, entry])
             actions[unit] = SeriesAction(
                 channel=space.units[unit].name,
-                case=int(answered.mixture.donors[query, rank - 1]),
+                case=int(outcome.mixture.donors[query, rank - 1]),
                 weight=float(weight[entry]),
                 flips=bool(found.flips[query, entry]),
             )

@@ -23,7 +23,9 @@ from macex.series.cases import Cases, read_cases
 from macex.series.constraints import SeriesConstraints, read_constraints
 from macex.series.fitted import Fitted
 from macex.series.options import SeriesOptions
-from macex.series.pipeline import CaseBatch, answer
+from macex.series.outcome import CaseBatch
+from macex.series.pipeline import answer
+from macex.series.robustness import robustness
 from macex.series.values import SeriesExplanation
 
 BLOCK_CELLS = 4_000_000
@@ -59,6 +61,7 @@ class SeriesEngine(EngineOf[Fitted, Cases, SeriesConstraints, SeriesExplanation]
             constraints=self.constraints_of(question.constraints, len(cases)),
             question=question,
             deadline=deadline,
+            sturdy=robustness(self.fitted, question.robust, question.also),
         )
 
     def read(self, rows: Any) -> Cases:
@@ -83,8 +86,8 @@ class SeriesEngine(EngineOf[Fitted, Cases, SeriesConstraints, SeriesExplanation]
     def answered(self, batch: CaseBatch) -> tuple[list[SeriesExplanation], Outcome]:
         """The explanations of one block, and the outcome they were made of."""
         began = time.perf_counter()
-        answered = answer(self.fitted, batch)
-        return assemble(self.fitted, answered, time.perf_counter() - began), answered.outcome
+        outcome = answer(self.fitted, batch)
+        return assemble(outcome, time.perf_counter() - began), outcome
 
     def unreached(self, batch: CaseBatch) -> list[SeriesExplanation]:
         """The explanations of cases that there was no time for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -18,7 +18,7 @@ from macex.series.constraints import SeriesConstraints, read_constraints
 from macex.series.engine import SeriesEngine
 from macex.series.fitted import Fitted, fit
 from macex.series.options import read_options
-from macex.series.pipeline import CaseBatch
+from macex.series.outcome import CaseBatch
 from macex.series.recording import SeriesRecorder
 from macex.series.saving import save
 from macex.series.values import SeriesExplanation, SeriesExplanations
@@ -140,6 +140,8 @@ class SeriesExplainer:
         diagnose: bool = False,
         on_error: str = "raise",
         progress: Any = None,
+        robust: float | None = None,
+        also: Iterable[Any] = (),
     ) -> SeriesExplanations:
         """Counterfactuals for every case.
 
@@ -155,6 +157,9 @@ class SeriesExplainer:
         diagnose : say of cases without an answer which constraint, if dropped, would give one.
         on_error : `"raise"`, or `"keep"` to give a case the model fails on a reason instead.
         progress : True for a progress bar, or a function of (done, total).
+        robust : the least share of an answer's 32 neighbors that must reach the goal, too; 0 to
+            measure it only. A neighbor has noise of 2 % of each channel's spread on every value.
+        also : other models, e.g. refits, that must agree with every answer.
         """
         question = Question(
             n=n,
@@ -165,6 +170,8 @@ class SeriesExplainer:
             margin=margin,
             diagnose=diagnose,
             on_error=on_error,
+            robust=robust,
+            also=also,
         )
         return self.ask(X, question, progress)
 

@@ -14,6 +14,8 @@ import numpy as np
 from macex.schema import Array
 from macex.series.cases import Cases
 
+NOISE = 0.02  # of a channel's spread: how far a neighbor of a sample is off
+
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
@@ -23,13 +25,26 @@ class Mixture:
     train: Cases
     donors: Array  # (Q, K) int: positions of the neighbours among the training cases
     frozen: list[Array | None]  # (Q,) each (channels, time) bool: kept as they are
+    spread: Array | None = None  # (channels,) of the training cases, for noise
 
     def samples(self, full: Array, at: Array) -> Array | list[Array]:
         """Samples from codes by channel (n, d), or from the tables of `Patches` (n, 4 d)."""
         patches = Patches.read(full, self.cases.width)
         if self.cases.even and self.train.even:
-            return self._together(patches, at)
-        return [self._one(patches, row, int(query)) for row, query in enumerate(at)]
+            made: Array | list[Array] = self._together(patches, at)
+        else:
+            made = [self._one(patches, row, int(query)) for row, query in enumerate(at)]
+        if patches.noise is not None:
+            for row in np.flatnonzero(patches.noise):
+                made[row] = self._noisy(made[row], int(patches.noise[row]))
+        return made
+
+    def _noisy(self, sample: Array, turn: int) -> Array:
+        """A sample with the noise of one of its neighbors."""
+        spread = np.ones(len(sample)) if self.spread is None else self.spread
+        noisy = sample + NOISE * spread[:, None] * noise(turn, sample.shape)
+        whole = sample.dtype.kind in "iub"
+        return (np.round(noisy) if whole else noisy).astype(sample.dtype)
 
     def donor(self, query: int, code: int, channel: int) -> Array:
         """A neighbour's channel on the time axis of a case."""
@@ -74,6 +89,7 @@ class Patches:
     start: Array | None = None  # None where whole channels are taken
     stop: Array | None = None
     blend: Array | None = None
+    noise: Array | None = None  # (n,) int: which neighbor of the sample is meant; 0 for itself
 
     @property
     def partial(self) -> bool:
@@ -82,11 +98,15 @@ class Patches:
 
     @staticmethod
     def read(full: Array, width: int) -> Patches:
-        """Codes (n, d), or the four tables of patches side by side (n, 4 d)."""
+        """Codes (n, d), or the four tables of patches side by side (n, 4 d).
+
+        A column after the tables says which neighbor of each sample is meant.
+        """
         if full.shape[1] == width:
             return Patches(full.astype(np.intp))
-        code, start, stop, blend = np.split(full, 4, axis=1)
-        return Patches(code.astype(np.intp), start, stop, blend)
+        code, start, stop, blend = np.split(full[:, : 4 * width], 4, axis=1)
+        turn = full[:, -1].astype(int) if full.shape[1] > 4 * width else None
+        return Patches(code.astype(np.intp), start, stop, blend, turn)
 
     def laid(self, own: Array, other: Array, row: Array, channel: Array) -> Array:
         """Neighbours' channels (m, time) laid over the cases' own as far as patches reach."""
@@ -104,6 +124,11 @@ class Patches:
         whole = (share >= 1) | ~np.isfinite(mixed)
         mixed = np.where(whole, 0.0, mixed)
         return np.where(inside, np.where(whole, other, mixed.astype(own.dtype)), own)
+
+
+def noise(turn: int, shape: tuple[int, ...]) -> Array:
+    """The fixed noise of a neighbor: numbers with a spread of 1."""
+    return np.random.Generator(np.random.Philox(turn)).standard_normal(shape)
 
 
 def stretched(channel: Array, length: int) -> Array:

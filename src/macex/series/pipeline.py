@@ -1,17 +1,17 @@
-"""The stages joined for series: one batch of cases from samples to checked answers.
+"""The pipeline of series: a batch of cases to checked answers, in the six steps of tables.
 
-1 candidates   nearest training cases that meet the goal -> which channels, from which case
-2 search       which of them to combine, by the searches that tables use
-  strip        channels that are not needed are given back
-3 selection    near, plausible and diverse ones
-4 finetune     the stretch of each channel that is needed
-  check        scored again by the caller's model; only what holds is kept
+offer       nearest training cases that meet the goal -> which channels, from which case
+search      which of them to combine, by the searches that tables use
+fine-tune   channels that are not needed are given back
+rank        few channels, near first
+select      those to return: they differ in what they change
+confirm     scored again; then only the stretch of each channel that is needed is kept
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, cast
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -19,52 +19,37 @@ from macex.ask.answers import Answers
 from macex.ask.compiling import build_space
 from macex.ask.goals import Goals, Verdict, compile_goals
 from macex.ask.space import Space
-from macex.engine.batch import Batch, BatchOf
-from macex.engine.confirmation import confirmed, select
+from macex.engine.batch import Batch
+from macex.engine.confirmation import select
 from macex.engine.outcome import Outcome
 from macex.engine.pipeline import run
-from macex.engine.ranking import Ranked
 from macex.models.judge import Judge
 from macex.schema import Array
 from macex.series.asking import SeriesAsker
-from macex.series.cases import Cases, contents
+from macex.series.cases import contents
 from macex.series.climbing import given_back
-from macex.series.constraints import SeriesConstraints
 from macex.series.fitted import Fitted
 from macex.series.mixing import Mixture, differs
-from macex.series.refining import tuned, whole
+from macex.series.outcome import CaseBatch, SeriesOutcome
+from macex.series.refining import confirm
+from macex.series.robustness import price_of
 from macex.series.searching import nothing_left, search
 from macex.series.segments import Draft
 from macex.stages.draws import Draws, column_keys, row_keys
 from macex.stages.selection import Ranking, shortlist
-from macex.stages.shapes import Pool, Task
-
-CaseBatch: TypeAlias = BatchOf[Cases, SeriesConstraints]
+from macex.stages.shapes import Task
 
 
-@dataclass(frozen=True)
-class Answered:
-    """A batch as it was answered: the outcome as for tables, and what each answer takes."""
-
-    batch: CaseBatch
-    mixture: Mixture
-    outcome: Outcome
-    draft: Draft  # the answers, by query, best first
-    score: Array  # (C,)
-    decision: Array  # (C,)
-
-
-def answer(fitted: Fitted, batch: CaseBatch) -> Answered:
+def answer(fitted: Fitted, batch: CaseBatch) -> SeriesOutcome:
     """From cases to checked answers."""
+    return run(open_cases(fitted, batch), (offer, search, fine_tune, rank, select, confirm))
+
+
+def open_cases(fitted: Fitted, batch: CaseBatch) -> SeriesOutcome:
+    """Score the cases themselves and lay out what may change in each."""
     rows = fitted.rows(len(batch.rows))
     columns = [one.of_channels() for one in batch.constraints]
     space = build_space(fitted.ground, rows, columns)
-    frozen = [
-        one.frozen(fitted.names, batch.rows.values[query].shape[1])
-        for query, one in enumerate(batch.constraints)
-    ]
-    donors = np.zeros((len(rows), fitted.neighbors), int)
-    mixture = Mixture(batch.rows, fitted.train, donors, frozen)
     asker = SeriesAsker(
         fitted.oracle if batch.margin else fitted.oracle.by_predict,
         fitted.ground.schema,
@@ -72,33 +57,39 @@ def answer(fitted: Fitted, batch: CaseBatch) -> Answered:
         deadline=batch.deadline,
         keep=batch.keep,
         places=batch.places,
-        mixture=mixture,
+        mixture=_mixture(fitted, batch),
     )
-    asked = Batch(rows, batch.goals, columns, batch.question, batch.deadline)
     own, verdict, goals = _own(batch, asker, rows.codes)
     judge = Judge(asker, goals, space, _limits(fitted, batch), batch.max_rows is not None)
     judge.count(np.arange(len(space)))
-    open_ = ~verdict.reached & np.isfinite(verdict.progress)
-    offered, steps = _neighbors(fitted, mixture, goals, space, open_, judge)
-    task = _task(fitted, batch, space.closed(~open_), judge, verdict, steps)
-
-    found, method = search(fitted.options, task, judge, offered)
-    pool, plausibility, order = _ranked(task, found.pool)
-    outcome = Outcome.begin(
-        cast("Any", fitted),
-        *(asked, task, judge),
+    done = verdict.reached | ~np.isfinite(verdict.progress)
+    task = _task(fitted, batch, space.closed(done), judge, verdict)
+    known = Outcome.begin(
+        fitted,  # type: ignore[arg-type]
+        Batch(rows, batch.goals, columns, batch.question, batch.deadline, sturdy=batch.sturdy),
+        *(task, judge),
         goals=goals,
         own=own,
         verdict=verdict,
         there=verdict.reached,
     )
-    outcome = replace(
-        outcome, found=found, method=method, pool=pool, plausibility=plausibility, order=order
+    return SeriesOutcome(
+        **vars(known),
+        cases=batch,
+        mixture=asker.mixture,
+        offered=np.zeros((len(rows), fitted.neighbors, len(fitted.names)), bool),
+        draft=Draft.empty(space.width),
     )
-    outcome = run(outcome, (select, confirmed))
-    draft = whole(mixture, space, outcome.checked.pool)
-    draft, score, decision = tuned(fitted, outcome, draft)
-    return Answered(batch, mixture, outcome, draft, score, decision)
+
+
+def _mixture(fitted: Fitted, batch: CaseBatch) -> Mixture:
+    """The cases, with nothing known of their neighbors yet."""
+    frozen = [
+        one.frozen(fitted.names, batch.rows.values[query].shape[1])
+        for query, one in enumerate(batch.constraints)
+    ]
+    donors = np.zeros((len(batch.rows), fitted.neighbors), int)
+    return Mixture(batch.rows, fitted.train, donors, frozen, fitted.sketch.spread)
 
 
 def _own(batch: CaseBatch, asker: SeriesAsker, codes: Array) -> tuple[Answers, Verdict, Goals]:
@@ -113,40 +104,32 @@ def _own(batch: CaseBatch, asker: SeriesAsker, codes: Array) -> tuple[Answers, V
 
 def _limits(fitted: Fitted, batch: CaseBatch) -> Array:
     """How many samples each query may cost, all but those of the final check."""
-    most = fitted.options.method.max_rows
+    most: Any = fitted.options.method.max_rows
     if batch.max_rows is not None:
-        most = max(1, batch.max_rows - 2 * batch.count)
-    return np.full(len(batch.rows), most)
+        most = batch.max_rows - 2 * batch.count - batch.spent - price_of(batch.sturdy) * batch.count
+    return np.maximum(1, np.broadcast_to(most, len(batch.rows)))
 
 
-def _neighbors(
-    fitted: Fitted, mixture: Mixture, goals: Goals, space: Space, open_: Array, judge: Judge
-) -> tuple[Array, Array]:
-    """Find each query's neighbours, as long as there is time, and write them into the mixture.
-
-    Returns which channels they offer, (Q, K, d) bool, and how far each would move.
-    """
+def offer(outcome: SeriesOutcome) -> SeriesOutcome:
+    """Stage 1: each query's neighbors, as long as there is time, and which channels they offer."""
+    fitted, mixture, space = outcome.fitted, outcome.mixture, outcome.task.space
     shape = (*mixture.donors.shape, len(fitted.names))
     offered, steps = np.zeros(shape, bool), np.zeros(shape)
+    open_ = ~outcome.there & np.isfinite(outcome.verdict.progress)
     for query in np.flatnonzero(open_):
-        if judge.late:
+        if outcome.judge.late:
             break
         own = np.asarray(mixture.cases.values[query])
         match = space.bounds.changeable[query]
         match = match if match.any() else np.ones_like(match)
-        near = fitted.near(goals, int(query), fitted.sketch(own), match)
+        near = fitted.near(outcome.goals, int(query), fitted.sketch(own), match)
         mixture.donors[query, : len(near)] = near
         for place in range(len(near)):
             full = np.full((1, len(fitted.names)), float(place + 1))
             laid = mixture.samples(full, np.array([query]))[0]
             steps[query, place] = fitted.sketch.steps(own, laid)
             offered[query, place] = differs(own, laid).any(axis=1)
-    return offered, np.where(offered, np.maximum(steps, 1e-6), 0.0)
-
-
-def _task(
-    fitted: Fitted, batch: CaseBatch, space: Space, judge: Judge, verdict: Verdict, steps: Array
-) -> Task:
+    steps = np.where(offered, np.maximum(steps, 1e-6), 0.0)
     weights = space.bounds.weights
 
     def measure(codes: Array, at: Array) -> Array:
@@ -156,10 +139,15 @@ def _task(
         total: Array = np.round(np.where(full > 0, moved, 0.0).sum(axis=1), 9)
         return total
 
+    return replace(outcome, offered=offered, task=replace(outcome.task, measure=measure))
+
+
+def _task(fitted: Fitted, batch: CaseBatch, space: Space, judge: Judge, verdict: Verdict) -> Task:
+    """What the stages see; distances are known once there are neighbors."""
     return Task(
         space=space,
         judge=judge,
-        measure=measure,
+        measure=lambda _codes, at: np.zeros(len(at)),
         draws=Draws(
             row_keys(fitted.options.random_state, fitted.names, contents(batch.rows.values)),
             column_keys([unit.name for unit in space.units]),
@@ -172,10 +160,15 @@ def _task(
     )
 
 
-def _ranked(task: Task, pool: Pool) -> Ranked:
-    """The most promising examples without needless channels, by query, best first."""
-    pool = pool.take(shortlist(task, pool, sets=3 * task.count, each=1))
-    if task.prefer == "fewest":
-        pool = given_back(task, pool)
-    usual = np.full(len(pool), np.nan)
-    return Ranked(pool, usual, Ranking.of(task, pool).heeding(usual))
+def fine_tune(outcome: SeriesOutcome) -> SeriesOutcome:
+    """The most promising examples without needless channels."""
+    task = outcome.task
+    pool = outcome.pool.take(shortlist(task, outcome.pool, sets=3 * task.count, each=1))
+    return replace(outcome, pool=given_back(task, pool) if task.prefer == "fewest" else pool)
+
+
+def rank(outcome: SeriesOutcome) -> SeriesOutcome:
+    """The order of the examples: by query, best first."""
+    unknown = np.full(len(outcome.pool), np.nan)
+    order = Ranking.of(outcome.task, outcome.pool).heeding(unknown)
+    return replace(outcome, plausibility=unknown, order=order)

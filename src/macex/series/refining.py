@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from macex.ask.space import Space
-from macex.engine.outcome import Outcome
+from macex.engine.confirmation import confirmed
 from macex.schema import Array
-from macex.series.fitted import Fitted
-from macex.series.mixing import Mixture, differs
+from macex.series.drafts import full_tables, whole
+from macex.series.outcome import SeriesOutcome
+from macex.series.robustness import held_share, settled
 from macex.series.segments import Ask, Draft
-from macex.stages.shapes import Pool
 
 
-def whole(mixture: Mixture, space: Space, pool: Pool) -> Draft:
-    """Examples that take whole channels, from the first time point that differs to the last."""
-    full = space.columns(pool.codes, pool.at)
-    samples = mixture.samples(full, pool.at) if len(pool) else []
-    start, stop = np.zeros(pool.codes.shape, int), np.zeros(pool.codes.shape, int)
-    for row, query in enumerate(pool.at):
-        moved = differs(np.asarray(mixture.cases.values[query]), samples[row])  # (d, time)
-        for unit in np.flatnonzero(pool.codes[row]):
-            times = np.flatnonzero(moved[list(space.units[unit].members)].any(axis=0))
-            start[row, unit], stop[row, unit] = times[0], times[-1] + 1
-    codes = pool.codes.astype(int)
-    return Draft(pool.at, codes, start, stop, np.where(codes > 0, 1.0, 0.0))
-
-
-def tuned(fitted: Fitted, outcome: Outcome, draft: Draft) -> tuple[Draft, Array, Array]:
-    """Stage 4, and the final word of the model on what it made; what fails stays as it was."""
-    score, decision = outcome.checked.score.copy(), outcome.checked.decision.copy()
-    tune = fitted.options.finetune
-    judge, space = outcome.judge, outcome.task.space
-    if tune is None or fitted.options.prefer == "surest" or judge.late or not len(draft.at):
-        return draft, score, decision
+def confirm(outcome: SeriesOutcome) -> SeriesOutcome:
+    """Score what is selected once more, then keep only the stretches that are needed (stage 4)."""
+    outcome = confirmed(outcome)
+    draft = whole(outcome.mixture, outcome.task.space, outcome.checked.pool)
+    tune, judge = outcome.fitted.options.finetune, outcome.judge
+    if tune is None or outcome.task.prefer == "surest" or judge.late or not len(draft.at):
+        return _measured(replace(outcome, draft=draft))
     made = tune(_asking(outcome), draft, lambda: judge.late)
-    full = full_tables(space, made)
-    answers, done = judge.asker(full, made.at, always=True)
+    made = settled(outcome, draft, made)
+    return _measured(_held(outcome, draft, made))
+
+
+def _held(outcome: SeriesOutcome, draft: Draft, made: Draft) -> SeriesOutcome:
+    """The model's last word on what fine-tuning made; what fails stays as it was."""
+    judge, checked = outcome.judge, outcome.checked
+    score, decision = checked.score.copy(), checked.decision.copy()
+    answers, done = judge.asker(full_tables(outcome.task.space, made), made.at, always=True)
     judge.count(made.at)
     verdict = outcome.goals.judge(answers, made.at)
     holds = verdict.reached & done
@@ -45,10 +39,20 @@ def tuned(fitted: Fitted, outcome: Outcome, draft: Draft) -> tuple[Draft, Array,
         np.where(holds.reshape(-1, *[1] * (new.ndim - 1)), new, old)
         for new, old in zip(made, draft, strict=True)
     ]
-    return Draft(*kept), score, decision
+    checked = checked._replace(score=score, decision=decision)
+    return replace(outcome, draft=Draft(*kept), checked=checked)
 
 
-def _asking(outcome: Outcome) -> Ask:
+def _measured(outcome: SeriesOutcome) -> SeriesOutcome:
+    """The answers with their robustness, where it was asked for."""
+    robust, draft = outcome.cases.sturdy, outcome.draft
+    if robust.least is None or outcome.judge.late or not len(draft.at):
+        return outcome
+    share = held_share(outcome.judge, full_tables(outcome.task.space, draft), draft.at)
+    return replace(outcome, checked=outcome.checked._replace(robustness=share))
+
+
+def _asking(outcome: SeriesOutcome) -> Ask:
     """Whether drafts reach their goals; one that its query cannot pay for does not."""
     judge, space = outcome.judge, outcome.task.space
 
@@ -65,13 +69,3 @@ def _asking(outcome: Outcome) -> Ask:
         return reached, progress
 
     return ask
-
-
-def full_tables(space: Space, draft: Draft) -> Array:
-    """Drafts as the asker takes them: four tables by channel, side by side."""
-    owner = np.zeros(len(space.own[0]), int)
-    for place, unit in enumerate(space.units):
-        owner[list(unit.members)] = place
-    codes = space.columns(draft.code.astype(float), draft.at)
-    rest = [table[:, owner] for table in (draft.start, draft.stop, draft.blend)]
-    return np.concatenate([codes, *rest], axis=1, dtype=float)

@@ -13,6 +13,7 @@ from macex.models.judge import Judge
 from macex.schema import Array
 from macex.series.climbing import climbed, regrown
 from macex.series.options import SeriesOptions
+from macex.series.outcome import SeriesOutcome
 from macex.stages.arrays import highest, rank_within
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.protocol import Search
@@ -21,17 +22,14 @@ from macex.stages.shapes import Candidates, Found, Pool, Task
 RESERVE = 3000  # rows for the searches that are tried where one finds nothing
 
 
-def search(options: SeriesOptions, task: Task, judge: Judge, offered: Array) -> tuple[Found, Array]:
-    """The searches, each tried where those before it found nothing.
-
-    `offered` (Q, K, d) bool says which channels of which neighbour differ from the query's own.
-    """
+def search(outcome: SeriesOutcome) -> SeriesOutcome:
+    """Stage 2: the searches, each tried where those before it found nothing."""
+    options, task, judge = outcome.fitted.options, outcome.task, outcome.judge
     open_ = np.asarray(task.space.changeable.any(axis=1)) & ~judge.finished
     answered_by = np.array([options.method_name] * len(open_), dtype=object)
     if judge.late:
-        nothing = Candidates.empty(len(open_))
-        return Found.unproved(Pool.empty(task.space.width), nothing), answered_by
-    every = offers(task, offered)
+        return outcome
+    every = offers(task, outcome.offered)
     found: Found | None = None
     for turn, method in enumerate(options.chain()):
         if turn and not open_.any():
@@ -59,7 +57,7 @@ def search(options: SeriesOptions, task: Task, judge: Judge, offered: Array) -> 
         pool = _shortest_part(task, judge, every, open_)
         answered_by[pool.at] = "nearest case"
         found = replace(found, pool=Pool.join([found.pool, pool], task.space.width))
-    return found, answered_by
+    return replace(outcome, found=found, pool=found.pool, method=answered_by)
 
 
 def offers(task: Task, offered: Array) -> Candidates:

@@ -31,6 +31,12 @@ class Draft(NamedTuple):
     stop: Array
     blend: Array
 
+    @staticmethod
+    def empty(width: int) -> Draft:
+        """No examples of `width` units."""
+        nothing = np.zeros((0, width), int)
+        return Draft(np.zeros(0, np.intp), nothing, nothing, nothing, nothing.astype(float))
+
     def take(self, rows: Array) -> Draft:
         """Copies of some examples."""
         return Draft(*(part[rows] for part in self))

@@ -1,0 +1,29 @@
+"""A batch of cases on its way through the six steps: what series add to the outcome of tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+from macex.engine.batch import BatchOf
+from macex.engine.outcome import Outcome
+from macex.schema import Array
+from macex.series.cases import Cases
+from macex.series.constraints import SeriesConstraints
+from macex.series.fitted import Fitted
+from macex.series.mixing import Mixture
+from macex.series.segments import Draft
+
+CaseBatch: TypeAlias = BatchOf[Cases, SeriesConstraints]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesOutcome(Outcome):
+    """What is known of a batch of cases so far."""
+
+    example: ClassVar[str] = "sample"
+    fitted: Fitted  # type: ignore[assignment]
+    cases: CaseBatch
+    mixture: Mixture  # offer: the neighbors of every case
+    offered: Array  # offer: (Q, K, d) bool: which channels of which neighbor differ
+    draft: Draft  # confirm: what each answer takes of which neighbor

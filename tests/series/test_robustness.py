@@ -1,0 +1,93 @@
+"""Answers that must hold under noise, or with other models, do so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import macex as mx
+from series.machines import NAMES, Machine, explainer, made_cases
+
+QUERIES = made_cases(6, seed=1)
+model = Machine()
+
+
+def held(sample, label, seed):
+    """The share of samples with fresh noise that the model decides alike."""
+    spread = made_cases().std(axis=(0, 2))
+    noise = np.random.default_rng(seed).standard_normal((200, *sample.shape))
+    noisy = sample + 0.02 * spread[:, None] * noise
+    return (model.predict(noisy.astype(np.float32)) == label).mean()
+
+
+def test_robust_answers_hold_under_noise_that_undoes_others():
+    asked = explainer()
+    plain = asked.explain(QUERIES[:3], want="bump")
+    firm = asked.explain(QUERIES[:3], want="bump", robust=1.0)
+    for before, item in zip(plain, firm, strict=True):
+        (answer,) = item.counterfactuals
+        assert answer.robustness == 1.0 or not answer.changes
+        assert held(answer.sample, "bump", 0) > 0.95
+        assert answer.sparsity <= before.counterfactuals[0].sparsity
+    assert held(plain[0].counterfactuals[0].sample, "bump", 0) < 0.95
+
+
+def test_robustness_is_measured_without_asking_for_any():
+    plain = explainer().explain(QUERIES[:2], want="raised")
+    told = explainer().explain(QUERIES[:2], want="raised", robust=0)
+    for before, item in zip(plain, told, strict=True):
+        assert item.counterfactuals[0].changes == before.counterfactuals[0].changes
+        assert 0 <= item.counterfactuals[0].robustness <= 1
+    assert '"robustness"' in told.to_json()
+    assert '"robustness"' not in plain.to_json()
+
+
+def test_every_answer_holds_with_the_other_models():
+    class Stricter(Machine):
+        def predict_proba(self, cases):
+            scores = super().predict_proba(cases)
+            scores[:, 0] *= 3
+            return scores / scores.sum(axis=1, keepdims=True)
+
+    found = explainer().explain(QUERIES[:3], want="bump", also=[Stricter()])
+    for item in found:
+        decided = Stricter().predict(item.counterfactuals[0].sample[None])
+        assert decided.tolist() == ["bump"]
+
+
+def test_what_no_answer_can_be_is_said():
+    class Opposed(Machine):
+        def predict_proba(self, cases):
+            return np.tile([1.0, 0.0, 0.0], (len(cases), 1))
+
+    (item,) = explainer().explain(QUERIES[:1], want="bump", also=[Opposed()])
+    assert item.status == "not_found"
+    assert "holds with the other models" in item.reason
+
+
+def test_another_kind_of_model_is_refused():
+    class Other(Machine):
+        classes_ = np.array(["a", "b", "c"])
+
+    with pytest.raises(mx.OptionError, match="decides between"):
+        explainer().explain(QUERIES[:1], also=[Other()])
+
+
+@pytest.mark.parametrize("most", [300, 500])
+def test_no_query_costs_more_rows_than_allowed(most):
+    for item in explainer().explain(QUERIES, max_rows=most, robust=0.9):
+        assert item.cost.rows <= most
+
+
+def test_a_batch_changes_nothing():
+    asked = explainer()
+    together = asked.explain(QUERIES, robust=0.9)
+    alone = asked.explain(QUERIES[4:5], robust=0.9)
+    assert alone.to_json(canonical=True) == together[4:5].to_json(canonical=True)
+
+
+def test_whole_numbers_stay_whole():
+    train = np.round(made_cases() * 10).astype(np.int32)
+    asked = mx.SeriesExplainer(lambda x: model.predict_proba(x / 10), train, channels=NAMES)
+    (item,) = asked.explain(train[:1], want=1, robust=0.5)
+    assert item.counterfactuals[0].sample.dtype == np.int32
