@@ -1,4 +1,4 @@
-"""The demo runs from start to end and writes a page that asks for nothing outside itself."""
+"""The demo runs from start to end and writes a self-contained page."""
 
 from __future__ import annotations
 

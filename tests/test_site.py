@@ -1,4 +1,4 @@
-"""The documentation builds without a warning and asks for nothing outside itself."""
+"""The documentation builds without a warning and needs no network."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def test_intervals_keep_the_constraints(method, wish):
         for value in (change.interval.low, change.interval.high):
             row = counterfactual.row.assign(**{change.column: value}).iloc[0]
             if "rules" in wish:
-                unknown = pd.isna(row["income"])  # a rule that is unknown holds
+                unknown = pd.isna(row["income"])  # an unknown rule counts as kept
                 assert row["amount"] >= 2 or row["income"] >= 4 or unknown
             elif change.column == "amount":
                 allowed = wish.get("allowed", {}).get("amount")

@@ -1,4 +1,4 @@
-"""HTML that shows everything, runs nothing and asks for nothing outside itself."""
+"""HTML that shows everything, runs nothing and needs no network."""
 
 from __future__ import annotations
 

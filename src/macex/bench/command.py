@@ -39,9 +39,7 @@ def bench(  # noqa: PLR0917
     datasets: Annotated[str, typer.Option(help="Some of the datasets.")] = "",
     models: Annotated[str, typer.Option(help=f"Some of {', '.join(MODELS)}.")] = "",
     methods: Annotated[str, typer.Option(help="Some of the methods.")] = "",
-    queries: Annotated[
-        int | None, typer.Option(min=1, help="At most so many queries a cell.")
-    ] = None,
+    queries: Annotated[int | None, typer.Option(min=1, help="The most queries in a cell.")] = None,
     rows: Annotated[
         int | None, typer.Option(min=1000, help="Rows of the largest run of table scale.")
     ] = None,

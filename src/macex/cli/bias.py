@@ -22,13 +22,13 @@ def bias(
     drop: options.Drop = None,
     want: options.Want = None,
     constraints: options.Rules = None,
-    explained: Annotated[int, typer.Option(help="At most so many rows are explained.")] = 1000,
+    explained: Annotated[int, typer.Option(help="The most rows to explain.")] = 1000,
     bands: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN=EDGES", help="Cut numbers, as in age=25,60; repeatable."),
     ] = None,
     max_values: Annotated[
-        int | None, typer.Option(help="At most so many values of a column are tried in a row.")
+        int | None, typer.Option(help="The most values of a column to try in a row.")
     ] = None,
     schema: options.SchemaFile = None,
     classes: options.Classes = None,

@@ -21,7 +21,7 @@ def picture(
     constraints: options.Rules = None,
     parts: Annotated[int, typer.Option(help="Into how many parts the rows may fall.")] = 6,
     max_changes: Annotated[int, typer.Option(help="The most columns an action changes.")] = 1,
-    explained: Annotated[int, typer.Option(help="At most so many rows are looked at.")] = 2000,
+    explained: Annotated[int, typer.Option(help="The most rows to look at.")] = 2000,
     schema: options.SchemaFile = None,
     classes: options.Classes = None,
     out: options.Sheet = None,

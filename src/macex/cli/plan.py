@@ -19,7 +19,7 @@ def plan(
     drop: options.Drop = None,
     want: options.Want = None,
     constraints: options.Rules = None,
-    actions: Annotated[int, typer.Option(help="At most so many actions.")] = 5,
+    actions: Annotated[int, typer.Option(help="The most actions.")] = 5,
     max_changes: Annotated[int, typer.Option(help="The most columns an action changes.")] = 2,
     by: options.By = None,
     schema: options.SchemaFile = None,

@@ -21,7 +21,7 @@ def serve(
         Path | None, typer.Option(metavar="DIR", help="A project: see `macex project new`.")
     ] = None,
     host: Annotated[
-        str | None, typer.Option(help="Where to listen; 127.0.0.1 if nothing is said.")
+        str | None, typer.Option(help="The address to listen on; 127.0.0.1 by default.")
     ] = None,
     port: Annotated[int | None, typer.Option(help="0 for any free one; default: 8000.")] = None,
     state: Annotated[

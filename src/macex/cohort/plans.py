@@ -53,7 +53,7 @@ class PlannedAction:
 
 @dataclass(frozen=True, repr=False)
 class Plan(Finding):
-    """At most so many common actions, and what they do for a population.
+    """A few common actions, and what they do for a population.
 
     `taken` says for every row which action (0 is the first) flips it at the least distance, -1
     where none does and -2 where the goal is reached as it is. `groups` are the plans of the parts

@@ -77,7 +77,7 @@ class Crowd:
         return list({id(one): one for one in self.constraints}.values())
 
     def spaced(self, most: int) -> Crowd:
-        """At most so many rows, evenly spaced."""
+        """The rows, or a limited number of them, evenly spaced."""
         if len(self) <= most:
             return self
         return self.take(np.unique(np.linspace(0, len(self) - 1, most).astype(int)))

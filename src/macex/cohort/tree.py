@@ -31,7 +31,7 @@ class Condition:
 
 
 def divided(rows: Rows, target: list[str], most: int) -> list[tuple[tuple[Condition, ...], Array]]:
-    """At most so many parts whose rows have mostly one target: conditions, and positions."""
+    """Parts whose rows have mostly one target: their conditions, and their positions."""
     if most == 1:
         return [((), np.arange(len(target)))]
     from sklearn.tree import DecisionTreeClassifier

@@ -81,7 +81,7 @@ def report(
     language: str | Path = ENGLISH,
     sheets: Sequence[Sheet] = (),
 ) -> str:
-    """A whole page that asks for nothing outside itself."""
+    """A self-contained page."""
     speech = Speech(summary.names, language)
     values = {
         "cards": cards(items, speech, numbered=True),

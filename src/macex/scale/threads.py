@@ -12,7 +12,7 @@ from macex.explainer import Explainer
 
 @contextmanager
 def limited_threads(threads: int) -> Iterator[None]:
-    """At most so many threads a call in the libraries that compute with arrays."""
+    """Limit the threads of a call in the libraries that compute with arrays."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(threads):
@@ -20,7 +20,7 @@ def limited_threads(threads: int) -> Iterator[None]:
 
 
 def restrain(explainer: Explainer, threads: int) -> None:
-    """At most so many threads in this process, for good, and so many jobs of the model.
+    """Limit the threads of this process for good, and the jobs of the model.
 
     This is for a worker, which has a copy of the explainer to itself.
     """

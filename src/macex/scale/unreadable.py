@@ -81,7 +81,7 @@ def unread(
             frame_odd=np.ones(held.shape, bool),
             index=library(none.library).index(alone),
         )
-        one.__dict__["codes"] = blank[None]  # a one-hot block that is no choice has no code
+        one.__dict__["codes"] = blank[None]  # a one-hot block without exactly one flag has no code
         found[at] = Explanation(
             label=None,
             score=float("nan"),

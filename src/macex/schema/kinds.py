@@ -82,7 +82,7 @@ class OneHot:
     none: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is no choice."""
+        """Refuse a row that does not set exactly one flag."""
         given = self.columns
         if isinstance(given, str) or not isinstance(given, Sequence | Mapping):
             raise SchemaError(f"OneHot: give a list of columns, not {given!r}")

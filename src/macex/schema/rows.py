@@ -149,7 +149,7 @@ def read(schema: Schema, data: Any) -> Rows:
     cells = list(door.cells(data, names))
     codes, odd, originals = _encoded(schema, [cells[position] for position in positions], len(data))
     rows = Rows(schema, data, codes, odd, door.index(data), name, positions, originals)
-    _ = rows.codes  # a one-hot block that is no choice is refused here
+    _ = rows.codes  # refuses a one-hot block without exactly one flag
     return rows
 
 

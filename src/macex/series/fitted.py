@@ -64,7 +64,7 @@ class Fitted:
         return self.oracle.outlook
 
     def rows(self, count: int) -> Rows:
-        """`count` cases as rows of codes. None of them is what its code says: each is its own."""
+        """`count` cases as rows of codes, all unlike every training case."""
         rows = self.own.take(np.zeros(count, np.intp))
         return replace(rows, frame_odd=np.ones(rows.codes.shape, bool))
 

@@ -101,7 +101,7 @@ def thinned(rows: Array, most: int) -> Array:
 
 
 def evenly(rows: Array, most: int) -> Array:
-    """At most so many of the rows, evenly spaced."""
+    """The rows, or `most` of them, evenly spaced."""
     if len(rows) <= most:
         return rows
     return rows[np.round(np.linspace(0, len(rows) - 1, most)).astype(int)]

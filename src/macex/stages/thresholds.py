@@ -59,7 +59,7 @@ class Cells(NamedTuple):
         return np.clip(start, first, np.maximum(first, last)), first <= last
 
     def thinned(self, most: int) -> Cells:
-        """At most so many of the cells, evenly spread."""
+        """The cells, or `most` of them, evenly spread."""
         if len(self.first) <= most:
             return self
         kept = np.linspace(0, len(self.first) - 1, most).astype(int)

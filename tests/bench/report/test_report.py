@@ -1,4 +1,4 @@
-"""The report says the same in Markdown and in HTML, and asks for nothing outside itself."""
+"""The report says the same in Markdown and in HTML, and needs no network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report as one page of HTML that asks for nothing outside itself."""
+"""The report as one self-contained page of HTML."""
 
 from __future__ import annotations
 
