@@ -41,7 +41,7 @@ class Folding:
     places: tuple[Place, ...]  # for each column of the schema
 
     def fold(self, held: Floats) -> Floats:
-        """Codes by schema column (n, d) from codes by frame column; exactly one flag must be set."""
+        """Codes by schema column (n, d) from codes by frame column, one flag set."""
         codes = np.empty((len(held), len(self.places)))
         for at, place in enumerate(self.places):
             if isinstance(place, int):
