@@ -22,6 +22,10 @@ def bias(
     drop: options.Drop = None,
     want: options.Want = None,
     constraints: options.Rules = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Compare groups by these columns too; repeatable."),
+    ] = None,
     explained: Annotated[int, typer.Option(help="The most rows to explain.")] = 1000,
     bands: Annotated[
         list[str] | None,
@@ -50,6 +54,7 @@ def bias(
         protected=protected,
         want=crowd.want,
         constraints=crowd.constraints,
+        by=by or None,
         explained=explained,
         bands=bands_typed(bands),
         max_values=max_values,

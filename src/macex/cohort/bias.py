@@ -3,7 +3,7 @@
 1. The share of rows whose decision flips by a protected column alone, by group and direction.
 2. How often protected columns are changed in counterfactuals, and stand among the strongest
    actions, when they are free.
-3. What each group must change to reach the goal when they are fixed.
+3. What each group must change to reach the goal when they are fixed, and whether groups differ.
 """
 
 from __future__ import annotations
@@ -18,14 +18,23 @@ import pandas as pd
 from macex.ask.constraints import Constraints
 from macex.cohort.bias_sheet import bias_sheet, reading
 from macex.cohort.effects import GroupFlips, PairFlips, Tried, effects_of
-from macex.cohort.estimates import Estimate, mean_of, share_of
+from macex.cohort.estimates import Estimate, share_of
 from macex.cohort.explaining import explained as explanations_of
-from macex.cohort.groups import column_groups, read_bands
+from macex.cohort.fairness import (
+    Burden,
+    Difference,
+    Gap,
+    burdens,
+    differences,
+    gaps,
+    row_table,
+    told,
+)
+from macex.cohort.groups import AND, Groups, groups_of, numbered, read_bands
 from macex.cohort.population import Crowd, advising, crowd
 from macex.errors import GoalError, OptionError, closest, require_count
 from macex.render.names import Names
 from macex.render.sheets import Finding, Sheet
-from macex.schema import Array
 
 if TYPE_CHECKING:
     from macex.engine.engine import Engine
@@ -43,17 +52,6 @@ class Presence:
     strongest: Estimate
 
 
-@dataclass(frozen=True)
-class Burden:
-    """What one group must change while protected columns stay: means over rows with an answer."""
-
-    column: str
-    group: str
-    without: Estimate
-    changes: Estimate
-    distance: Estimate
-
-
 @dataclass(frozen=True, repr=False)
 class Bias(Finding):
     """What protected columns do; `reading()` says it in sentences.
@@ -64,7 +62,9 @@ class Bias(Finding):
     of few and of many values; `pairs` are the same from group to group. `tried` says how many of
     the values seen in training were tried; where they were not all, intervals reach as far as the
     others could take them. `free` says how often the columns are used when they may change,
-    `burden` what groups must do when they may not. `constant` are columns with one value in
+    `burden` what groups must do when they may not, `gaps` the largest differences of that, and
+    `differences` how likely each is by chance. `table` has a line for each row that was explained,
+    with its groups and what became of it. `constant` are columns with one value in
     training: nothing can be said of them.
     """
 
@@ -77,8 +77,11 @@ class Bias(Finding):
     tried: tuple[Tried, ...]
     free: tuple[Presence, ...]
     burden: tuple[Burden, ...]
+    gaps: tuple[Gap, ...]
+    differences: tuple[Difference, ...]
     constant: tuple[str, ...]
     goal: str
+    table: pd.DataFrame = field(repr=False, compare=False)
     names: Names = field(default_factory=dict)
 
     def reading(self) -> list[str]:
@@ -104,6 +107,7 @@ class Bias(Finding):
             lines.append(("without recourse", b.column, b.group, None, None, *b.without))
             lines.append(("changes", b.column, b.group, None, None, *b.changes))
             lines.append(("distance", b.column, b.group, None, None, *b.distance))
+            lines.append(("selection rate", b.column, b.group, None, None, *b.selected))
         heads = ["what", "column", "group", "as", "decided", "value", "low", "high", "rows"]
         return pd.DataFrame(lines, columns=heads)
 
@@ -116,6 +120,7 @@ def bias(
     protected: Sequence[str],
     want: Any = None,
     constraints: Any = None,
+    by: Any = None,
     explained: int = 1000,
     bands: Any = None,
     max_values: int | None = None,
@@ -140,21 +145,25 @@ def bias(
         effects_of(everyone, column, draw, edges=edges.get(column), most=max_values)
         for column in varied * bool(len(everyone))
     ]
-    free, bound = _explanations(everyone.spaced(int(explained)), varied)
+    sample = everyone.spaced(int(explained))
+    free, bound = _explanations(sample, varied)
+    fates = told(bound, wanted=want is not None)
+    groupings = _groupings(everyone, sample, varied, by, edges) if bound else []
     return Bias(
         rows=len(everyone),
-        explained=len(bound),
+        explained=int(fates.needy.sum()),
         flips=tuple((one.tried.column, one.some) for one in done),
         effects=tuple((one.tried.column, one.one) for one in done),
         by_group=tuple(line for one in done for line in one.by_group),
         pairs=tuple(line for one in done for line in one.pairs),
         tried=tuple(one.tried for one in done),
         free=tuple(_presence(column, free, draw) for column in varied if len(free)),
-        burden=tuple(
-            line for column in varied for line in _burden(column, bound, edges.get(column), draw)
-        ),
+        burden=tuple(line for name, own in groupings for line in burdens(name, own, fates, draw)),
+        gaps=tuple(line for name, own in groupings for line in gaps(name, own, fates)),
+        differences=differences(groupings, fates, draw),
         constant=constant,
         goal=_common_goal(everyone) if want is not None else "",
+        table=row_table(sample.places if bound else np.zeros(0, int), groupings, fates),
         names=everyone.fitted.options.names,
     )
 
@@ -193,13 +202,30 @@ def _constant(engine: Engine, name: str) -> bool:
 
 
 def _explanations(sample: Crowd, columns: list[str]) -> tuple[list[Explanation], list[Explanation]]:
-    """Answers with the protected columns free, and fixed; rows that are there already left out."""
+    """Answers with the protected columns free, of rows that are not there yet, and fixed."""
     if not columns:
         return [], []
     fixed = Constraints(fixed=tuple(columns))
     free = sample.under(lambda given: _freed(given, columns))
     bound = free.under(lambda given: given.merge(fixed))
-    return _needy(explanations_of(free)), _needy(explanations_of(bound))
+    return _needy(explanations_of(free)), explanations_of(bound)
+
+
+def _groupings(
+    everyone: Crowd, sample: Crowd, columns: list[str], by: Any, edges: Any
+) -> list[tuple[str, Groups]]:
+    """The groups of the rows that are explained: by each protected column, and by what is said."""
+    found = [(column, groups_of(sample.rows, column, edges)) for column in columns]
+    if by is None:
+        return found
+    several = isinstance(by, (list, tuple)) and len(by) != len(everyone)
+    name = by if isinstance(by, str) else AND.join(map(str, by)) if several else "group"
+    if name in columns:
+        return found
+    every = numbered(groups_of(everyone.rows, by, edges), len(everyone))
+    labels = list(groups_of(everyone.rows, by, edges))
+    mine = {label: np.flatnonzero(every[sample.places] == at) for at, label in enumerate(labels)}
+    return [*found, (name, {label: places for label, places in mine.items() if len(places)})]
 
 
 def _freed(given: Constraints, columns: list[str]) -> Constraints:
@@ -233,27 +259,3 @@ def _moves(item: Explanation, action: Action, column: str) -> bool:
         return action.column == column
     after = dict(zip(action.column.split("+"), action.value, strict=False))
     return column in after and after[column] != item.source.cells()[column]
-
-
-def _burden(
-    column: str, bound: list[Explanation], edges: Array | None, draw: np.random.Generator
-) -> list[Burden]:
-    if not bound:
-        return []
-    schema = bound[0].source.rows.schema
-    place = schema.position(column)
-    codes = np.array([item.source.rows.codes[item.source.query, place] for item in bound])
-    lines = []
-    for group, places in column_groups(schema.columns[place], codes, edges).items():
-        mine = [bound[at] for at in places]
-        best = [item.counterfactuals[0] for item in mine if item.counterfactuals]
-        lines.append(
-            Burden(
-                column,
-                group,
-                share_of(np.array([not item.counterfactuals for item in mine]), draw),
-                mean_of(np.array([found.sparsity for found in best], float), draw),
-                mean_of(np.array([found.distance for found in best], float), draw),
-            )
-        )
-    return lines

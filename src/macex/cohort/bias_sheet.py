@@ -10,8 +10,13 @@ from macex.render.speech import Speech
 if TYPE_CHECKING:
     from macex.cohort.bias import Bias
     from macex.cohort.estimates import Estimate
+    from macex.cohort.fairness import Difference
 
 FEW = 30  # rows below which a group is too small to be read
+MOST = 6  # of differences, how many are told
+WORDS = {"changes": "mean number of changes"} | {
+    m: m for m in ("selection rate", "recourse rate", "burden")
+}
 PAIRS = 12  # of pairs of groups, how many are shown
 
 
@@ -48,7 +53,17 @@ def reading(found: Bias) -> list[str]:
         )
     for column in dict.fromkeys(line.column for line in found.burden):
         said += _burden(found, column, speech)
+    said += [_difference(one, speech) for one in found.differences if one.significant][:MOST]
     return said
+
+
+def _difference(found: Difference, speech: Speech) -> str:
+    """A difference that is not by chance."""
+    return (
+        f"Rows with {speech.name(found.column)} {found.group} have a {WORDS[found.measure]} of "
+        f"{found.value:.2f}, all others {found.others:.2f} (p = {found.adjusted:.3f} after "
+        "correction for all tests)."
+    )
 
 
 def _direction(found: Bias, column: str, speech: Speech) -> list[str]:
@@ -118,7 +133,7 @@ def bias_sheet(found: Bias) -> Sheet:
         does = f"{speech.listed(columns)} {'do' if len(columns) > 1 else 'does'}"
         title = f"What {does} to {several(found.rows, 'decision')}"
     grids = [_flips(found, speech), _by_group(found, speech), _pairs(found, speech)]
-    grids += [_free(found, speech), _burdens(found, speech)]
+    grids += [_free(found, speech), _burdens(found, speech), _gaps(found, speech)]
     return Sheet(title, (), tuple(grid for grid in grids if grid.lines), tuple(reading(found)))
 
 
@@ -200,7 +215,7 @@ def _burdens(found: Bias, speech: Speech) -> Grid:
     toward = f" to reach {found.goal}" if found.goal else " to be decided otherwise"
     return Grid(
         f"What groups must change{toward} when the columns are fixed",
-        ("group", "changes", "distance", "without an answer", "rows"),
+        ("group", "changes", "distance", "without an answer", "rows", "decided so already"),
         tuple(
             (
                 f"{speech.name(b.column)} {b.group}",
@@ -208,7 +223,40 @@ def _burdens(found: Bias, speech: Speech) -> Grid:
                 b.distance.number(),
                 b.without.percent(),
                 str(b.without.rows),
+                percent(b.selected.value),
             )
             for b in found.burden
         ),
     )
+
+
+def _gaps(found: Bias, speech: Speech) -> Grid:
+    """The largest differences between groups, and the tests that stand."""
+    tests = {
+        (d.column, d.measure): min(
+            one.adjusted for one in found.differences if _about(one) == _about(d)
+        )
+        for d in found.differences
+    }
+    return Grid(
+        "Gaps between groups",
+        ("groups by", "gap", "highest", "lowest", "difference", "least p"),
+        tuple(
+            (
+                speech.name(g.column),
+                g.name,
+                g.high,
+                g.low,
+                f"{g.value:.2f}",
+                f"{tests.get((g.column, g.measure), 1.0):.3f}",
+            )
+            for g in found.gaps
+        ),
+        (),
+        "Each group is tested against the other rows: Fisher's exact test for shares, a "
+        "permutation test for means; p after Holm's correction for all tests here.",
+    )
+
+
+def _about(test: Any) -> tuple[str, str]:
+    return test.column, test.measure

@@ -115,7 +115,7 @@ class Population:
         found = np.full(len(at), np.nan)
         for queries in same_goal(goals, np.unique(at)):
             mine = goals.alike[at] == goals.alike[queries[0]]
-            found[mine] = self.fitted.reference(goals, int(queries[0])).share(full[mine])
+            found[mine] = self.fitted.plausible(goals, int(queries[0])).share(full[mine])
         return found
 
 

@@ -93,6 +93,7 @@ class Populations:
         protected: Sequence[str],
         want: Any = None,
         constraints: Any = None,
+        by: Any = None,
         explained: int = 1000,
         bands: Mapping[str, Sequence[float]] | None = None,
         max_values: int | None = None,
@@ -105,6 +106,8 @@ class Populations:
         protected : the columns, e.g. `["gender", "race"]`.
         want : the decision that people hope for, for the burden of groups; as for `explain`.
         constraints : what else may not change, for the burden of groups.
+        by : further groups whose burden is compared: a column, several columns (a group for each
+            combination), or a label for each row.
         explained : at most so many rows, evenly spaced, are explained; decisions are flipped for
             all of them.
         bands : where columns of numbers are cut into groups, e.g. `{"age": [25, 60]}`; at the
@@ -119,6 +122,7 @@ class Populations:
             protected=protected,
             want=want,
             constraints=constraints,
+            by=by,
             explained=explained,
             bands=bands,
             max_values=max_values,
