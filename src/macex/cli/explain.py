@@ -51,7 +51,9 @@ def explain(
         str,
         typer.Option(help="The search: exhaustive, reinforce, gradientless, or a registered one."),
     ] = ("exhaustive"),
-    prefer: Annotated[str, typer.Option(help="fewest, nearest or surest.")] = "fewest",
+    prefer: Annotated[
+        str, typer.Option(help="fewest, balanced, nearest, plausible or surest.")
+    ] = "fewest",
     classes: options.Classes = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answers.")] = 0,
     max_rows: Annotated[int | None, typer.Option(help=FIELDS["max_rows"])] = None,

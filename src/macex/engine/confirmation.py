@@ -43,9 +43,8 @@ def select(outcome: OutcomeT, barred: Array | None = None) -> OutcomeT:
             continue
         if task.prefer != "surest" and not selection.printed:
             mine = mine[~holding(pool.codes[mine], changed[mine])]
-        local = selection(
-            np.arange(len(mine)), changed[mine], task.count, fewest=task.prefer == "fewest"
-        )
+        fewest = task.prefer == "fewest" and not task.plausible
+        local = selection(np.arange(len(mine)), changed[mine], task.count, fewest=fewest)
         chosen.append(mine[local])
     return replace(outcome, chosen=np.concatenate(chosen))
 

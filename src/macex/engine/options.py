@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal, get_args
 
 from macex.engine.registry import BUILT_IN, read_search
 from macex.errors import OptionError, closest, require_count
@@ -17,7 +17,6 @@ from macex.stages.finetune.descent import GradientlessDescent
 from macex.stages.finetune.section import Section
 from macex.stages.search.protocol import Search
 from macex.stages.selection import Selection
-from macex.stages.shapes import Prefer
 from macex.stages.thresholds import Thresholds
 
 Finetune = Section | GradientlessDescent
@@ -25,7 +24,8 @@ Finetune = Section | GradientlessDescent
 OFFERS = {**CANDIDATES, "thresholds": Thresholds()}
 SELECTIONS = {"diverse": Selection(), "printed": Selection(uses=3, printed=True)}
 FINETUNES: dict[str, Finetune] = {"section": Section(), "gradientless": GradientlessDescent()}
-PREFERENCES: tuple[Prefer, ...] = ("fewest", "nearest", "surest")
+Preference = Literal["fewest", "balanced", "nearest", "plausible", "surest"]
+PREFERENCES: tuple[Preference, ...] = get_args(Preference)
 MEASURES = ("distance", "learned")  # of plausibility
 
 
@@ -37,7 +37,7 @@ class Options:
     method: Search
     selection: Selection
     finetune: Finetune | None
-    prefer: Prefer
+    prefer: Preference
     distance: str | Callable[[Any, Any], Any]
     fallback: bool
     random_state: int

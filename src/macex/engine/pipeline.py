@@ -13,15 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from macex.ask.compiling import build_space
-from macex.ask.goals import Goals, Verdict, compile_goals
+from macex.ask.goals import SLIGHT, Goals, Verdict, compile_goals
 from macex.engine.batch import Batch
 from macex.engine.confirmation import confirm, select
 from macex.engine.measuring import measure_of
+from macex.engine.options import Preference
 from macex.engine.outcome import Outcome, OutcomeT
 from macex.engine.ranking import fine_tune, nearest_first, rank
 from macex.engine.search import offer, search
@@ -31,7 +32,8 @@ from macex.models.remembered import Remembered
 from macex.schema import Array
 from macex.stages.candidates import remaining
 from macex.stages.draws import Draws, column_keys, row_keys
-from macex.stages.shapes import Task
+from macex.stages.selection import STABLE
+from macex.stages.shapes import Prefer, Task
 
 if TYPE_CHECKING:
     from macex.ask.answers import Answers
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
     from macex.engine.fitted import Fitted
 
 REMEMBERED_FROM = 32  # queries: fewer ask about few rows twice
+SEARCHED: dict[Preference, Prefer] = {"balanced": "fewest", "plausible": "fewest"}
+"""Preferences that want stable answers, and what their searches are after."""
+PLAUSIBLE_AMONG = 10  # sets of changes among which a plausible answer is sought
 
 STEPS = (offer, search, fine_tune, rank, select, confirm)
 PRINTED = (offer, search, nearest_first, rank, select, fine_tune, rank, select, confirm)
@@ -108,7 +113,7 @@ def _limits(batch: Batch, fitted: Fitted) -> Array:
 
 
 def _task(fitted: Fitted, batch: Batch, space: Space, judge: Judge, verdict: Verdict) -> Task:
-    names = [unit.name for unit in space.units]
+    names, prefer = [unit.name for unit in space.units], fitted.options.prefer
     keys = row_keys(fitted.options.random_state, fitted.ground.schema.names, space.own)
     return Task(
         space=space,
@@ -117,9 +122,16 @@ def _task(fitted: Fitted, batch: Batch, space: Space, judge: Judge, verdict: Ver
         draws=Draws(keys, column_keys(names)),
         base=np.where(np.isfinite(verdict.progress), verdict.progress, 0.0),
         bounded=judge.bounded,
-        count=batch.count,
-        prefer=fitted.options.prefer,
+        count=max(batch.count, PLAUSIBLE_AMONG) if prefer == "plausible" else batch.count,
+        prefer=SEARCHED.get(prefer) or cast("Prefer", prefer),
         rest=partial(remaining, space),
         grid=fitted.grid,
         additive=not callable(fitted.options.distance),
+        band=_band(batch, judge) if prefer in SEARCHED else None,
+        plausible=prefer == "plausible",
     )
+
+
+def _band(batch: Batch, judge: Judge) -> Array | None:
+    """The progress from which on answers are stable; none where the caller says how much it is."""
+    return np.where(judge.bounded, STABLE, -np.inf) if 0 < batch.margin <= SLIGHT else None

@@ -98,7 +98,8 @@ def rank(outcome: Outcome) -> Outcome:
         second = ranking(outcome, pool.take(distinct(pool.at, pool.codes)))
         ranked = ranked.without(again).join(second)
     pool, plausibility, order = ranked
-    return replace(outcome, pool=pool, plausibility=plausibility, order=order)
+    task = replace(outcome.task, count=outcome.batch.count)  # no more than was asked for
+    return replace(outcome, task=task, pool=pool, plausibility=plausibility, order=order)
 
 
 def _looks_twice(outcome: Outcome) -> bool:

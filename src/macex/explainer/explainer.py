@@ -41,7 +41,9 @@ class Explainer(Populations):
     method : `"exhaustive"`, `"reinforce"`, `"gradientless"`, or a stage object.
     selection : `"diverse"`, `"printed"` (Algorithm 3 to the letter), or a `Selection`.
     finetune : `"section"`, `"gradientless"` (Algorithm 4), a stage object, or None for no stage 4.
-    prefer : `"fewest"` changes, the `"nearest"` row, or the `"surest"` (highest score).
+    prefer : `"fewest"` changes; `"balanced"` (as few, and among these plausible and stable answers
+        before near ones); the `"nearest"` row; `"plausible"` (as few as make it plausible); or the
+        `"surest"` (highest score).
     distance : `"median"` (the paper's scale), `"mad"`, `"percentile"`, or a function of two frames.
     fallback : whether other searches are tried where one finds nothing.
     classes : names of the model's outputs where it does not say them itself.

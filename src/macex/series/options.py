@@ -9,6 +9,7 @@ from typing import Any
 from macex.engine.option_documents import stage_read, stage_written
 from macex.engine.options import SELECTIONS, check_common, choose
 from macex.engine.registry import read_search
+from macex.errors import OptionError
 from macex.series.nearness import NearCases
 from macex.series.segments import Segments
 from macex.stages.search.exhaustive import Exhaustive
@@ -64,6 +65,8 @@ def read_options(
 ) -> SeriesOptions:
     """Options from what a caller gave; a wrong one is an error that names the right ones."""
     check_common(prefer, fallback, random_state)
+    if prefer == "plausible":
+        raise OptionError('prefer="plausible" is for tables: samples are not ranked by it')
     return SeriesOptions(
         candidates=choose("candidates", candidates, {"neighbors": NearCases()}, (NearCases,)),
         method=read_search(method, SEARCHES),
@@ -71,7 +74,7 @@ def read_options(
         finetune=None
         if finetune is None
         else choose("finetune", finetune, {"segments": Segments()}, (Segments,)),
-        prefer=prefer,
+        prefer="fewest" if prefer == "balanced" else prefer,
         fallback=fallback,
         random_state=int(random_state),
     )

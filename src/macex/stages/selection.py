@@ -19,6 +19,7 @@ from macex.stages.arrays import counted, including, rank_within, set_keys
 from macex.stages.shapes import Pool, Task
 
 PLAUSIBLE = 0.05
+STABLE = float(np.log(0.7 / 0.3))  # log odds: a probability of 0.7 where there are two classes
 ASIDE = np.iinfo(np.int64).max
 
 
@@ -130,14 +131,16 @@ class Standing(NamedTuple):
         if task.prefer == "nearest":
             size = np.zeros_like(size)
         _, group = np.unique(set_keys(changed, pool.at), return_inverse=True)
-        turn = rank_within(group.reshape(-1), distance, np.arange(len(pool)))
+        edge = ~task.stable(pool.progress, pool.at)
+        turn = rank_within(group.reshape(-1), edge, distance, np.arange(len(pool)))
         lead = np.flatnonzero(turn == 0)
         place = np.full(int(group.max(initial=-1)) + 1, 0)
         leading, whose = changed[lead], pool.at[lead]
         holds = np.zeros(len(lead), bool)
         if task.prefer == "fewest" and task.count > 1:
             holds = including(leading, whose, leading, whose, proper=True)
-        place[group.reshape(-1)[lead]] = rank_within(whose, holds, size[lead], distance[lead], lead)
+        keys = (holds, size[lead], edge[lead], distance[lead], lead)
+        place[group.reshape(-1)[lead]] = rank_within(whose, *keys)
         place = place[group.reshape(-1)]
         if task.prefer == "fewest" and task.count == 1:
             least = np.full(len(task.queries), ASIDE)
@@ -165,11 +168,13 @@ class Ranking(NamedTuple):
         """The order that holds as long as nothing is known to be unusual."""
         changes = counted(task.space.changed(pool.codes, pool.at))
         distance = np.round(task.measure(pool.codes, pool.at), 9)
+        edge = ~task.stable(pool.progress, pool.at)
         first, then = {
-            "fewest": ((pool.at, changes), (distance, -pool.progress)),
+            "fewest": ((pool.at, changes), (edge, distance, -pool.progress)),
+            "plausible": ((pool.at,), (changes, edge, distance, -pool.progress)),
             "nearest": ((pool.at, distance, changes), (-pool.progress,)),
             "surest": ((pool.at, -pool.progress, changes), (distance,)),
-        }[task.prefer]
+        }["plausible" if task.plausible else task.prefer]
         order = np.lexsort((*then[::-1], *first[::-1]))
         apart = _unlike_before(order, first)
         unlike = apart | _unlike_before(order, then)

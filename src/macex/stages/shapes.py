@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from macex.stages.draws import Draws
     from macex.stages.thresholds import Grid
 
-Prefer = Literal["fewest", "nearest", "surest"]
+Prefer = Literal["fewest", "nearest", "surest"]  # what a search is after
 
 
 @dataclass(frozen=True)
@@ -154,6 +154,12 @@ class Task:
     ]  # the seen values not yet on offer
     grid: Grid | None = None  # the cells that a tree model cuts numbers into
     additive: bool = True  # a further change never brings a row nearer to its query
+    band: Array | None = None  # (Q,) the progress from which on an example is stable
+    plausible: bool = False  # plausible examples come first, however much they change
+
+    def stable(self, progress: Array, at: Array) -> Array:
+        """Which examples, of the queries `at`, clear the band around the threshold, (n,) bool."""
+        return np.ones(len(at), bool) if self.band is None else progress >= self.band[at]
 
     @property
     def queries(self) -> Array:

@@ -20,7 +20,9 @@ SAID = {
     "reinforce": "policy gradient (MACE-RL)",
     "gradientless": "gradient-less descent (MACE-GLD)",
     "fewest": "the fewest changes",
+    "balanced": "few changes, plausible and stable",
     "nearest": "the nearest row",
+    "plausible": "as many changes as make it plausible",
     "surest": "the surest answer",
 }
 
@@ -51,11 +53,17 @@ def asked_of(address: Address, explainer: Explainer | SeriesExplainer) -> dict[s
     return {
         "classes": None if classes is None else [str(label) for label in classes],
         "methods": METHODS,
-        "preferences": PREFERENCES,
+        "preferences": _preferences(explainer),
         "said": SAID,
         "answers_asked": address.one("n", str(ANSWERS)),
         "most_answers": MOST_ANSWERS,
     }
+
+
+def _preferences(explainer: Explainer | SeriesExplainer) -> tuple[str, ...]:
+    """What may be preferred: samples of series are not ranked by plausibility."""
+    of_rows = isinstance(explainer, Explainer)
+    return PREFERENCES if of_rows else tuple(one for one in PREFERENCES if one != "plausible")
 
 
 def wanted(address: Address, classes: Sequence[object] | None) -> Any:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from macex.ask.goals import Verdict
 from macex.errors import require_counts
 from macex.schema import Array, special
 from macex.stages.arrays import counted, rank_within
@@ -67,13 +68,14 @@ class Section:
             verdict = task.judge(trials.codes, at)
             if not turn:
                 passed.append(_passed(trials, at, verdict.reached, verdict.progress))
-            best = _best(task, trials, at, verdict.reached, codes, pool.at)
+            held = verdict.reached & _steady(task, trials, at, verdict, codes, progress)
+            best = _best(task, trials, at, held, codes, pool.at)
             moved = np.zeros(len(pool), bool)
             moved[trials.example[best]] = True
             if turn >= self.rounds:  # from now on only taking back counts as moving
                 fewer = (trials.codes[best] != task.queries[at[best]]).sum(axis=1)
                 moved[trials.example[best]] = fewer < changed[trials.example[best]].sum(axis=1)
-            _raise_fences(trials, verdict.reached, fence, codes)
+            _raise_fences(trials, held, fence, codes)
             codes[trials.example[best]] = trials.codes[best]
             progress[trials.example[best]] = verdict.progress[best]
         return Pool(pool.at, codes, progress), Pool.join(passed, task.space.width)
@@ -132,6 +134,20 @@ class Section:
         joined, owner = np.concatenate(rows), np.concatenate(example)
         fresh = (joined != codes[owner]).any(axis=1)
         return _Trials(joined[fresh], owner[fresh], np.full(int(fresh.sum()), -1))
+
+
+def _steady(
+    task: Task, trials: _Trials, at: Array, verdict: Verdict, codes: Array, progress: Array
+) -> Array:
+    """Which trials are as stable as their example, or make up for it by fewer changes."""
+    if task.band is None:
+        return np.ones(len(at), bool)
+    now = progress[trials.example]
+    needed = np.minimum(now, task.band[at])
+    fewer = counted(trials.codes != task.queries[at]) < counted(
+        codes[trials.example] != task.queries[at]
+    )
+    return fewer | (verdict.progress >= needed)
 
 
 def _passed(trials: _Trials, at: Array, reached: Array, progress: Array) -> Pool:
