@@ -135,3 +135,19 @@ def test_no_rows_give_a_header(macex):
     assert Path("result.csv").read_text().startswith("income,debt,age,job,cf.row")
     macex("explain {common} --rows none.csv --out result.json")
     assert json.loads(Path("result.json").read_text())["explanations"] == []
+
+
+def test_reason_codes_are_read_from_a_file_and_written(macex, tmp_path):
+    (tmp_path / "codes.toml").write_text('income = ["R1", "Income too low"]\ndebt = "R2"\n')
+    line = "explain {common} --rows {files}/rows.csv --want granted --reason-codes codes.toml"
+    code, _, err = macex(f"{line} --out result.csv --quiet")
+    assert (code, err) == (0, "")
+    head, *lines = (tmp_path / "result.csv").read_text().splitlines()
+    assert head.endswith(",cf.reasons")
+    assert {one.rpartition(",")[2] for one in lines} <= {"", "R1", "R2", "R1;R2", "R2;R1"}
+    assert any(one.endswith("R1;R2") for one in lines)
+    (tmp_path / "codes.toml").write_text('age = "R1"\nincme = "R2"\n')
+    code, _, err = macex(f"{line} --out other.csv")
+    assert code == 2
+    assert "codes.toml line 2" in err
+    assert "did you mean 'income'" in err

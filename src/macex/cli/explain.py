@@ -15,7 +15,7 @@ from macex.ask.typed import goal_typed
 from macex.audit import Audit
 from macex.cli import options
 from macex.cli.inputs import Training, classes_named, label_hint, model_for, training
-from macex.cli.toml import read_constraints
+from macex.cli.toml import read_codes, read_constraints
 from macex.explainer import Explainer
 from macex.render.text import batch_text
 from macex.scale.chunks import placed
@@ -71,6 +71,10 @@ def explain(
     form: Annotated[
         str | None, typer.Option("--format", help="csv, json or jsonl, for --out -.")
     ] = None,
+    reason_codes: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A TOML table of columns and their reason codes."),
+    ] = None,
     audit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Record every explanation there.")
     ] = None,
@@ -125,6 +129,7 @@ def explain(
             prefer=prefer,
             classes=classes_named(classes),
             random_state=seed,
+            names=None if reason_codes is None else read_codes(reason_codes, learnt.rows),
             audit=None if audit is None else Audit(audit, model=model, data=data),
         )
     rules = (

@@ -13,7 +13,9 @@ import tomli_w
 from macex.ask.compiling import check
 from macex.ask.constraints import Constraints
 from macex.ask.ground import Ground
-from macex.errors import ConstraintError, MacexError, SchemaError
+from macex.errors import ConstraintError, MacexError, OptionError, SchemaError
+from macex.render.names import Name
+from macex.render.reason_codes import with_codes
 from macex.schema import Column, Kind, Schema
 from macex.schema.stated import kinds_stated, stated
 
@@ -45,6 +47,18 @@ def read_kinds(path: Path) -> dict[str, Kind]:
         except MacexError as error:
             raise SchemaError(f"{_place(path, text, column, ())}: {error}") from error
     return kinds
+
+
+def read_codes(path: Path, rows: Any) -> dict[str, str | Name]:
+    """The names of columns with the reason codes in a file."""
+    text, document = _read(path)
+    columns = [str(column) for column in rows.columns]
+    for column, entry in document.items():
+        try:
+            with_codes({}, {column: entry}, columns)
+        except MacexError as error:
+            raise OptionError(f"{_place(path, text, column, ())}: {error}") from error
+    return with_codes({}, document, columns)
 
 
 def written_kinds(schema: Schema, source: str) -> str:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import fisher_exact
 
 from macex.cohort.estimates import Estimate, mean_of, share_of
 from macex.cohort.groups import Groups
@@ -197,6 +196,8 @@ def _known(values: Array) -> Array:
 def _p_value(mine: Array, others: Array, draw: np.random.Generator, *, share: bool) -> float:
     """How likely a difference of two means as large is by chance."""
     if share:
+        from scipy.stats import fisher_exact
+
         table = [[part.sum(), len(part) - part.sum()] for part in (mine, others)]
         return float(fisher_exact(table)[1])
     every, size = np.concatenate([mine, others]), len(mine)

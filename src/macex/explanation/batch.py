@@ -217,9 +217,10 @@ class Explanations(ExplanationsOf[Explanation]):
         After the caller's own columns come `cf.row` (the position in this batch), `cf.rank` (1 is
         best), `cf.status`, `cf.label`, `cf.score`, `cf.sparsity`, `cf.proximity`,
         `cf.plausibility` and `cf.minimal`. A row without an answer has one line of rank 0 with
-        its own cells, label and score.
+        its own cells, label and score. Where columns have reason codes (`Name(code=)`), those of
+        the row are in `cf.reasons`, the strongest first: `"R03;R07"`.
         """
-        return answers_frame(self._items, self._rows)
+        return answers_frame(self._items, self._rows, self.names)
 
     def to_changes(self) -> Any:
         """One line per change: `cf.row`, `cf.rank`, column, before, after, low, high, exact.

@@ -18,6 +18,7 @@ import numpy as np
 from macex.ask.goals import AnyOf, Band, Goal, RiseBy
 from macex.explanation.values import Action, Change, Counterfactual, Explanation
 from macex.render.names import Names, called
+from macex.render.reason_codes import codes_named
 
 BATCH_FORMAT = "macex.explanations/1"
 SINGLE_FORMAT = "macex.explanation/1"
@@ -123,6 +124,10 @@ def _explanation(explanation: Explanation, *, canonical: bool) -> Document:
     if not canonical:
         document["id"] = plain(e.source.id)
         document["cost"] = plain(e.cost._asdict())
+        if codes_named(e.names):
+            document["reason_codes"] = [
+                {"code": c.code, "text": c.text, "column": c.column} for c in e.reason_codes()
+            ]
     return document
 
 

@@ -10,6 +10,8 @@ import pandas as pd
 from pandas.api.types import union_categoricals
 
 from macex.explanation.values import Change, Explanation
+from macex.render.names import Names
+from macex.render.reason_codes import codes_named, told_codes
 from macex.schema import Array
 
 REMARKS = {
@@ -23,6 +25,7 @@ REMARKS = {
     "cf.plausibility": "float64",
     "cf.minimal": "bool",
 }
+REASONS = "cf.reasons"  # where columns have reason codes
 CHANGES = ("cf.row", "cf.rank", "column", "before", "after", "low", "high", "exact", "follows")
 
 
@@ -50,10 +53,13 @@ class Line(NamedTuple):
         return *place, found.label, found.score, *measures
 
 
-def answers_frame(items: Sequence[Explanation], rows: Any = None) -> Any:
+def answers_frame(
+    items: Sequence[Explanation], rows: Any = None, names: Names | None = None
+) -> Any:
     """One line per counterfactual: the row as in the caller's frame, then the `cf.` columns.
 
-    `rows` are the caller's, which give the columns where there is no line.
+    `rows` are the caller's, which give the columns where there is no line. Where `names` hold
+    reason codes, a last column has those of each row.
     """
     lines = list(lines_of(items))
     alike: dict[int, list[int]] = {}
@@ -64,6 +70,9 @@ def answers_frame(items: Sequence[Explanation], rows: Any = None) -> Any:
         blocks = [_framed(rows, np.zeros(0, np.intp), rows.codes[:0])]
     order = np.argsort([place for places in alike.values() for place in places])
     remarks = by_column(tuple(REMARKS), [line.remarks for line in lines])
+    if codes_named(names if names is not None else items[0].names if items else {}):
+        told = [told_codes(item) for item in items]
+        remarks[REASONS] = [told[line.row] for line in lines]
     if _library(items, rows) == "polars":
         return _polars_answers(blocks, order, remarks)
     cells = _stacked(blocks, order, numbered=_library(items, rows) == "numpy")
@@ -73,6 +82,7 @@ def answers_frame(items: Sequence[Explanation], rows: Any = None) -> Any:
 def beside(cells: pd.DataFrame, remarks: dict[str, list[object]]) -> pd.DataFrame:
     """The cells of the lines, and the `cf.` columns after them."""
     dtypes = {name: dtype for name, dtype in REMARKS.items() if dtype is not None}
+    dtypes |= {REASONS: "str"} if REASONS in remarks else {}
     return pd.concat([cells, pd.DataFrame(remarks, index=cells.index).astype(dtypes)], axis=1)
 
 
@@ -108,7 +118,9 @@ def _polars_answers(blocks: Sequence[Any], order: Array, remarks: dict[str, list
     import polars as pl
 
     floats = dict.fromkeys(("cf.score", "cf.proximity", "cf.plausibility"), pl.Float64)
-    dtypes = {"cf.sparsity": pl.Int64, **floats}
+    dtypes: dict[str, Any] = {"cf.sparsity": pl.Int64, **floats}
+    if REASONS in remarks:
+        dtypes[REASONS] = pl.String
     beside = pl.DataFrame(remarks, schema_overrides=dtypes, strict=False)
     enums = {name: _enum([block.schema[name] for block in blocks]) for name in blocks[0].columns}
     casts = {name: enum for name, enum in enums.items() if enum is not None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, overload
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, overload
 import numpy as np
 
 from macex.ask.needed import Needed, needed
+from macex.errors import require_path
+from macex.render.files import write_whole
 from macex.render.names import Names
 from macex.render.reason_codes import CodeTable, ReasonCode, reason_codes
 from macex.render.sentences import sentences
@@ -253,13 +255,49 @@ class Explanation:
         """
         return sentences(self, language, codes)
 
-    def reason_codes(self, table: CodeTable, most: int = 4) -> list[ReasonCode]:
+    def reason_codes(self, table: CodeTable | None = None, most: int = 4) -> list[ReasonCode]:
         """The main reasons for the decision by the codes of a table, strongest first.
 
-        The table maps columns to a code, or to a code and its text. A column that may not change
+        The table maps columns to a code, or to a code and its text; without one the codes of the
+        columns' names count (`Name(code=)`). A column that may not change
         can be a reason, too. A column without an entry is left out.
         """
         return reason_codes(self, table, most)
+
+    def letter(
+        self,
+        template: str | Path | None = None,
+        *,
+        form: Literal["text", "html"] = "text",
+        language: str | Path = "en",
+        codes: CodeTable | None = None,
+        places: Mapping[str, Any] | None = None,
+    ) -> str:
+        """A letter about the decision, from a template of yours (a text or a path) or a plain one.
+
+        The template is Jinja2 and is told `decision`, `goal`, `status`, `reasons`, `answers`,
+        `changes`, `row` and your own `places`. `codes` are as for `reason_codes`.
+        """
+        from macex.render.letters import letter
+
+        return letter(self, template, form=form, language=language, codes=codes, places=places)
+
+    def to_letter(
+        self,
+        path: str | Path,
+        template: str | Path | None = None,
+        *,
+        language: str | Path = "en",
+        codes: CodeTable | None = None,
+        places: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write the letter to a file: `.txt`, `.html`, or `.pdf` by way of HTML."""
+        from macex.render.letters import written
+
+        write_whole(
+            require_path("path", path),
+            written(self, str(path), template, language=language, codes=codes, places=places),
+        )
 
     def to_html(self, language: str | Path = "en") -> str:
         """The card of the explanation, as a fragment of a page."""

@@ -8,13 +8,16 @@ from typing import TypeAlias
 
 from macex.errors import OptionError, closest
 
+PARTS = ("text", "unit", "format", "code", "reason")
+
 
 @dataclass(frozen=True, slots=True)
 class Name:
     """What a column is called, the unit of its values, and how they are written.
 
-    `format` is a Python format for one value; where a value does not fit it (a missing one, say)
-    it is written as if there were none.
+    `code` is the column's reason code, as in letters about adverse decisions, and `reason` what it
+    says there. `format` is a Python format for one value; where a value does not fit it (a missing
+    one, say) it is written as if there were none.
 
     >>> Name("income", format="{:,.0f} €").written(1234567.8)
     '1,234,568 €'
@@ -23,10 +26,12 @@ class Name:
     text: str
     unit: str = ""
     format: str = ""
+    code: str = ""
+    reason: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what is no text, and a format without a place for the value."""
-        for part in ("text", "unit", "format"):
+        for part in PARTS:
             if not isinstance(getattr(self, part), str):
                 raise OptionError(f"Name({part}=) must be text, not {getattr(self, part)!r}")
         if self.format and "{" not in self.format:
@@ -51,7 +56,7 @@ def read_names(given: object) -> dict[str, str | Name]:
     """Names from what a caller gave: a text, a `Name`, or the parts of one, for each column.
 
     >>> read_names({"hours": {"text": "hours per week", "unit": "h"}})
-    {'hours': Name(text='hours per week', unit='h', format='')}
+    {'hours': Name(text='hours per week', unit='h', format='', code='', reason='')}
     """
     if given is None:
         return {}
@@ -65,10 +70,9 @@ def _name(column: str, entry: object) -> str | Name:
         return entry
     if not isinstance(entry, Mapping):
         return str(entry)
-    known = ("text", "unit", "format")
     for part in entry:
-        if part not in known:
-            raise OptionError(f"names: {column!r} has no part {part!r}{closest(part, known)}")
+        if part not in PARTS:
+            raise OptionError(f"names: {column!r} has no part {part!r}{closest(part, PARTS)}")
     return Name(**{"text": called(column, {}), **entry})
 
 

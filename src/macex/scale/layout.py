@@ -14,7 +14,8 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 
 from macex.explainer import Explainer
-from macex.explanation.tables import CHANGES, REMARKS
+from macex.explanation.tables import CHANGES, REASONS, REMARKS
+from macex.render.reason_codes import codes_named
 from macex.schema import Column
 
 Kind = Literal["whole", "number", "truth", "text", "time", "span"]
@@ -91,7 +92,8 @@ def answers_layout(explainer: Explainer) -> Layout:
     features = [field_of(column) for column in explainer.schema.frame_columns]
     label = kind_of(type(label) for label in explainer.classes or ())
     remarks = [Field(name, REMARKED.get(dtype, label)) for name, dtype in REMARKS.items()]
-    return Layout((*features, *remarks))
+    reasons = [Field(REASONS, "text")] if codes_named(explainer.engine.options.names) else []
+    return Layout((*features, *remarks, *reasons))
 
 
 def changes_layout() -> Layout:
