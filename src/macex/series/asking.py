@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from macex.ask.answers import Answers
 from macex.models.asking import Asker
 from macex.schema import Array
 from macex.series.mixing import Mixture, Patches
@@ -32,9 +34,35 @@ class SeriesAsker(Asker):
         """Samples per call: bounded in memory, and in time where there is a deadline."""
         return min(rows_at_once(self.mixture.cases), super().chunk(columns))
 
+    def swapped(self, query: int, channels: Array, rank: int) -> Answers:
+        """Answers for a case that takes each of some channels, alone, from a neighbor.
+
+        No row of codes is laid out for it, which counts where there are thousands of channels.
+        """
+        mixture = self.mixture
+        own = np.asarray(mixture.cases.values[query])
+        other = np.stack([mixture.donor(query, rank, int(channel)) for channel in channels])
+        kept = mixture.frozen[query]
+        if kept is not None:
+            other = np.where(kept[channels], own[channels], other)
+        start = own.astype(np.result_type(own.dtype, mixture.train.dtype))
+        found, step = [], self.chunk(len(own))
+        for first in range(0, len(channels), step):
+            part = channels[first : first + step]
+            samples = np.repeat(start[None], len(part), axis=0)
+            samples[np.arange(len(part)), part] = other[first : first + step]
+            given = samples if mixture.train.even else list(samples)
+            began = time.perf_counter()
+            found.append(self.oracle(mixture.train.given(given), len(part)))
+            self.cost.seconds += time.perf_counter() - began
+            self.cost.calls += self.oracle.calls_per_ask
+            self.cost.rows += len(part)
+            self.pace.add(len(part), time.perf_counter() - began)
+        return Answers(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
     def cells(self, query: int, codes: Array) -> dict[str, object]:
         """Which channels of a sample come from which training case."""
-        code = Patches.read(codes[None], self.mixture.cases.width).code[0]
+        code = Patches.read(codes[None], self.mixture.cases.width).code[0].astype(int)
         return {
             self.schema.names[channel]: f"case {self.mixture.donors[query, code[channel] - 1]}"
             for channel in np.flatnonzero(code)

@@ -53,10 +53,10 @@ class Mixture:
 
     def _together(self, patches: Patches, at: Array) -> Array:
         kind = np.result_type(self.cases.dtype, self.train.dtype)
-        samples = np.asarray(self.cases.values)[at].astype(kind)  # (n, channels, time)
+        samples = np.asarray(self.cases.values)[at].astype(kind, copy=False)  # (n, channels, time)
         row, channel = np.nonzero(patches.code)
-        source = self.donors[at[row], patches.code[row, channel] - 1]
-        other = np.asarray(self.train.values)[source, channel].astype(kind)  # (m, time)
+        source = self.donors[at[row], patches.code[row, channel].astype(np.intp) - 1]
+        other = np.asarray(self.train.values)[source, channel].astype(kind, copy=False)
         if patches.partial or any(self.frozen[query] is not None for query in np.unique(at)):
             own = samples[row, channel]
             other = patches.laid(own, other, row, channel)
@@ -85,7 +85,7 @@ class Mixture:
 class Patches:
     """What each of n samples takes from neighbours, channel by channel, (n, d) each."""
 
-    code: Array  # int
+    code: Array  # whole numbers
     start: Array | None = None  # None where whole channels are taken
     stop: Array | None = None
     blend: Array | None = None
@@ -103,7 +103,7 @@ class Patches:
         A column after the tables says which neighbor of each sample is meant.
         """
         if full.shape[1] == width:
-            return Patches(full.astype(np.intp))
+            return Patches(full)
         code, start, stop, blend = np.split(full[:, : 4 * width], 4, axis=1)
         turn = full[:, -1].astype(int) if full.shape[1] > 4 * width else None
         return Patches(code.astype(np.intp), start, stop, blend, turn)

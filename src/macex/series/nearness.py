@@ -19,15 +19,17 @@ from macex.series.mixing import differs
 
 Metric = Literal["euclidean", "dtw"]
 AT_ONCE = 4_000_000  # numbers read at a time
+MANY = 1200  # channels; where there are more, not every one of every neighbor is scored
+MANY_HAVE = 4  # neighbors, each of which costs little then
 
 
 @dataclass(frozen=True, slots=True)
 class NearCases:
     """Stage 1: the `k` nearest training cases that meet the goal offer their channels.
 
-    Without `k` there are 2 to 5: as many as offer about a thousand single channels. Channels are
-    compared at `points` times. `metric="dtw"` lets these times shift against each other by up to a
-    quarter (dynamic time warping). A policy search (`"reinforce"`, `"gradientless"`) learns over
+    Without `k` there are 2 to 5: as many as offer about a thousand single channels; where not every
+    channel is scored, 4. Channels are compared at `points` times. `metric="dtw"` lets these times
+    shift against each other by up to a quarter (dynamic time warping). A policy search (`"reinforce"`, `"gradientless"`) learns over
     the `columns` channels that go farthest when taken over alone.
     """
 
@@ -46,8 +48,12 @@ class NearCases:
 
         >>> NearCases().count(24), NearCases().count(563), NearCases(k=7).count(563)
         (5, 2, 7)
+        >>> NearCases().count(4000)
+        4
         """
-        return int(np.clip(1200 // channels, 2, 5)) if self.k is None else self.k
+        if self.k is not None:
+            return self.k
+        return int(np.clip(1200 // channels, 2, 5)) if channels <= MANY else MANY_HAVE
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from macex.stages.search.reinforce import Reinforce
 from macex.stages.selection import Selection
 from macex.stages.shapes import Prefer
 
+BEYOND = 4000  # rows beside those that score every channel once
 # With hundreds of channels a level cannot be scored whole: from the best single channels on, the
 # few best combinations are extended by the channels that go farthest alone.
 SEARCHES: dict[str, Search] = {
@@ -46,6 +47,16 @@ class SeriesOptions:
     def method_name(self) -> str:
         """The name of the search."""
         return self.method.name
+
+    def rows_for(self, channels: int) -> int:
+        """How many samples of so many channels a query may cost, unless the call says.
+
+        The default search can score every channel of one neighbor; a search that a caller made
+        keeps to its own limit.
+        """
+        own = self.method.max_rows
+        default = SEARCHES.get(self.method.name) == self.method
+        return max(own, channels + BEYOND) if default else own
 
     def chain(self) -> list[Search]:
         """The search, and those that are tried when it finds nothing."""

@@ -104,7 +104,7 @@ def _own(batch: CaseBatch, asker: SeriesAsker, codes: Array) -> tuple[Answers, V
 
 def _limits(fitted: Fitted, batch: CaseBatch) -> Array:
     """How many samples each query may cost, all but those of the final check."""
-    most: Any = fitted.options.method.max_rows
+    most: Any = fitted.options.rows_for(len(fitted.names))
     if batch.max_rows is not None:
         most = batch.max_rows - 2 * batch.count - batch.spent - price_of(batch.sturdy) * batch.count
     return np.maximum(1, np.broadcast_to(most, len(batch.rows)))

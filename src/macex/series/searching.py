@@ -9,9 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from macex.ask.space import Space
 from macex.models.judge import Judge
 from macex.schema import Array
 from macex.series.climbing import climbed, regrown
+from macex.series.narrowing import gains, narrowed, wide
 from macex.series.options import SeriesOptions
 from macex.series.outcome import SeriesOutcome
 from macex.stages.arrays import highest, rank_within
@@ -29,7 +31,9 @@ def search(outcome: SeriesOutcome) -> SeriesOutcome:
     answered_by = np.array([options.method_name] * len(open_), dtype=object)
     if judge.late:
         return outcome
-    every = offers(task, outcome.offered)
+    whole = offers(task, outcome.offered)
+    many = wide(whole, open_)
+    every = narrowed(task, whole, many)
     found: Found | None = None
     for turn, method in enumerate(options.chain()):
         if turn and not open_.any():
@@ -39,7 +43,7 @@ def search(outcome: SeriesOutcome) -> SeriesOutcome:
         part = replace(task, space=task.space.closed(~open_))
         tried = method(part, _candidates(options, method, part, every, open_))
         if found is None:
-            found = tried
+            found = unclaimed(tried, many)
             open_ &= ~_proved(task, found)
         pools = [found.pool, tried.pool] if turn else [tried.pool]
         if isinstance(method, Exhaustive):
@@ -54,7 +58,7 @@ def search(outcome: SeriesOutcome) -> SeriesOutcome:
         raise TypeError("there is at least one search")
     if options.fallback and open_.any():
         judge.renew(open_, RESERVE)
-        pool = _shortest_part(task, judge, every, open_)
+        pool = _shortest_part(task, judge, whole, open_)
         answered_by[pool.at] = "nearest case"
         found = replace(found, pool=Pool.join([found.pool, pool], task.space.width))
     return replace(outcome, found=found, pool=found.pool, method=answered_by)
@@ -63,8 +67,7 @@ def search(outcome: SeriesOutcome) -> SeriesOutcome:
 def offers(task: Task, offered: Array) -> Candidates:
     """Every channel of every neighbour that may be taken and differs, as single changes."""
     space, count = task.space, offered.shape[1]
-    units = [offered[:, :, list(unit.members)].any(axis=2) for unit in space.units]
-    differs = np.stack(units, axis=1)  # (Q, U, K)
+    differs = _by_unit(space, offered)  # (Q, U, K)
     real = (differs & space.changeable[:, :, None]).reshape(len(space), -1)
     value = np.tile(np.arange(1.0, count + 1), space.width)
     return Candidates(
@@ -75,9 +78,23 @@ def offers(task: Task, offered: Array) -> Candidates:
     )
 
 
+def _by_unit(space: Space, offered: Array) -> Array:
+    """Which units differ, (Q, U, K); a group does where one of its channels does."""
+    if all(len(unit.members) == 1 for unit in space.units):
+        return offered[:, :, [unit.members[0] for unit in space.units]].transpose(0, 2, 1)
+    units = [offered[:, :, list(unit.members)].any(axis=2) for unit in space.units]
+    return np.stack(units, axis=1)
+
+
 def nothing_left(open_: Array, _given: Candidates) -> tuple[Candidates, Array]:
     """No further values: what other cases than the neighbours would do is not asked."""
     return Candidates.empty(len(open_)), np.zeros(len(open_), bool)
+
+
+def unclaimed(found: Found, queries: Array) -> Found:
+    """The same, where nothing is claimed of queries that were narrowed."""
+    proved, tried = (np.where(queries, 0, levels) for levels in (found.proved, found.tried))
+    return replace(found, proved=proved, tried=tried)
 
 
 def _answered(task: Task, pool: Pool) -> Array:
@@ -98,7 +115,7 @@ def _candidates(
     candidates = replace(every, real=real, allowed=real)
     if isinstance(method, Exhaustive):
         return candidates
-    gain = _gains(task, candidates)
+    gain = gains(task, candidates)
     best = highest(gain, min(options.candidates.columns, gain.shape[1]))
     keep = np.zeros(gain.shape, bool)
     np.put_along_axis(keep, best, values=True, axis=1)
@@ -109,20 +126,10 @@ def _candidates(
     )
 
 
-def _gains(task: Task, candidates: Candidates) -> Array:
-    """How far each unit of the nearest neighbour goes alone, (Q, U)."""
-    nearest = candidates.real & (candidates.value == 1)
-    codes, at, entry = candidates.rows(task.queries, nearest)
-    gain = np.full((len(task.queries), task.space.width), -np.inf)
-    if len(at):
-        gain[at, candidates.unit[entry]] = task.judge(codes, at).progress
-    return gain
-
-
 def _shortest_part(task: Task, judge: Judge, every: Candidates, open_: Array) -> Pool:
     """The shortest part of a neighbour that reaches the goal, best channels first."""
     part = replace(every, real=every.real & open_[:, None])
-    order = np.argsort(-_gains(task, part), axis=1, kind="stable")
+    order = np.argsort(-gains(task, part), axis=1, kind="stable")
     codes, at = [np.zeros((0, task.space.width))], [np.zeros(0, np.intp)]
     lengths = np.unique(np.round(1.2 ** np.arange(0, 60)).astype(int))
     for query in np.flatnonzero(open_):
