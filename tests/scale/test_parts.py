@@ -14,8 +14,9 @@ import pytest
 
 import macex as mx
 from lending import loans
+from macex.audit import read_records
 from macex.scale.reading import read_table
-from scale.town import bank
+from scale.town import bank, grants
 
 parquet = pytest.importorskip("pyarrow.parquet")
 ROWS = loans(12, seed=5)
@@ -323,3 +324,36 @@ def test_what_is_asked_is_the_same_for_all_rows_and_read_from_files(rows, tmp_pa
     for source in (ROWS, (path for path in [rows])):
         with pytest.raises(mx.OptionError, match="source is a file"):
             mx.explain_file(bank(), source, tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", ""])
+@pytest.mark.parametrize("damage", ["overwritten", "cut", "gone"])
+def test_a_damaged_part_is_made_again(tmp_path, rows, form, damage):
+    whole, out = (tmp_path / f"{name}{form and '.'}{form}" for name in ("whole", "out"))
+    mx.explain_file(bank(), rows, whole, chunk=3)
+    with pytest.raises(Stopped):
+        mx.explain_file(bank(), rows, out, chunk=3, progress=stop)
+    first = out / "part-000000.parquet" if not form else Path(f"{out}.parts/000000.part")
+    content = first.read_bytes()
+    if damage == "gone":
+        first.unlink()
+    elif damage == "cut":
+        first.write_bytes(content[:-7])
+    else:
+        first.write_bytes(content[:20] + bytes(40) + content[60:])
+    done = mx.explain_file(bank(), rows, out, chunk=3, resume=True)
+    assert 0 < done.resumed < 9
+    files = sorted(out.glob("part-*")) if not form else [out]
+    for file in files:
+        assert file.read_bytes() == (whole / file.name if not form else whole).read_bytes()
+
+
+def test_a_part_that_is_made_again_is_recorded_once(tmp_path, rows):
+    log, out = tmp_path / "audit.jsonl", tmp_path / "out.csv"
+    classes = ("refused", "granted")
+    audited = mx.Explainer(grants(), loans(500, seed=1), classes=classes, audit=log)
+    with pytest.raises(Stopped):
+        mx.explain_file(audited, rows, out, chunk=3, progress=stop)
+    Path(f"{out}.parts/000000.part").write_bytes(b"nonsense")
+    mx.explain_file(audited, rows, out, chunk=3, resume=True)
+    assert len(list(read_records(log))) == len(ROWS)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from macex.errors import OptionError, RunError
-from macex.render.files import write_whole
+from macex.render.files import kept, write_whole
 from macex.scale.alone import LOCK, alone
 from macex.scale.auditing import completed, intention
-from macex.scale.task import Done
+from macex.scale.task import Done, digest
 from macex.scale.writing import Form
 
 JOB = "job.json"
@@ -112,19 +112,23 @@ class Parts:
                 )
 
     def note(self, at: int) -> dict[str, Any] | None:
-        """What part `at` holds; None where it is still to be made, or is not whole."""
+        """What part `at` holds; None where it is still to be made, or is not what was written."""
         try:
             noted: dict[str, Any] = json.loads(self._path(at, "note").read_text(encoding="utf-8"))
-            there = self.part(at).stat().st_size
+            content = self.part(at).read_bytes()
         except (FileNotFoundError, ValueError):
             return None
-        return noted if noted["bytes"] == there else None
+        return noted if noted.get("sha256") == digest(content) else None
 
     def add(self, done: Done, audit: Path | None = None) -> None:
-        """Write one part, whole or not at all, and record what is to be recorded, once."""
+        """Write one part, whole or not at all, and record what is to be recorded, once.
+
+        A part that has a note was recorded before: it is made again because it was damaged.
+        """
+        recorded = self._path(done.at, "note").exists()
         with self._room():
             write_whole(self.part(done.at), done.content)
-            if audit is not None and done.records:
+            if audit is not None and done.records and not recorded:
                 intended = intention(audit, done.note, done.records)
                 write_whole(self._path(done.at, "audit"), intended)
                 completed(audit, intended)
@@ -165,6 +169,7 @@ class Parts:
         try:
             with unfinished.open("wb") as file:
                 self.form.join([self.part(at) for at in range(count)], file)
+                kept(file)
             unfinished.replace(self.out)
         except OSError as error:
             raise type(error)(error.errno, error.strerror, str(self.out)) from error

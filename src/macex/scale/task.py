@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -56,7 +57,7 @@ class FileTask:
         quiet, records = collecting(self.explainer)
         found, note = self.explained(todo.chunk, replace(self.chunks, explainer=quiet))
         content = self.form.part(found, todo.chunk.start, head=todo.at == 0)
-        return Done(todo.at, content, {**note, "bytes": len(content)}, records)
+        return Done(todo.at, content, {**note, "sha256": digest(content)}, records)
 
     def explained(
         self, chunk: Chunk, chunks: ChunkExplainer | None = None
@@ -78,6 +79,11 @@ class FileTask:
             "faults": said[:NOTED],
         }
         return found, note
+
+
+def digest(content: bytes) -> str:
+    """What tells a part from any other, and from itself when it was damaged."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def explained_part(task: FileTask, todo: Todo) -> Done:
