@@ -94,6 +94,14 @@ def test_a_finer_column_determines_a_coarser_one_and_not_the_other_way():
     assert texts(rows) == {"zip determines city"}
 
 
+def test_a_number_determines_by_its_ranges_only():
+    age = np.random.default_rng(3).integers(18, 78, 1000)
+    rows = pd.DataFrame({"age": age, "group": np.where(age < 40, "young", "grown")})
+    assert texts(rows) == {"age determines group"}
+    rows["group"] = np.where(age % 2, "odd", "even")
+    assert texts(rows) == set()
+
+
 def test_what_follows_from_two_others_is_not_listed():
     draw = np.random.default_rng(3)
     place = draw.integers(0, 500, 5000)

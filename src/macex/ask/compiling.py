@@ -11,21 +11,30 @@ import numpy as np
 from macex.ask.constraints import Constraints
 from macex.ask.expressions import Formula, compile_formula, compile_rule, parse, topological
 from macex.ask.ground import Ground, Unit, unit_codes
-from macex.ask.rules import FrameRule, TextRule
+from macex.ask.keeping import Kin, kin_of
+from macex.ask.rules import FrameRule, KeptRule, TextRule
 from macex.ask.space import Bounds, Menu, Space
 from macex.errors import ConstraintError, SchemaError
 from macex.schema import MISSING, Array, Column, Rows, Schema, special
+from macex.structure.following import Follower
+from macex.structure.keeping import Keeping
 
 MOST_SUPPORTED = 1000  # values of one column that `min_support` leaves
 _ANY = object()
 
 
-def build_space(ground: Ground, rows: Rows, wished: Sequence[Constraints]) -> Space:
-    """The space of a batch: one `Constraints` per row, all with the same groups and formulas."""
+def build_space(
+    ground: Ground, rows: Rows, wished: Sequence[Constraints], keeping: Keeping | None = None
+) -> Space:
+    """The space of a batch: one `Constraints` per row, all with the same groups and formulas.
+
+    `keeping` is the structure that rows keep as far as their queries do.
+    """
     schema, own = ground.schema, rows.codes
+    kin = kin_of(keeping, wished[0])
     groups = tuple(tuple(schema.position(n) for n in group) for group in wished[0].groups)
     units = ground.units(groups)
-    derived = _derived(schema, wished[0].derived)
+    derived = _joined(_derived(schema, wished[0].derived), kin.dependents)
     bounds = _bounds(ground, own, wished, {column for column, _ in derived})
     joint = {
         place: _combinations(unit, own, bounds)
@@ -42,8 +51,34 @@ def build_space(ground: Ground, rows: Rows, wished: Sequence[Constraints]) -> Sp
         changeable=_any_member(units, bounds.changeable),
         reason=_any_member(units, bounds.reason),
         joint=joint,
-        rules=_rules(schema, rows, wished),
+        rules=(*_kept(schema, own, kin), *_rules(schema, rows, wished)),
         derived=derived,
+        implied=kin.implied,
+    )
+
+
+def _joined(
+    told: tuple[tuple[int, Formula], ...], found: tuple[tuple[int, Follower], ...]
+) -> tuple[tuple[int, Formula | Follower], ...]:
+    """Columns that the caller computes and columns that follow, inputs first."""
+    left: dict[int, Formula | Follower] = {**dict(told), **dict(found)}
+    done: list[tuple[int, Formula | Follower]] = []
+    while left:
+        ready = [c for c, one in left.items() if not (set(one.columns) & set(left)) - {c}]
+        done += [(column, left.pop(column)) for column in ready or list(left)]
+    return tuple(done)
+
+
+def _kept(schema: Schema, own: Array, kin: Kin) -> Any:
+    """The relations as rules, each for the queries that keep it themselves."""
+    discrete = [column.discrete for column in schema.columns]
+    return tuple(
+        (
+            KeptRule(kept, all(discrete[schema.position(name)] for name in kept.relation.columns)),
+            kept(own),
+            repr(kept.text),
+        )
+        for kept in kin.rules
     )
 
 

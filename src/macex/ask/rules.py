@@ -11,6 +11,7 @@ import numpy as np
 from macex.ask.expressions import Rule
 from macex.errors import ConstraintError
 from macex.schema import Array, Rows, Schema
+from macex.structure.keeping import Kept
 
 
 @dataclass(frozen=True)
@@ -45,4 +46,16 @@ class FrameRule:
         return holds
 
 
-RowTest = TextRule | FrameRule
+@dataclass(frozen=True)
+class KeptRule:
+    """A relation found in training, used as a rule."""
+
+    kept: Kept
+    by_category: bool  # numbers have no say in it
+
+    def __call__(self, new: Array, old: Array, at: Array) -> Array:  # noqa: ARG002
+        """Whether the new rows keep it."""
+        return self.kept(new)
+
+
+RowTest = TextRule | FrameRule | KeptRule

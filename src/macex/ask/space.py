@@ -17,6 +17,9 @@ from macex.ask.expressions import Formula
 from macex.ask.ground import Ground, Unit, column_codes
 from macex.ask.rules import RowTest
 from macex.schema import MISSING, UNKNOWN, Array, Rows, special
+from macex.structure.following import Follower, Implied
+
+CHAIN = 4  # how many values may imply each other in a row
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,8 @@ class Space:
     reason: Array  # (Q, U) bool
     joint: Mapping[int, Array]  # group -> allowed combinations (Q, v) bool
     rules: tuple[tuple[RowTest, Array, str], ...]  # test, (Q,) bool: for whom, text
-    derived: tuple[tuple[int, Formula], ...]  # column, how it is computed
+    derived: tuple[tuple[int, Formula | Follower], ...]  # column, how it is computed
+    implied: tuple[tuple[int, Implied], ...] = ()  # column, what it is set to with another
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -120,12 +124,27 @@ class Space:
             return codes.take(self._places, axis=1)
         own = self.own.take(at, axis=0)
         full = column_codes(self.units, codes, own)
+        self._imply(full, own)
         for column, formula in self.derived:
             inputs = list(formula.columns)
             moved = (full[:, inputs] != own[:, inputs]).any(axis=1)
             if moved.any():
                 full[moved, column] = self._held(column, formula(full[moved], own[moved]))
         return full
+
+    def _imply(self, full: Array, own: Array) -> None:
+        """Set what is implied by what was set, and what is implied by that."""
+        moved = full != own if self.implied else full
+        for _ in range(CHAIN if self.implied else 0):
+            again = False
+            for column, follower in self.implied:
+                rows = np.flatnonzero(moved[:, follower.test.first] & ~moved[:, column])
+                if len(rows):
+                    full[rows, column] = follower(full[rows], own[rows])
+                    moved[rows, column] = full[rows, column] != own[rows, column]
+                    again |= bool(moved[rows, column].any())
+            if not again:
+                break
 
     def _held(self, column: int, values: Array) -> Array:
         """Computed values as the dtype holds them; they may leave the grid and the range."""
@@ -135,7 +154,7 @@ class Space:
     def tellable(self, full: Array) -> Array:
         """Rows, by column, that a frame can hold at all: no missing value where none can be."""
         ok = np.ones(len(full), bool)
-        for column, _ in self.derived:
+        for column, _ in (*self.derived, *self.implied):
             if not self.ground.schema.columns[column].storage.nullable:
                 ok &= ~special(full[:, column])
         return ok
@@ -180,7 +199,8 @@ class Space:
     @cached_property
     def bound_rows(self) -> bool:
         """Whether any whole row is tested at all."""
-        return bool(self.rules) or bool(self.derived) or bool(self.bounds.strict.any())
+        follow = bool(self.derived) or bool(self.implied)
+        return bool(self.rules) or follow or bool(self.bounds.strict.any())
 
     @cached_property
     def plain(self) -> bool:
@@ -194,8 +214,8 @@ class Space:
 
     @cached_property
     def identity(self) -> bool:
-        """Whether units are columns in another order and nothing is derived."""
-        return not self.joint and not self.derived
+        """Whether units are columns in another order and nothing follows from others."""
+        return not self.joint and not self.derived and not self.implied
 
     @cached_property
     def _places(self) -> Array:

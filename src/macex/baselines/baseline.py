@@ -51,6 +51,7 @@ class Baseline(Explainer, ABC):
             constraints=constraints,
             distance=distance,
             fallback=False,
+            structure="ignore",
             classes=classes,
             names=names,
             random_state=random_state,

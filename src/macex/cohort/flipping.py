@@ -6,7 +6,7 @@ asked. The table of rows by values is scored in batches; what is kept of it are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,6 +66,7 @@ def flips_of(
     are tried; by default all, unless rows times values are more than `MOST_PAIRS`.
     """
     alone = everyone.under(lambda given: Constraints(only=(column,), derived=given.derived))
+    alone = replace(alone, structured=False)  # nothing follows: one column alone is asked about
     place = everyone.rows.schema.position(column)
     known, rows = everyone.rows.schema.columns[place], len(everyone)
     kept = kept_values(known, MOST_PAIRS // max(1, rows) if most is None else most)

@@ -48,6 +48,7 @@ class Crowd:
     constraints: Sequence[Constraints]
     places: Array  # where the rows stand in the caller's call
     margin: float = MARGIN
+    structured: bool = True  # rows keep the structure of training
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -146,7 +147,8 @@ def opened(asked: Crowd) -> Population:
     _refuse_other_shapes(asked.distinct_constraints())
     oracle = fitted.oracle if asked.margin else fitted.oracle.by_predict
     asker = Asker(oracle, fitted.ground.schema, rows, places=asked.places)
-    space = build_space(fitted.ground, rows, asked.constraints)
+    keeping = fitted.binding if asked.structured else None
+    space = build_space(fitted.ground, rows, asked.constraints, keeping)
     own, _ = asker(rows.codes, at)
     goals = compile_goals(asked.goals, own, oracle.outlook, asked.margin)
     judge = Judge(asker, goals, space, np.full(len(rows), UNLIMITED))

@@ -10,6 +10,7 @@ import numpy as np
 
 from macex.ask.answers import Answers
 from macex.ask.goals import compile_goals
+from macex.ask.keeping import kin_of
 from macex.engine.ranking import plausibility_of
 from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
 from macex.explanation.values import Actions, Asking, Over, Status
@@ -38,6 +39,7 @@ class _Parts(NamedTuple):
     actions: list[Actions]
     reasons: list[Actions]
     asked: Asking
+    notes: list[tuple[str, ...]]
 
 
 def assemble(outcome: Outcome, seconds: float) -> list[Explanation]:
@@ -53,6 +55,7 @@ def assemble(outcome: Outcome, seconds: float) -> list[Explanation]:
         actions,
         _actions(outcome, candidates.real) if bound else actions,
         Asking(outcome.batch.count, fitted.options.method_name, outcome.goals),
+        _notes(fitted, outcome),
     )
     per_row = seconds / max(1, int(outcome.judge.spent.sum()))
     return [_explanation(fitted, outcome, query, parts, per_row) for query in range(len(answers))]
@@ -117,6 +120,7 @@ def _explanation(
         source=Source(outcome.batch.rows, query, outcome.task.space.own[query]),
         names=fitted.options.names,
         asked=parts.asked,
+        notes=parts.notes[query],
     )
 
 
@@ -177,7 +181,7 @@ def reason_of(
     goal = outcome.batch.goals[query].text
     if query in judge.asker.failed:
         return str(judge.asker.failed[query])
-    force = _in_force(outcome.batch.constraints[query])
+    force = _in_force(outcome.batch.constraints[query]) + _structured(outcome)
     near = "" if near_score is None else f" The nearest miss scores {near_score:g}."
     if status == "budget":
         spent = "time" if judge.asker.late else f"rows ({int(judge.spent[query])} scored)"
@@ -193,6 +197,13 @@ def reason_of(
             f"Every allowed combination of {over} was tried and none reaches {goal}.{force}{near}"
         )
     return f"No {one} that reaches {goal} was found; not every combination was tried.{force}{near}"
+
+
+def _structured(outcome: Outcome) -> str:
+    binding = outcome.fitted.binding
+    if binding is None or not binding.binding:
+        return ""
+    return ' Rows that break the structure of training were left out; structure="ignore" asks anew.'
 
 
 def ran_out(what: str, goal: Goal, wish: Constraints) -> str:
@@ -267,6 +278,7 @@ def _made(
         fitted.copies(full) & changed.any(axis=1),
     )
     changes, made = _changes(fitted, outcome, pool.at, full, moved, spans), []
+    breaks = _breaks(fitted, full, own)
     for row, line in enumerate(zip(*(part.tolist() for part in numbers), strict=True)):
         query, toward, decided, share, sparsity, proximity, distance, support, copies = line
         made.append(
@@ -283,9 +295,33 @@ def _made(
                 source=Source(outcome.batch.rows, query, full[row]),
                 names=fitted.options.names,
                 copies=copies,
+                breaks=breaks[row],
             )
         )
     return made
+
+
+def _breaks(fitted: Fitted, full: Array, own: Array) -> list[tuple[str, ...]]:
+    """The relations that each row breaks and the row it starts from does not."""
+    if fitted.keeping is None or not fitted.keeping.tests:
+        return [()] * len(full)
+    texts = [kept.text for kept in fitted.keeping.tests]
+    broken = fitted.keeping.broken(full) & ~fitted.keeping.broken(own)
+    return [tuple(texts[at] for at in np.flatnonzero(line)) for line in broken]
+
+
+def _notes(fitted: Fitted, outcome: Outcome) -> list[tuple[str, ...]]:
+    """What each query is told of relations that are not kept: it breaks them, or they yield."""
+    batch = outcome.batch
+    if fitted.keeping is None or not fitted.keeping.tests:
+        return [()] * len(batch)
+    texts = [f"{kept.text}: the row itself breaks it" for kept in fitted.keeping.tests]
+    broken = fitted.keeping.broken(outcome.task.space.own)
+    yielding = {id(wish): kin_of(fitted.binding, wish).notes for wish in batch.constraints}
+    return [
+        (*(texts[at] for at in np.flatnonzero(line)), *yielding[id(wish)])
+        for line, wish in zip(broken, batch.constraints, strict=True)
+    ]
 
 
 def _by_column(space: Space, changed: Array) -> Array:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from macex.ask.keeping import kin_of
 from macex.schema import Array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from macex.engine.batch import Batch
+    from macex.structure.keeping import Keeping
 
 
 MOST_QUERIES = 2048
@@ -47,16 +49,20 @@ class Tempo:
 
 
 def blocks(
-    batch: Batch, columns: int, singles: int = 0, tempo: Tempo | None = None
+    batch: Batch,
+    columns: int,
+    singles: int = 0,
+    tempo: Tempo | None = None,
+    keeping: Keeping | None = None,
 ) -> Iterator[tuple[Array, Batch]]:
     """The blocks of a call: positions of their rows, and what is asked of them.
 
     `singles` is how many single changes a query may be offered, where that is much. `tempo` is
-    looked at before each block.
+    looked at before each block. `keeping` is the structure that rows keep.
     """
     rows = max(ROWS_A_QUERY * min(batch.count, MOST_ANSWERS), 2 * columns, singles)
     most = max(1, min(MOST_QUERIES, MOST_CELLS // (rows * columns)))
-    for places in _alike(batch):
+    for places in _alike(batch, keeping):
         start = 0
         while start < len(places):
             size = most if tempo is None else min(most, tempo.most)
@@ -65,14 +71,17 @@ def blocks(
             start += size
 
 
-def _alike(batch: Batch) -> list[Array]:
-    """Positions of rows whose constraints have the same groups and derived columns.
+def _alike(batch: Batch, keeping: Keeping | None) -> list[Array]:
+    """Positions of rows whose constraints have the same groups, derived columns and structure.
 
     Rows that are tested whole are apart too: they are searched more widely.
     """
     found: dict[Any, list[int]] = {}
+    kin = {id(wish): wish for wish in batch.constraints}
+    signatures = {key: kin_of(keeping, wish).signature for key, wish in kin.items()}
     for place, wish in enumerate(batch.constraints):
         derived = tuple(sorted((name, str(text)) for name, text in wish.derived.items()))
-        key = wish.groups, derived, bool(wish.rules) or wish.strict
+        tested = bool(wish.rules) or wish.strict
+        key = wish.groups, derived, tested, signatures[id(wish)]
         found.setdefault(key, []).append(place)
     return [np.array(places) for places in found.values()]

@@ -186,7 +186,8 @@ class Engine(EngineOf[Fitted, Rows, Constraints, Explanation]):
 
     def blocks(self, batch: Batch, tempo: Tempo | None) -> Iterator[tuple[Array, Batch]]:
         """Parts of a batch that are answered together, and the places of their rows."""
-        return blocks(batch, len(self.schema.columns), self.fitted.singles, tempo)
+        fitted, width = self.fitted, len(self.schema.columns)
+        return blocks(batch, width, fitted.singles, tempo, fitted.binding)
 
     def answered(self, batch: Batch) -> tuple[list[Explanation], Outcome]:
         """The explanations of one block, and the outcome they were made of."""

@@ -24,6 +24,7 @@ from macex.stages.neighbors import Bins, NeighborIndex, Side, learn_bins
 from macex.stages.plausibility import SAMPLE, SMALL_SAMPLE, Reference, evenly, reference, thinned
 from macex.stages.realness.measure import COMPARED, Compared, Realness, learn_realness
 from macex.structure import Structure, find_structure
+from macex.structure.keeping import Keeping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -53,7 +54,7 @@ class Fitted:
     options: Options
     grid: Grid | None = None
     kept: InitVar[Mapping[str, Array] | None] = None  # of the approximate index, once made
-    structure: Structure = field(default_factory=Structure)  # what holds between the columns
+    structure: Structure | None = None  # what holds between the columns, once looked for
     scales: Scales = field(init=False)
     bins: Bins = field(init=False)
     binned: Array = field(init=False)  # (T, d)
@@ -92,9 +93,32 @@ class Fitted:
         if self.oracle.file is not None:
             self.oracle = self.oracle.prepare(self.ground.schema, self.ground.codes)
 
+    @property
+    def relations(self) -> Structure:
+        """What holds between the columns of the training rows."""
+        if self.structure is None:
+            unknown = self.ground.private
+            self.structure = (
+                Structure() if unknown else find_structure(self.ground.schema, self.ground.codes)
+            )
+        return self.structure
+
+    @cached_property
+    def keeping(self) -> Keeping | None:
+        """The relations compiled, unless they are ignored."""
+        if self.options.structure == "ignore":
+            return None
+        return Keeping(self.relations, self.ground.schema)
+
+    @property
+    def binding(self) -> Keeping | None:
+        """The relations that answers keep, if they keep any."""
+        return self.keeping if self.options.structure == "keep" else None
+
     def with_options(self, options: Options) -> Fitted:
         """The same model and training rows, with other options; what is remembered is shared."""
         other = copy.copy(self)
+        vars(other).pop("keeping", None)
         other.options = options
         return other
 
@@ -315,14 +339,21 @@ class Fitted:
 
 
 def fit(
-    model: Any, rows: Rows, schema: Schema, classes: Sequence[object] | None, options: Options
+    model: Any,
+    rows: Rows,
+    schema: Schema,
+    classes: Sequence[object] | None,
+    options: Options,
+    structure: Structure | None = None,
 ) -> Fitted:
     """Ask the model about the training rows and learn what every call needs."""
     oracle, answers = consulted(model, rows, schema, classes)
     codes, most = rows.codes, options.sample
-    structure = find_structure(schema, codes)
+    fewer = most is not None and most < len(codes)
+    if structure is None and (fewer or options.structure != "ignore"):
+        structure = find_structure(schema, codes)
     del rows  # the caller's own values are no longer needed
-    if most is not None and most < len(codes):
+    if most is not None and fewer:
         kept = covering(schema, codes, answers.decision, most, options.random_state)
         codes, answers = codes[kept], answers.take(kept)
     ground = Ground(schema, codes)

@@ -39,6 +39,7 @@ STAGES: dict[str, Callable[..., Any]] = {
 def written_options(options: Options) -> dict[str, Any]:
     """The options as JSON, each stage with its name."""
     plain = {"prefer", "distance", "fallback", "random_state", "sample", "plausibility"}
+    plain |= {"structure"}
     names = {c: asdict(n) if isinstance(n, Name) else n for c, n in options.names.items()}
     return {
         name: value if name in plain else stage_written(value)

@@ -26,6 +26,7 @@ SELECTIONS = {"diverse": Selection(), "printed": Selection(uses=3, printed=True)
 FINETUNES: dict[str, Finetune] = {"section": Section(), "gradientless": GradientlessDescent()}
 Preference = Literal["fewest", "balanced", "nearest", "plausible", "surest"]
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)
+STRUCTURES = ("ignore", "warn", "keep")
 MEASURES = ("distance", "learned")  # of plausibility
 
 
@@ -44,6 +45,7 @@ class Options:
     names: dict[str, str | Name] = field(default_factory=dict)
     sample: int | None = None
     plausibility: str = MEASURES[0]
+    structure: str = STRUCTURES[0]
 
     @property
     def method_name(self) -> str:
@@ -76,6 +78,7 @@ def read_options(
     names: Any,
     sample: Any = None,
     plausibility: Any = MEASURES[0],
+    structure: Any = STRUCTURES[0],
 ) -> Options:
     """Options from what a caller gave; a wrong one is an error that names the right ones."""
     check_common(prefer, fallback, random_state)
@@ -85,6 +88,10 @@ def read_options(
         )
     if not isinstance(plausibility, str) or plausibility not in MEASURES:
         raise OptionError(f"plausibility={plausibility!r}{closest(plausibility, MEASURES)}")
+    if not isinstance(structure, str) or structure not in STRUCTURES:
+        raise OptionError(
+            f"structure={structure!r}{closest(structure, STRUCTURES)}, or a list of relations"
+        )
     chosen = choose("candidates", candidates, OFFERS, (Neighbors, Domain, Both, Thresholds))
     search = read_search(method, BUILT_IN)
     if isinstance(chosen, Thresholds) and not search.proves:
@@ -106,6 +113,7 @@ def read_options(
         names=read_names(names),
         sample=None if sample is None else require_count("sample", sample),
         plausibility=plausibility,
+        structure=structure,
     )
 
 

@@ -81,7 +81,7 @@ def open_batch(fitted: Fitted, batch: Batch) -> Outcome:
         places=batch.places,
         remembered=batch.remembered if len(batch.rows) >= REMEMBERED_FROM else None,
     )
-    space = build_space(fitted.ground, batch.rows, batch.constraints)
+    space = build_space(fitted.ground, batch.rows, batch.constraints, fitted.binding)
     own, verdict, goals = _own(batch, asker)
     judge = Judge(asker, goals, space, _limits(batch, fitted), batch.max_rows is not None)
     judge.count(np.arange(len(space)))
@@ -126,9 +126,9 @@ def _task(fitted: Fitted, batch: Batch, space: Space, judge: Judge, verdict: Ver
         prefer=SEARCHED.get(prefer) or cast("Prefer", prefer),
         rest=partial(remaining, space),
         grid=fitted.grid,
-        additive=not callable(fitted.options.distance),
         band=_band(batch, judge) if prefer in SEARCHED else None,
         plausible=prefer == "plausible",
+        additive=not callable(fitted.options.distance) and not space.implied,
     )
 
 

@@ -22,7 +22,7 @@ from macex.explainer.saving import save
 from macex.explanation import Explanation, Explanations
 from macex.render.names import Name
 from macex.schema import Array, Schema
-from macex.structure import Structure
+from macex.structure import Relation, Structure
 from macex.version import __version__
 
 
@@ -52,6 +52,9 @@ class Explainer(Populations):
     audit : a file to which every explanation is recorded, or an `Audit` that names the files of
         model and data, too; see `replay`.
     sample : the most training rows to keep; labels and categories that are rare are kept.
+    structure : what answers do with relations between columns that training rows never break, see
+        `explainer.structure`: `"ignore"` them, `"warn"` of those they break, or `"keep"` them; or a
+        list of relations to keep.
     plausibility : `"distance"` (how near a row is to training rows), or `"learned"` (how real it
         looks to trees that tell training rows from copies with swapped cells).
     random_state : the seed; the same seed, row and question give the same answer, always.
@@ -86,6 +89,7 @@ class Explainer(Populations):
         sample: int | None = None,
         random_state: int = 0,
         plausibility: str = "distance",
+        structure: str | Iterable[Relation] = "ignore",
     ) -> None:
         options = read_options(
             candidates=candidates,
@@ -99,11 +103,15 @@ class Explainer(Populations):
             names=names,
             sample=sample,
             plausibility=plausibility,
+            structure=structure if isinstance(structure, str) else "keep",
         )
         check_classes(classes)
         known = Schema.infer(data, schema)
         given = read_constraints(constraints)
-        fitted = fit(model, known.read(data), known, classes, options)
+        relations = None if isinstance(structure, str) else Structure.from_list(structure)
+        fitted = fit(model, known.read(data), known, classes, options, relations)
+        if fitted.keeping is not None:
+            fitted.keeping.tests  # noqa: B018 - a relation that fits no column is an error now
         check(given, fitted.ground)
         self.engine = Engine(fitted, given)
         self.recorder = None if audit is None else Recorder(audit, self.engine)
@@ -128,7 +136,7 @@ class Explainer(Populations):
     @property
     def structure(self) -> Structure:
         """What holds between the columns of the training rows."""
-        return self.engine.fitted.structure
+        return self.engine.fitted.relations
 
     @property
     def columns(self) -> list[str]:

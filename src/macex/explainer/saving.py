@@ -71,7 +71,8 @@ def save(engine: Engine, path: Any, *, private: bool = False) -> None:
 
 
 def _structure(fitted: Fitted, *, private: bool) -> Structure:
-    return fitted.structure.private(fitted.ground.schema) if private else fitted.structure
+    found = fitted.relations
+    return found.private(fitted.ground.schema) if private else found
 
 
 def scattered(engine: Engine) -> tuple[Array, Answers]:

@@ -121,6 +121,8 @@ def _explanation(explanation: Explanation, *, canonical: bool) -> Document:
         "method": e.method,
         "diagnosis": list(e.diagnosis),
     }
+    if e.notes:
+        document["notes"] = list(e.notes)
     if not canonical:
         document["id"] = plain(e.source.id)
         document["cost"] = plain(e.cost._asdict())
@@ -137,6 +139,8 @@ def _counterfactual(found: Counterfactual, query: Document, *, canonical: bool) 
         asked["robustness"] = measured(found.robustness)
     if found.consequences:
         asked["consequences"] = [_consequence(change) for change in found.consequences]
+    if found.breaks:
+        asked["breaks"] = list(found.breaks)
     if found.copies and not canonical:
         asked["copies"] = True
     return {

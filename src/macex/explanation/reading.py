@@ -94,6 +94,7 @@ def _explanation(
         cost=Cost(**d["cost"]) if "cost" in d else FREE,
         source=Source(rows, at, rows.codes[at]),
         diagnosis=tuple(d["diagnosis"]),
+        notes=tuple(d.get("notes", ())),
         names=names,
         asked=asking,
     )
@@ -120,6 +121,7 @@ def _counterfactual(
         names=names,
         robustness=d.get("robustness"),
         copies=d.get("copies", False),
+        breaks=tuple(d.get("breaks", ())),
     )
 
 

@@ -156,6 +156,7 @@ class Counterfactual:
     `support` counts the training rows that meet the goal and are alike in what was set: the same
     categories, and numbers in the same of ten bins.
     `robustness` is the share of its 32 neighbours that reach the goal, too, where it was asked for.
+    `breaks` are the relations of training rows that the query keeps and this row does not.
     `copies` says that it equals a training row in all columns, so that showing it shows that row.
     """
 
@@ -172,6 +173,7 @@ class Counterfactual:
     names: Names = field(default_factory=dict, repr=False, compare=False)
     robustness: float | None = None
     copies: bool = False
+    breaks: tuple[str, ...] = ()
 
     @cached_property
     def consequences(self) -> tuple[Change, ...]:
@@ -219,6 +221,7 @@ class Explanation:
     cost: Cost = field(compare=False)
     source: Source = field(repr=False, compare=False)
     diagnosis: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # relations of training rows that are not kept, and why
     names: Names = field(default_factory=dict, repr=False, compare=False)
     asked: Asking = field(default=Asking(), repr=False, compare=False)
 

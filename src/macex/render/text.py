@@ -101,6 +101,12 @@ def _remarks(explanation: Any) -> list[str]:
             [f"found by another search: {explanation.method}"]
             * bool(found and explanation.fell_back)
         ),
+        *(f"not kept: {note}" for note in getattr(explanation, "notes", ())),
+        *(
+            f"{rank}. breaks: {text}"
+            for rank, one in enumerate(found, 1)
+            for text in getattr(one, "breaks", ())
+        ),
     ]
 
 

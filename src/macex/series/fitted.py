@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -42,6 +42,7 @@ class Fitted:
     own: Rows = field(init=False)
     sketch: Sketch = field(init=False)
     drawn: Array = field(init=False)  # (T, d, points)
+    binding: ClassVar[None] = None  # no structure is looked for between channels
     _meeting: dict[bytes, Array] = field(default_factory=dict)
     _usual: dict[bytes, Usual] = field(default_factory=dict)
 

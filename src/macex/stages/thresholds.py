@@ -178,16 +178,22 @@ class Grid:
     def whole(self, space: Space) -> Array:
         """For which queries what is offered stands for every value, (Q,) bool.
 
-        A rule or a derived column may tell values of one cell apart, and a column may have too
-        many values for all of them to be offered.
+        A rule or a derived column may tell values of one cell apart, unless it knows categories
+        alone, and a column may have too many values for all of them to be offered.
         """
-        whole = np.full(len(space), not space.derived)
-        for _, bound, _ in space.rules:
-            whole &= ~bound
+        whole = np.full(len(space), self._by_category(space))
+        for test, bound, _ in space.rules:
+            if not getattr(test, "by_category", False):
+                whole &= ~bound
         for place, unit in enumerate(space.units):
             if self.thinned(unit):
                 whole &= ~space.changeable[:, place]
         return whole
+
+    def _by_category(self, space: Space) -> bool:
+        """Whether everything that follows from others follows from categories."""
+        following = (*space.derived, *space.implied)
+        return all(self.columns[at].discrete for _, one in following for at in one.columns)
 
     def settled(self, space: Space, codes: Array, at: Array) -> Array:
         """Rows with one change only, which is the nearest of its cell and needs no fine-tuning."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from macex.schema import MISSING, Array, Schema, special
+from macex.schema import MISSING, Array, Column, Schema, special
 from macex.structure.categories import CERTAIN, RARE
+from macex.structure.levels import FEW
 from macex.structure.relations import Determination
 from macex.structure.sampling import sample
 
@@ -31,7 +32,7 @@ def determinations(schema: Schema, codes: Array) -> list[Determination]:
     found: dict[tuple[int, int], int] = {}
     for first, second in proposed:
         exceptions = _exceptions(groups[first], codes[:, second])
-        if exceptions is not None:
+        if exceptions is not None and _in_ranges(schema.columns[first], codes, first, second):
             found[first, second] = exceptions
     return [
         _relation(schema, codes, first, second, exceptions, (second, first) in found)
@@ -82,6 +83,17 @@ def _exceptions(group: tuple[Array, Array, Array], second: Array) -> int | None:
     exceptions = int(known.sum() - most.sum())
     few = min(RARE * doubled.sum(), (doubled - 1).sum() / 20)
     return exceptions if exceptions <= few else None
+
+
+def _in_ranges(column: Column, codes: Array, first: int, second: int) -> bool:
+    """Whether a number with many values determines by its ranges, as an age its age group.
+
+    A value that jumps to and fro says nothing about the numbers between.
+    """
+    if column.discrete or len(column.seen) <= FEW:
+        return True
+    value = np.array(mapping(codes[:, first], codes[:, second])[1])
+    return bool(np.count_nonzero(value[1:] != value[:-1]) <= 2 * len(np.unique(value)))
 
 
 def _follows(found: dict[tuple[int, int], int], first: int, second: int) -> bool:

@@ -1,0 +1,144 @@
+"""How structure and constraints meet: the caller's constraints come first.
+
+A column that hangs on others follows them, unless the caller says something of that column: then
+the relation is a rule like any other. A relation that the caller's own words contradict yields,
+and a note says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from macex.ask.constraints import Constraints
+from macex.structure.following import Follower, Implied
+from macex.structure.keeping import Keeping, Kept
+from macex.structure.relations import MissingTogether, OneOf
+
+
+@dataclass(frozen=True)
+class Kin:
+    """What a structure means under some constraints.
+
+    `rules` must be kept by rows whose query keeps them, `dependents` are columns that are computed
+    and never change on their own, `implied` those that are set when something else is.
+    """
+
+    rules: tuple[Kept, ...] = ()
+    dependents: tuple[tuple[int, Follower], ...] = ()
+    implied: tuple[tuple[int, Implied], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def signature(self) -> tuple[object, ...]:
+        """What rows of one block must have in common."""
+        return (
+            tuple(kept.text for kept in self.rules),
+            tuple((column, follower.columns) for column, follower in self.dependents),
+            tuple((column, follower.test.when) for column, follower in self.implied),
+        )
+
+
+NOTHING = Kin()
+
+
+def kin_of(keeping: Keeping | None, wish: Constraints) -> Kin:
+    """What is kept, and what follows, under the caller's constraints."""
+    if keeping is None or not keeping.binding:
+        return NOTHING
+    names = keeping.schema.names
+    rules, notes = [], []
+    dependents: dict[int, Follower] = {}
+    implied: list[tuple[int, Implied]] = []
+    taken = {keeping.schema.position(name) for name in wish.derived}
+    reads = _derived_reads(keeping, wish)
+    for kept in keeping.binding:
+        why = _contradiction(kept, wish)
+        if why:
+            notes.append(f"{kept.text} is not kept: {why}")
+            continue
+        rules.append(kept)
+        if kept.follower is None:
+            continue
+        column, follower = kept.follower
+        if names[column] in _bound(wish):
+            continue
+        if isinstance(follower, Implied):
+            implied.append((column, follower))
+        elif column not in taken and not _reaches(reads, column, follower.columns):
+            dependents[column] = follower
+            reads[column] = follower.columns
+            taken.add(column)
+    implied = [(column, one) for column, one in implied if column not in taken]
+    return Kin(tuple(rules), _in_order(dependents), tuple(implied), tuple(notes))
+
+
+def _derived_reads(keeping: Keeping, wish: Constraints) -> dict[int, tuple[int, ...]]:
+    from macex.ask.expressions import parse
+
+    position = keeping.schema.position
+    return {
+        position(name): tuple(position(read) for read in parse(text).reads_now)
+        for name, text in wish.derived.items()
+        if isinstance(text, str)
+    }
+
+
+def _reaches(reads: Mapping[int, tuple[int, ...]], column: int, inputs: tuple[int, ...]) -> bool:
+    """Whether one of the inputs is computed from the column itself."""
+    todo, seen = list(inputs), set[int]()
+    while todo:
+        place = todo.pop()
+        if place == column:
+            return True
+        if place not in seen:
+            seen.add(place)
+            todo += reads.get(place, ())
+    return False
+
+
+def _in_order(dependents: dict[int, Follower]) -> tuple[tuple[int, Follower], ...]:
+    """Inputs before what is computed from them."""
+    left, done = dict(dependents), list[tuple[int, Follower]]()
+    while left:
+        ready = [c for c, follower in left.items() if not set(follower.columns) & set(left)]
+        for column in sorted(ready):
+            done.append((column, left.pop(column)))
+    return tuple(done)
+
+
+def _bound(wish: Constraints) -> set[str]:
+    """The columns of which the caller says what they may become."""
+    grouped = {name for group in wish.groups for name in group}
+    parts = (wish.fixed, wish.protected, wish.ranges, wish.increase, wish.decrease, wish.allowed)
+    return {name for part in (*parts, wish.may_blank) for name in part} | grouped
+
+
+def _moved(wish: Constraints) -> set[str]:
+    """The columns that the caller names as ones that move."""
+    parts = (wish.only or (), wish.ranges, wish.increase, wish.decrease, wish.allowed)
+    return {name for part in parts for name in part}
+
+
+def _contradiction(kept: Kept, wish: Constraints) -> str:
+    """Why the caller's constraints contradict a relation; empty if they do not."""
+    *sources, result = kept.relation.columns
+    if kept.follower is not None:
+        if result in wish.derived:
+            return f"the constraints compute {result} themselves"
+        held = {*wish.fixed, *wish.protected}
+        named = sorted(_moved(wish).intersection(sources))
+        if isinstance(kept.follower[1], Implied):
+            return ""
+        if result in held and named:
+            return f"the constraints hold {result} and let {named[0]} change"
+        only = wish.only
+        if only is not None and result in only and not set(only) & set(sources):
+            return f"the constraints let {result} change alone"
+        return ""
+    if isinstance(kept.relation, OneOf | MissingTogether) and wish.only is not None:
+        free = [name for name in kept.relation.columns if name in wish.only]
+        if len(free) == 1:
+            return f"the constraints let {free[0]} change alone"
+    return ""
