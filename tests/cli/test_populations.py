@@ -103,3 +103,21 @@ def test_answers_hold_with_another_model(macex, tmp_path):
     assert (code, "from 0 to 1" in err) == (2, True)
     code, _, err = macex(f"explain {LINE} --also {{files}}/nothing")
     assert (code, "nothing" in err) == (2, True)
+
+
+def test_a_file_is_read_in_chunks_and_gives_the_same(macex, monkeypatch):
+    whole = [macex(f"{command} {LINE} --json")[1] for command in ("plan", "recourse")]
+    monkeypatch.setattr("macex.cli.populations.CHUNK", 7)
+    parts = [macex(f"{command} {LINE} --json")[1] for command in ("plan", "recourse")]
+    assert parts == whole
+    assert json.loads(whole[0])["flipped"] > 0
+
+
+def test_a_sample_is_drawn_from_the_file(macex):
+    code, out, _ = macex(f"bias {LINE} --protected age --explained 5 --sample 15 --json")
+    assert (code, json.loads(out)["rows"]) == (0, 15)
+    code, _, _ = macex(f"picture {LINE} --sample 15 --quiet")
+    assert code == 0
+    code, _, err = macex(f"picture {LINE} --sample 0")
+    assert code == 2
+    assert "--sample must be a whole number" in err

@@ -34,6 +34,7 @@ def bias(
     max_values: Annotated[
         int | None, typer.Option(help="The most values of a column to try in a row.")
     ] = None,
+    sample: options.Sample = None,
     schema: options.SchemaFile = None,
     classes: options.Classes = None,
     out: options.Sheet = None,
@@ -50,7 +51,7 @@ def bias(
     files = Files(model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle)
     crowd = asked(files)
     found = crowd.explainer.bias(
-        crowd.rows,
+        crowd.rows(sample),
         protected=protected,
         want=crowd.want,
         constraints=crowd.constraints,

@@ -46,6 +46,10 @@ Rules = Annotated[
 By = Annotated[
     str | None, typer.Option("--by", metavar="COLUMN", help="The same for each group of a column.")
 ]
+Sample = Annotated[
+    int | None,
+    typer.Option("--sample", metavar="ROWS", help="Look at so many rows, drawn in one pass."),
+]
 Sheet = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="Also write .csv or .html there.")
 ]

@@ -22,6 +22,7 @@ def picture(
     parts: Annotated[int, typer.Option(help="Into how many parts the rows may fall.")] = 6,
     max_changes: Annotated[int, typer.Option(help="The most columns an action changes.")] = 1,
     explained: Annotated[int, typer.Option(help="The most rows to look at.")] = 2000,
+    sample: options.Sample = None,
     schema: options.SchemaFile = None,
     classes: options.Classes = None,
     out: options.Sheet = None,
@@ -38,7 +39,7 @@ def picture(
     files = Files(model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle)
     crowd = asked(files)
     found = crowd.explainer.picture(
-        crowd.rows,
+        crowd.rows(sample),
         want=crowd.want,
         constraints=crowd.constraints,
         parts=parts,

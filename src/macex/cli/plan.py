@@ -8,6 +8,7 @@ import typer
 
 from macex.cli import options
 from macex.cli.populations import Files, Showing, asked, records
+from macex.scale.populations import plan_frames
 
 
 def plan(
@@ -21,6 +22,15 @@ def plan(
     constraints: options.Rules = None,
     actions: Annotated[int, typer.Option(help="The most actions.")] = 5,
     max_changes: Annotated[int, typer.Option(help="The most columns an action changes.")] = 2,
+    slack: Annotated[
+        float, typer.Option(help="The share of rows to give up for smaller, simpler actions.")
+    ] = 0.02,
+    max_cost: Annotated[
+        float | None, typer.Option(help="The farthest an action may move a row.")
+    ] = None,
+    plausible: Annotated[
+        bool, typer.Option(help="Let actions that make unusual rows count for less.")
+    ] = True,
     by: options.By = None,
     schema: options.SchemaFile = None,
     classes: options.Classes = None,
@@ -41,13 +51,12 @@ def plan(
     show = Showing(out, force, quiet, as_json)
     files = Files(model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle)
     crowd = asked(files)
-    found = crowd.explainer.plan(
-        crowd.rows,
-        want=crowd.want,
-        actions=actions,
-        max_changes=max_changes,
-        by=by,
-        constraints=crowd.constraints,
-    )
+    wishes = {"want": crowd.want, "constraints": crowd.constraints}
+    wishes |= {"actions": actions, "max_changes": max_changes}
+    wishes |= {"slack": slack, "max_cost": max_cost, "plausible": plausible}
+    if by is None:
+        found = plan_frames(crowd.explainer, crowd.frames, **wishes)
+    else:
+        found = crowd.explainer.plan(crowd.rows(), by=by, **wishes)
     counts = {"rows": len(found.taken), "asked": found.asked, "flipped": found.flipped}
     show(found, {**counts, "actions": records(found.to_frame())})

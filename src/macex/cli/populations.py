@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ from macex.ask.constraints import Constraints
 from macex.ask.typed import goal_typed
 from macex.cli.inputs import classes_named, label_hint, model_for, training
 from macex.cli.toml import read_constraints
-from macex.errors import OptionError
+from macex.errors import OptionError, require_count
 from macex.explainer import Explainer
 from macex.explanation.exports import csv_text
 from macex.render.files import write_whole
 from macex.scale.files import frames_of, refuse_existing
 from macex.scale.partition import CHUNK
+from macex.scale.populations import drawn
 
 FORMS = (".csv", ".html")
 
@@ -43,12 +45,19 @@ class Files:
 
 @dataclass(frozen=True)
 class Asked:
-    """The explainer, all the rows of a file, the goal and the constraints."""
+    """The explainer, the rows of a file, the goal and the constraints."""
 
     explainer: Explainer
-    rows: pd.DataFrame
+    frames: Callable[[], Iterable[pd.DataFrame]]
     want: Any
     constraints: Constraints | None
+
+    def rows(self, sample: int | None = None) -> pd.DataFrame:
+        """All rows, or so many of them, drawn in one pass."""
+        if sample is None:
+            return pd.concat(list(self.frames()))
+        few = drawn(self.frames(), require_count("--sample", sample), 0)
+        return pd.concat(list(self.frames())) if few is None else few
 
 
 @dataclass(frozen=True)
@@ -91,9 +100,10 @@ def asked(files: Files) -> Asked:
     if files.constraints is not None:
         rules = read_constraints(files.constraints, learnt.ground(explainer.schema))
     origin: Any = sys.stdin.buffer if files.rows == "-" else files.rows
-    frames = list(frames_of(explainer, origin, CHUNK, learnt.dropped, None))
+    read = partial(frames_of, explainer, origin, CHUNK, learnt.dropped, None)
+    once = list(read()) if files.rows == "-" else None
     want = goal_typed(files.want, explainer.classes)
-    return Asked(explainer, pd.concat(frames), want, rules)
+    return Asked(explainer, read if once is None else lambda: once, want, rules)
 
 
 def bands_typed(given: Sequence[str] | None) -> dict[str, list[float]] | None:

@@ -8,6 +8,7 @@ import typer
 
 from macex.cli import options
 from macex.cli.populations import Files, Showing, asked, records
+from macex.scale.populations import recourse_frames
 
 
 def recourse(
@@ -41,8 +42,9 @@ def recourse(
     show = Showing(out, force, quiet, as_json)
     files = Files(model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle)
     crowd = asked(files)
-    found = crowd.explainer.recourse(
-        crowd.rows,
+    found = recourse_frames(
+        crowd.explainer,
+        crowd.frames(),
         want=crowd.want,
         constraints=crowd.constraints,
         by=by,

@@ -30,28 +30,31 @@ Bands = Mapping[str, Any]  # columns of numbers, and the edges at which they are
 Groups = dict[str, Array]  # what each group is called, and the positions of its rows
 
 
-def groups_of(rows: Rows, by: Any, bands: Bands | None = None) -> Groups:
+def groups_of(rows: Rows, by: Any, bands: Bands | None = None, most: int = MOST) -> Groups:
     """The groups of rows; None is one group of all.
 
     `by` is a column, several columns (a group for each combination of their values), or labels,
-    one per row. `bands` are the edges at which columns of numbers are cut.
+    one per row. `bands` are the edges at which columns of numbers are cut. Of more than `most`
+    groups the largest stand for themselves.
     """
     bands = read_bands(rows.schema, bands)
     if by is None:
         return {"all rows": np.arange(len(rows))} if len(rows) else {}
     if isinstance(by, str):
-        return _of_column(rows, by, bands)
+        return _of_column(rows, by, bands, most)
     if _names_columns(by, rows):
-        return _crossed([_of_column(rows, name, bands) for name in by], len(rows))
-    return _folded(_labelled(_labels(by, rows)))
+        crossed = _crossed([_of_column(rows, name, bands, most) for name in by], len(rows))
+        return folded(crossed, most)
+    return folded(_labelled(_labels(by, rows)), most)
 
 
-def _of_column(rows: Rows, name: str, bands: Bands) -> Groups:
+def _of_column(rows: Rows, name: str, bands: Bands, most: int) -> Groups:
     names = rows.schema.names
     if name not in names:
         raise OptionError(f"by: there is no column {name!r}{closest(name, names)}")
     place = names.index(name)
-    return column_groups(rows.schema.columns[place], rows.codes[:, place], bands.get(name))
+    codes = rows.codes[:, place]
+    return column_groups(rows.schema.columns[place], codes, bands.get(name), most=most)
 
 
 def _names_columns(by: Any, rows: Rows) -> bool:
@@ -71,8 +74,7 @@ def _crossed(several: Sequence[Groups], count: int) -> Groups:
             which[places, at] = number
     keys, inverse = np.unique(which, axis=0, return_inverse=True)
     called = [AND.join(names[at][number] for at, number in enumerate(key)) for key in keys]
-    found = {name: np.flatnonzero(inverse.ravel() == at) for at, name in enumerate(called)}
-    return _folded(found)
+    return {name: np.flatnonzero(inverse.ravel() == at) for at, name in enumerate(called)}
 
 
 def read_bands(schema: Schema, bands: Any) -> dict[str, Array]:
@@ -112,7 +114,7 @@ def column_groups(
     rows. Of more than `most` groups the largest stand for themselves, by `counts` of the codes.
     """
     if edges is None and (column.discrete or len(column.seen) <= FEW):
-        return _folded(_grouped(codes, lambda code: shown(column.value(code))), most, counts)
+        return folded(_grouped(codes, lambda code: shown(column.value(code))), most, counts)
     if edges is None:
         shares = np.cumsum(column.counts) / column.counts.sum()
         edges = np.unique(column.seen[np.searchsorted(shares, np.arange(1, PARTS) / PARTS - 1e-9)])
@@ -121,7 +123,7 @@ def column_groups(
         called = _ranges([shown(int(edge) if edge == int(edge) else float(edge)) for edge in edges])
     part = np.searchsorted(edges, codes, side="left").astype(float)
     which = np.where(np.isin(codes, (MISSING, UNKNOWN)), codes, part)
-    return _folded(_grouped(which, lambda part: called[int(part)]), most, counts)
+    return folded(_grouped(which, lambda part: called[int(part)]), most, counts)
 
 
 def numbered(groups: Groups, count: int) -> Array:
@@ -178,7 +180,7 @@ def _labelled(names: Sequence[str]) -> Groups:
     return {name: np.array(places) for name, places in found.items()}
 
 
-def _folded(groups: Groups, most: int = MOST, counts: Array | None = None) -> Groups:
+def folded(groups: Groups, most: int = MOST, counts: Array | None = None) -> Groups:
     """The largest groups, and the rest of the rows as one."""
     if len(groups) <= most:
         return groups

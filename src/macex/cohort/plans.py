@@ -8,7 +8,7 @@ flip. What they do is then counted over all rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,6 +97,11 @@ class Plan(Finding):
     @property
     def left(self) -> Any:
         """The rows that no action flips, as a frame like the caller's."""
+        if len(self.rows) != len(self.taken):
+            raise OptionError(
+                "this plan was counted part by part and holds no rows: read those where "
+                "plan.taken is -1 from where they came"
+            )
         places = np.flatnonzero(self.taken == -1)
         return self.rows.frame(places, self.rows.codes[places])
 
@@ -167,13 +172,7 @@ def plan(
     bands: Any = None,
 ) -> Plan:
     """At most `actions` common actions that flip the most rows; see `Explainer.plan`."""
-    wishes = Wishes(
-        require_count("actions", actions),
-        require_count("max_changes", max_changes),
-        _share(slack),
-        float("inf") if max_cost is None else require_number("max_cost", max_cost),
-        require_flag("plausible", plausible),
-    )
+    wishes = read_wishes(actions, max_changes, slack, max_cost, plausible=plausible)
     everyone = crowd(engine, rows, want, constraints)
     names = everyone.fitted.options.names
     if by is None:
@@ -184,6 +183,19 @@ def plan(
         groups[name] = planned(everyone.take(places), wishes)
         taken[places] = groups[name].taken
     return Plan((), taken, everyone.rows, groups, names)
+
+
+def read_wishes(
+    actions: Any, max_changes: Any, slack: Any, max_cost: Any, *, plausible: Any
+) -> Wishes:
+    """What a caller wants of a plan, checked."""
+    return Wishes(
+        require_count("actions", actions),
+        require_count("max_changes", max_changes),
+        _share(slack),
+        float("inf") if max_cost is None else require_number("max_cost", max_cost),
+        require_flag("plausible", plausible),
+    )
 
 
 def _share(slack: Any) -> float:
@@ -197,16 +209,40 @@ def planned(everyone: Crowd, wishes: Wishes, *, among: int = SAMPLE) -> Plan:
     """The plan of rows that are read already, chosen among so many of them."""
     names = everyone.fitted.options.names
     few = len(everyone) <= among
-    sample = _opened(everyone if few else _needy(everyone).spaced(among))
+    sample = _opened(everyone if few else in_need(everyone).spaced(among))
     if sample is None:
         return Plan((), np.full(len(everyone), -2), everyone.rows, names=names)
-    final = _chosen(sample, wishes)
+    final = chosen_for(sample, wishes)
     chosen = ordered(final)
     tally = final.tally(chosen) if few else _counted(everyone, final, chosen)
     return Plan(_actions(final, chosen, tally), tally.taken(), everyone.rows, names=names)
 
 
-def _chosen(sample: Population, wishes: Wishes) -> Trials:
+def counted(everyone: Crowd, final: Trials) -> Plan:
+    """What actions that were chosen on other rows do for these."""
+    names, chosen = everyone.fitted.options.names, ordered(final)
+    if not len(everyone):
+        return Plan((), np.zeros(0, int), everyone.rows, names=names)
+    tally = _counted(everyone, final, chosen)
+    return Plan(_actions(final, chosen, tally), tally.taken(), everyone.rows, names=names)
+
+
+def joined(parts: Sequence[Plan]) -> Plan:
+    """One plan from what the same actions do for several parts of a population."""
+    some = [part for part in parts if part.actions]
+    actions = []
+    for same in zip(*(part.actions for part in some), strict=True):
+        flips = [action.flips for action in same]
+        far = [action.cost * action.flips for action in same if action.flips]
+        cost = sum(far) / sum(flips) if sum(flips) else float("nan")
+        adds = sum(action.adds for action in same)
+        actions.append(replace(same[0], flips=sum(flips), adds=adds, cost=cost))
+    taken = np.concatenate([part.taken for part in parts])
+    rows = parts[0].rows.take(np.zeros(0, int))
+    return Plan(tuple(actions), taken, rows, names=parts[0].names)
+
+
+def chosen_for(sample: Population, wishes: Wishes) -> Trials:
     """The actions of a plan, as small as they can be, scored."""
     trials = Trials(sample, common_moves(sample.space), max_cost=wishes.max_cost)
     changes = min(wishes.max_changes, sample.space.width)
@@ -224,7 +260,7 @@ def _opened(asked: Crowd) -> Population | None:
     return opened(asked) if len(asked) else None
 
 
-def _needy(everyone: Crowd) -> Crowd:
+def in_need(everyone: Crowd) -> Crowd:
     """The rows that do not reach the goal as they are."""
     there = np.zeros(len(everyone), bool)
     for places, part in everyone.blocks(1):

@@ -11,13 +11,15 @@ import pandas as pd
 
 from macex.cohort.deciding import Everything, by_cells
 from macex.cohort.explaining import explained
-from macex.cohort.groups import groups_of
+from macex.cohort.groups import MOST, folded, groups_of
 from macex.cohort.population import Crowd, advising, crowd
 from macex.errors import require_count, require_flag
 from macex.render.sheets import Finding, Grid, Sheet, percent, several
 from macex.stages.candidates import Domain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from macex.engine.engine import Engine
     from macex.explanation import Explanation
 
@@ -102,13 +104,14 @@ def recourse(
     by: Any = None,
     diagnose: bool = True,
     max_rows: int | None = None,
+    most_groups: int = MOST,
 ) -> Recourse:
     """Who has an answer under the constraints; see `Explainer.recourse`."""
     require_flag("diagnose", diagnose)
     if max_rows is not None:
         require_count("max_rows", max_rows)
     everyone = crowd(engine, rows, want, constraints)
-    groups = groups_of(everyone.rows, by)
+    groups = groups_of(everyone.rows, by, None, most_groups)
     found = _explained(everyone, max_rows)
     lacking = everyone.take(np.flatnonzero([not item.counterfactuals for item in found]))
     plain = replace(everyone.fitted.options, fallback=False)
@@ -123,6 +126,31 @@ def recourse(
         sum(not item.diagnosis for item in relief) if bound else 0,
         tuple(found),
     )
+
+
+def joined(parts: Iterable[Recourse]) -> Recourse:
+    """One finding from those about several parts of a population, without their explanations."""
+    standing: list[Standing] = []
+    groups: dict[str, Counter[Standing]] = {}
+    blocked: Counter[str] = Counter()
+    stuck = 0
+    for part in parts:
+        standing += part.standing
+        for name, counts in part.groups.items():
+            groups.setdefault(name, Counter()).update(counts)
+        blocked.update(dict(part.blocked))
+        stuck += part.stuck
+    return Recourse(tuple(standing), _largest(groups), tuple(blocked.most_common()), stuck, ())
+
+
+def _largest(groups: dict[str, Counter[Standing]]) -> dict[str, Counter[Standing]]:
+    """The largest groups, and all others as one."""
+    places = np.repeat(np.arange(len(groups)), [counts.total() for counts in groups.values()])
+    sized = {name: np.flatnonzero(places == at) for at, name in enumerate(groups)}
+    kept = folded(sized) if len(groups) > MOST else sized
+    found = {name: groups[name] for name in kept if name in groups}
+    others = [counts for name, counts in groups.items() if name not in found]
+    return found | {name: sum(others, Counter()) for name in kept if name not in found}
 
 
 def _explained(everyone: Crowd, max_rows: int | None) -> list[Explanation]:
