@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,7 @@ def replay(
     *,
     model: Any = None,
     data: Any = None,
+    also: Sequence[Any] = (),
 ) -> Replay:
     """Make a recorded explanation again.
 
@@ -74,6 +75,7 @@ def replay(
     audit : the audit file.
     model : the model, where the record names no file of it that can be read without pickle.
     data : the training rows, where the record names no file of them.
+    also : the other models that had to agree, in order, where the record names no file of one.
     """
     record = find_record(id, audit)
     if record["format"] == SERIES_FORMAT:
@@ -82,6 +84,11 @@ def replay(
     if fingerprint(explainer.engine) != record["fingerprint"]:
         notes.append(OTHER)
     call = {name: value for name, value in record["call"].items() if name != "timed"}
+    if "also" in call:
+        call["also"] = _others(record, also)
+        notes += _files_changed(
+            {f"model {at} of also=": one for at, one in enumerate(record["call"]["also"])}
+        )
     found = explainer.explain(
         _row(explainer.schema, record["input"]),
         want=goal_read(record["goal"]),
@@ -184,13 +191,31 @@ def _model(record: dict[str, Any], model: Any) -> Any:
     return load_model(path)
 
 
-def _changed(record: dict[str, Any]) -> list[str]:
-    """Which files and versions are not as they were."""
-    notes = [
+def _others(record: dict[str, Any], also: Sequence[Any]) -> list[Any]:
+    """The models that had to agree: those that were given, or those in the files of the record."""
+    files = record["call"]["also"]
+    if also and len(also) != len(files):
+        raise OptionError(f"also= has {len(also)} models, and the record {len(files)}")
+    if also:
+        return list(also)
+    if any(file["path"] is None for file in files):
+        raise OptionError(
+            f"record {record['id']} names no file of a model that had to agree: pass also="
+        )
+    return [load_model(file["path"]) for file in files]
+
+
+def _files_changed(files: Mapping[str, Mapping[str, str]]) -> list[str]:
+    return [
         f"the file of the {name} has changed: {file['path']}"
-        for name, file in record["files"].items()
+        for name, file in files.items()
         if file["path"] and not _unchanged(file)
     ]
+
+
+def _changed(record: dict[str, Any]) -> list[str]:
+    """Which files and versions are not as they were."""
+    notes = _files_changed(record["files"])
     notes += [
         f"{name} was {then}, is {versions().get(name)}"
         for name, then in record["versions"].items()
@@ -215,7 +240,7 @@ def _explainer(record: dict[str, Any], model: Any, data: Any) -> tuple[Explainer
     ), notes
 
 
-def _unchanged(file: dict[str, str]) -> bool:
+def _unchanged(file: Mapping[str, str]) -> bool:
     return Path(file["path"]).exists() and file_hash(file["path"]) == file["sha256"]
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import macex as mx
 from cohort.town import NO, YES, Bank, explainer, merit, refused, town
+from macex.audit import read_records
 from macex.explanation.json import schema
 
 
@@ -141,7 +142,7 @@ def test_another_model_must_know_the_same_classes():
         explainer().explain(refused(5), want=YES, also=[Other()])
 
 
-def test_an_audit_keeps_robust_and_refuses_other_models(tmp_path):
+def test_an_audit_keeps_robust_and_the_other_models(tmp_path):
     audit = tmp_path / "audit.jsonl"
     bank = Bank()
     chooser = explainer(bank, audit=audit)
@@ -149,5 +150,13 @@ def test_an_audit_keeps_robust_and_refuses_other_models(tmp_path):
     (first, *_) = [line.split('"id":')[1][2:10] for line in audit.read_text().splitlines()]
     again = mx.replay(first, audit, model=bank, data=town())
     assert again.difference is None
-    with pytest.raises(mx.OptionError, match="takes no also="):
-        chooser.explain(refused(3), want=YES, also=[stricter])
+    chooser.explain(refused(3), want=YES, also=[stricter])
+    last = list(read_records(audit))[-1]
+    assert last["call"]["also"] == [{"path": None, "sha256": None}]
+    with pytest.raises(mx.OptionError, match="pass also="):
+        mx.replay(last["id"], audit, model=bank, data=town())
+    with pytest.raises(mx.OptionError, match="2 models, and the record 1"):
+        mx.replay(last["id"], audit, model=bank, data=town(), also=[stricter, stricter])
+    assert mx.replay(last["id"], audit, model=bank, data=town(), also=[stricter]).agrees
+    other = mx.replay(last["id"], audit, model=bank, data=town(), also=[bank])
+    assert not other.agrees

@@ -33,6 +33,10 @@ def replay(
     data: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The training rows, if elsewhere now.")
     ] = None,
+    also: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Each model that had to agree, if elsewhere now."),
+    ] = None,
     allow_pickle: options.AllowPickle = False,
     as_json: options.Json = False,
 ) -> int:
@@ -58,6 +62,7 @@ def replay(
         audit,
         model=open_model(Path(path), allow_pickle=allow_pickle),
         data=None if data is None else read_table(data)[frame_names(known["columns"])],
+        also=[open_model(one, allow_pickle=allow_pickle) for one in also or ()],
     )
     if as_json:
         told = {"id": again.id, "agrees": again.agrees, "difference": again.difference}

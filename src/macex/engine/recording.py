@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from macex.ask.stated import goal_stated
@@ -71,8 +72,6 @@ class Recorder:
 
     def of(self, batch: BatchOf[Any, Any]) -> Callable[[list[Any]], None]:
         """A function that records the answers to a question; what cannot be kept is an error."""
-        if batch.sturdy.others:
-            raise OptionError("an explainer with an audit takes no also=: the audit cannot hold it")
         written = {id(one): one.to_dict() for one in batch.constraints}
         call = {
             "n": batch.count,
@@ -82,6 +81,7 @@ class Recorder:
             "diagnose": batch.question.diagnose,
             "on_error": "keep" if batch.keep else "raise",
             **({} if batch.sturdy.least is None else {"robust": batch.sturdy.least}),
+            **({"also": others} if (others := [*map(file_of, batch.question.also)]) else {}),
         }
 
         def record(items: list[Any]) -> None:
@@ -107,6 +107,13 @@ class Recorder:
             self._write(lines)
 
         return record
+
+
+def file_of(model: Any) -> dict[str, str | None]:
+    """The file that a model was opened from, and its SHA-256; null for a live object."""
+    path, digest = getattr(model, "path", None), getattr(model, "sha256", None)
+    from_file = isinstance(path, Path) and isinstance(digest, str)
+    return {"path": str(path) if from_file else None, "sha256": digest if from_file else None}
 
 
 @cache

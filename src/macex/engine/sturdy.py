@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macex.errors import ModelError, OptionError
+from macex.errors import ModelError, OptionError, UnavailableError
 from macex.models.oracle import Oracle, consult
 from macex.schema import Array, special
 from macex.stages.draws import Draws, column_keys
@@ -72,6 +72,8 @@ def reached_with(other: Oracle, judge: Judge, full: Array, at: Array) -> Array:
     frame = judge.asker.frame(full, at)
     try:
         answers = other(frame, len(at))
+    except UnavailableError:
+        raise
     except Exception as fault:
         raise ModelError(f"a model of also= raised {fault!r}") from fault
     decided = judge.goals.wanted[at, np.maximum(answers.decision, 0)]
@@ -92,8 +94,11 @@ def other_model(
     place: int, model: Any, given: Any, count: int, classes: tuple[object, ...] | None
 ) -> Oracle:
     """A model of `also=`, asked about some training rows as the explainer's own model is."""
+    named = getattr(model, "classes_", None) is not None
     try:
-        oracle, _ = consult(model, given, count, None if hasattr(model, "classes_") else classes)
+        oracle, _ = consult(model, given, count, None if named else classes)
+    except UnavailableError:
+        raise
     except Exception as fault:
         raise OptionError(f"also[{place}] cannot be asked as the model is: {fault}") from fault
     if oracle.outlook.classes != classes:
