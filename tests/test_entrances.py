@@ -22,9 +22,9 @@ LACKING = {
     "dask.explain": {"timeout_s": CHUNKS},
     "ray.explain": {"timeout_s": CHUNKS},
     "macex explain": {"timeout_s": CHUNKS, "on_error": "a run over a file always goes on"},
-    "POST explain": {"on_error": HTTP, "also": "models do not come with a request"},
-    "Client.explain": {"on_error": HTTP, "also": "models do not travel"},
-    "Client.submit": {"on_error": HTTP, "also": "models do not travel"},
+    "POST explain": {"on_error": HTTP},
+    "Client.explain": {"on_error": HTTP},
+    "Client.submit": {"on_error": HTTP},
 }
 
 

@@ -138,6 +138,7 @@ BROAD = {  # where any exception is taken, beside those that are raised again
     "scale/intake.py": "a bad file is told in a sentence",
     "scale/workers.py": "a model that cannot travel runs in threads",
     "series/narrowing.py": "the model's own fault is found row by row, and told",
+    "server/projects/case_intake.py": "a bad file is told in a sentence",
     "server/sharing.py": "whoever waits is told",
     "server/workers/worker.py": "what a file or a model raises is an answer of its process",
 }

@@ -133,7 +133,7 @@ class Client:
         if len(read) != 1:
             raise OptionError(f"what_if takes one row, not {len(read)}")
         said = self._post("whatif", {"row": _cells(read)[0], "variants": plain(list(variants))})
-        return [said["own"], *said["variants"]]
+        return [said["query"], *said["variants"]]
 
     def explain(
         self,
@@ -149,6 +149,7 @@ class Client:
         margin: float = 1e-6,
         diagnose: bool = False,
         robust: float | None = None,
+        also: Iterable[str] = (),
         progress: Any = None,
     ) -> Explanations:
         """Counterfactuals for every row, as from `Explainer.explain`.
@@ -161,13 +162,14 @@ class Client:
         rows : a frame or array of rows to explain, or one row as a mapping or Series.
         n, want, constraints, max_rows, margin, diagnose, robust : as in `Explainer.explain`.
         method, prefer : as for `Explainer`.
+        also : names of further projects of the server, whose models must agree with every answer.
         timeout_s : the most seconds the call may take; for as many rows as are answered at once.
         progress : True for a progress bar, or a function of (done, total).
         """
         read = self.schema.read(rows)
         options: dict[str, Any] = {"n": n, "method": method, "prefer": prefer}
         options |= {"max_rows": max_rows, "margin": margin, "diagnose": diagnose}
-        options |= {"timeout_s": timeout_s, "robust": robust}
+        options |= {"timeout_s": timeout_s, "robust": robust, "also": _names(also)}
         ask = _Ask(options, self._wants(want, len(read)), _wishes(constraints, len(read)))
         cells = _cells(read)
         documents: list[Mapping[str, Any]] = []
@@ -194,12 +196,13 @@ class Client:
         margin: float = 1e-6,
         diagnose: bool = False,
         robust: float | None = None,
+        also: Iterable[str] = (),
     ) -> Job:
         """A job on the server; `job.result()` waits for its answers. Arguments as in `explain`."""
         read = self.schema.read(rows)
         options: dict[str, Any] = {"n": n, "method": method, "prefer": prefer}
         options |= {"max_rows": max_rows, "margin": margin, "diagnose": diagnose}
-        options |= {"timeout_s": timeout_s, "robust": robust}
+        options |= {"timeout_s": timeout_s, "robust": robust, "also": _names(also)}
         ask = _Ask(options, self._wants(want, len(read)), _wishes(constraints, len(read)))
         said = self._post("jobs", ask.body(_cells(read), 0))
         return Job(self, said["id"], len(read), read, options)
@@ -332,6 +335,17 @@ def _cells(rows: Rows) -> list[dict[str, Any]]:
     names = rows.schema.frame_names
     columns = [[plain(cell) for cell in rows.owned(at)] for at in range(len(names))]
     return [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
+
+
+def _names(also: Any) -> list[str]:
+    """The projects whose models must agree."""
+    if isinstance(also, str) or not isinstance(also, Iterable):
+        raise OptionError(f"also= takes names of projects in a list, not {also!r}")
+    names = list(also)
+    for name in names:
+        if not isinstance(name, str):
+            raise OptionError(f"also= names projects of the server, and {name!r} is no name")
+    return names
 
 
 def _wishes(given: Any, count: int) -> Any:

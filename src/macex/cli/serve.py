@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,9 +71,11 @@ def serve(
         "database": database,
     }
     settings = settings_from({name: value for name, value in given.items() if value is not None})
-    server = _server(settings)
+    server, write_lines = _server(settings)
     sys.setswitchinterval(SWITCH_S)
     _Announced(server, settings.host).run()
+    write_lines()
+    _leave()
 
 
 class _Announced:
@@ -97,7 +100,6 @@ class _Announced:
 
         self.server.startup = startup
         self.server.run()
-        _leave()
 
 
 def _warm_up(server: Any) -> None:
@@ -133,7 +135,8 @@ def settings_from(given: dict[str, Any]) -> Any:
         raise OptionError(f"{name} (MACEX_{name.upper()}): {first['msg']}") from error
 
 
-def _server(settings: Any) -> Any:
+def _server(settings: Any) -> tuple[Any, Callable[[], None]]:
+    """A server, and what writes the log lines that wait when it has ended."""
     try:
         import uvicorn
 
@@ -143,8 +146,8 @@ def _server(settings: Any) -> Any:
     except ImportError as error:
         raise _missing(error) from error
     app = create_app(settings)
-    log_to_stderr(values=settings.log_values)
-    return uvicorn.Server(config_for(app, settings))
+    write_lines = log_to_stderr(values=settings.log_values)
+    return uvicorn.Server(config_for(app, settings)), write_lines
 
 
 def _missing(error: ImportError) -> OptionError:

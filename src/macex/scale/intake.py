@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import zlib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -41,11 +42,18 @@ class Bounds:
 
 
 def take_in(source: Path, target: Path, name: str, bounds: Bounds, dates: list[str]) -> None:
-    """Read a table of any form and write it as Parquet; `name` is what messages call it.
+    """Read a table of any form and write it as Parquet; `name` is what messages call it."""
+    read_apart("macex.scale.intake", source, target, name, bounds, {"dates": dates})
+
+
+def read_apart(
+    module: str, source: Path, target: Path, name: str, bounds: Bounds, more: Mapping[str, Any]
+) -> None:
+    """Let a module of ours read a file and write another one, in a process of its own.
 
     The child gets both files open and knows no path.
     """
-    order = json.dumps({"bounds": asdict(bounds), "dates": dates})
+    order = json.dumps({"bounds": asdict(bounds), **more})
     try:
         with (
             tempfile.TemporaryDirectory(prefix="macex-") as empty,
@@ -53,7 +61,7 @@ def take_in(source: Path, target: Path, name: str, bounds: Bounds, dates: list[s
             target.open("wb") as parquet,
         ):
             done = subprocess.run(  # noqa: S603 - our own module
-                [sys.executable, "-m", "macex.scale.intake", order],
+                [sys.executable, "-m", module, order],
                 stdin=table,
                 stdout=parquet,
                 stderr=subprocess.PIPE,
@@ -68,7 +76,7 @@ def take_in(source: Path, target: Path, name: str, bounds: Bounds, dates: list[s
         said = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [""]
         known = done.returncode == REFUSED
         fault = said[0].replace(CALLED, name)
-        raise DataError(fault if known else f"{name} cannot be read as a table")
+        raise DataError(fault if known else f"{name} cannot be read")
 
 
 def main(order: dict[str, Any]) -> int:
@@ -80,11 +88,11 @@ def main(order: dict[str, Any]) -> int:
     try:
         _table(source, bounds, order["dates"]).to_parquet(sys.stdout.buffer, index=False)
     except MacexError as error:
-        return _refused(str(error))
+        return refused(str(error))
     except MemoryError:
-        return _refused(f"{CALLED}: reading it takes more than {bounds.memory_mb:,} MB")
+        return refused(f"{CALLED}: reading it takes more than {bounds.memory_mb:,} MB")
     except Exception as error:  # noqa: BLE001 - whatever a library says of a bad file
-        return _refused(f"{CALLED} cannot be read as a table: {error}")
+        return refused(f"{CALLED} cannot be read as a table: {error}")
     return 0
 
 
@@ -134,7 +142,8 @@ def _refuse_bomb(source: IO[bytes]) -> None:
         pending = pending or source.read(PIECE)
 
 
-def _refused(message: str) -> int:
+def refused(message: str) -> int:
+    """Say in a line why a file is not read; the status that the child ends with."""
     sys.stderr.write("\n" + " ".join(message.split())[:500])
     return REFUSED
 

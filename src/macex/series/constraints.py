@@ -58,7 +58,8 @@ class SeriesConstraints:
         if not isinstance(self.weights, Mapping):
             raise ConstraintError(f"weights= maps channels to numbers, not {self.weights!r}")
         set_(self, "fixed_times", _times(self.fixed_times))
-        Constraints(max_changes=self.max_changes)
+        weights = {str(channel): weight for channel, weight in self.weights.items()}
+        Constraints(max_changes=self.max_changes, weights=weights)  # which checks the numbers
 
     def __repr__(self) -> str:
         """Only what was said."""

@@ -11,6 +11,7 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from macex.server.api.routes import add_api
 from macex.server.logs import Logging
+from macex.server.opening import settle
 from macex.server.pages import add_pages
 from macex.server.problems import add_problems
 from macex.server.security.wrapping import Wrapping
@@ -42,7 +43,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=5)
     app.add_middleware(Admission, most=max(1, server.settings.requests_at_once // 2))
     app.add_middleware(Wrapping, settings=server.settings, gate=server.gate)
-    app.add_middleware(Logging, metrics=server.metrics, values=server.settings.log_values)
+    app.add_middleware(
+        Logging,
+        metrics=server.metrics,
+        values=server.settings.log_values,
+        model=server.projects.model_hash,
+    )
     return app
 
 
@@ -51,6 +57,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     server: Server = app.state.server
     threads = to_thread.current_default_thread_limiter()
     threads.total_tokens = max(threads.total_tokens, server.settings.requests_at_once)
+    settle()
     server.start()
     try:
         yield

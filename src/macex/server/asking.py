@@ -36,6 +36,10 @@ class Options:
     margin: float = 1e-6
     diagnose: bool = False
     robust: float | None = None
+    also: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "also", tuple(self.also))  # a list, where it comes from JSON
 
     @property
     def call(self) -> dict[str, Any]:
@@ -44,7 +48,7 @@ class Options:
         return {**call, "on_error": "keep"}
 
 
-CHOSEN = ("method", "prefer")
+CHOSEN = ("method", "prefer", "also")
 OWN_ROWS = 100_000  # more than a search, and finding out why it failed, take of their own accord
 
 
@@ -68,6 +72,7 @@ class Ask:
     wants: Sequence[Any]
     constraints: Sequence[Constraints | None]
     by: Mapping[str, str] = field(default_factory=dict)
+    also: Sequence[Any] = ()  # the models that `options.also` names
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -80,6 +85,7 @@ def read_ask(
     want: Any,
     constraints: Any,
     by: Mapping[str, str],
+    also: Sequence[Any] = (),
 ) -> Ask:
     """A request's question, checked as far as it can be without the model."""
     explainer = project.explainer(options.method, options.prefer)
@@ -87,7 +93,7 @@ def read_ask(
         _refuse_columns(place, row, explainer.columns)
     goals = [goal_of(explainer, one) for one in per_row("want", want, len(rows))]
     wished = [constraints_of(one) for one in per_row("constraints", constraints, len(rows))]
-    return Ask(options, rows, goals, _same_objects(wished), by)
+    return Ask(options, rows, goals, _same_objects(wished), by, also)
 
 
 def answered(project: Project, asks: Sequence[Ask]) -> list[Explanations]:
@@ -102,10 +108,24 @@ def answered(project: Project, asks: Sequence[Ask]) -> list[Explanations]:
             frame,
             want=[want for ask in asks for want in ask.wants],
             constraints=_same_objects([one for ask in asks for one in ask.constraints]),
+            also=asks[0].also,
             **options.call,
         )
     ends = np.cumsum([len(ask) for ask in asks]).tolist()
     return [found[end - len(ask) : end] for ask, end in zip(asks, ends, strict=True)]
+
+
+def models_of(project: Project, others: Sequence[Project]) -> list[Any]:
+    """The models of further projects, each of which decides between the same classes."""
+    for other in others:
+        if other.series_only != project.series_only:
+            raise OptionError(f"also: one of {project.name!r} and {other.name!r} has time series")
+        if other.classes != project.classes:
+            raise OptionError(
+                f"also: project {other.name!r} decides between {other.classes}, "
+                f"project {project.name!r} between {project.classes}"
+            )
+    return [other.model for other in others]
 
 
 def frame_of(explainer: Explainer, rows: Sequence[Cells]) -> pd.DataFrame:
@@ -128,13 +148,18 @@ def frame_of(explainer: Explainer, rows: Sequence[Cells]) -> pd.DataFrame:
 
 def goal_of(explainer: Explainer, want: Any) -> Any:
     """A goal from JSON: nothing, a label, a goal as text, or a goal by its parts."""
-    if isinstance(want, str):
-        return goal_typed(want, explainer.classes)
-    if not isinstance(want, Mapping):
-        return want
-    if want["kind"] == "above_row":
+    if isinstance(want, Mapping) and want["kind"] == "above_row":
         _refuse_columns(0, want["row"], explainer.columns)
         return above_row(frame_of(explainer, [want["row"]]), label=want.get("label"))
+    return plain_goal(want, explainer.classes)
+
+
+def plain_goal(want: Any, classes: Sequence[object] | None) -> Any:
+    """A goal from JSON that speaks of no row."""
+    if isinstance(want, str):
+        return goal_typed(want, classes)
+    if not isinstance(want, Mapping):
+        return want
     goal = goal_read(want)
     if isinstance(goal, AnyOf) and goal.labels == ():
         raise GoalError("any_of needs at least one label, or null for any other one")

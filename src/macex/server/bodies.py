@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 from starlette.responses import Response
 
+from macex.server.noting import note
 from macex.server.problems import ProblemError
 from macex.server.repeating import answered_once
 from macex.server.state import server_of
@@ -95,6 +96,8 @@ def _parsed(handle: Handler, shape: Any) -> Handler:
             return valued(text, shape)
 
         value = await to_thread.run_sync(read, limiter=reading)
+        if hasattr(value, "noted"):
+            note(value.noted())
         return await answered_once(Read(request, value), body, handle)
 
     return handled

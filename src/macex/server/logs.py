@@ -1,29 +1,39 @@
 """Log lines: one JSON object each, without personal values unless they are asked for.
 
-Of a request the route is written, never the cells it carries; the query of an address, which may
-hold what somebody searched for, only with `log_values`.
+Of a request the id, the caller, the route, the model, the question and the time it took are
+written, never the cells it carries; the query of an address, which may hold what somebody searched
+for, only with `log_values`. Lines are written on a thread of their own: nobody waits for them.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import logging
+import queue
 import secrets
 import time
 import traceback
+from collections.abc import Callable, MutableMapping
+from contextlib import suppress
+from logging.handlers import QueueHandler, QueueListener
 from typing import Any
 
+import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from structlog.contextvars import bound_contextvars
 
 from macex.server.metrics import Metrics
+from macex.server.noting import NOTED
 from macex.server.problems import CALLED
 from macex.server.security.gate import KNOWN
 
 LOG = logging.getLogger("macex.server")
-STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
+WAITING = 10_000  # lines that may wait to be written; more of them are lost
+Event = MutableMapping[str, Any]
 
 
-class JsonLines(logging.Formatter):
+class JsonLines(structlog.stdlib.ProcessorFormatter):
     """A log record as one line of JSON.
 
     Of an error the kind and the places are written; its message, which may quote a cell, only with
@@ -35,44 +45,90 @@ class JsonLines(logging.Formatter):
     """
 
     def __init__(self, *, values: bool = False) -> None:
-        super().__init__()
-        self.values = values
+        def error(_logger: Any, _method: str, event: Event) -> Event:
+            fault = event.pop("exc_info", None)
+            if fault and fault[0] is not None:
+                event["error"] = _whole(fault) if values else _bare(fault)
+            return event
 
-    def format(self, record: logging.LogRecord) -> str:
-        """The line."""
-        line: dict[str, Any] = {
-            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": record.getMessage(),
-        }
-        line |= {key: value for key, value in vars(record).items() if key not in STANDARD}
-        if record.exc_info and record.exc_info[0] is not None:
-            line["error"] = self._told(record.exc_info)
-        return json.dumps(line, ensure_ascii=False, default=str)
-
-    def _told(self, fault: Any) -> Any:
-        if self.values:
-            return self.formatException(fault)
-        places = [f"{one.filename}:{one.lineno}" for one in traceback.extract_tb(fault[2])]
-        return {"kind": fault[0].__name__, "places": places}
+        super().__init__(
+            processors=[
+                structlog.contextvars.merge_contextvars,
+                structlog.stdlib.ExtraAdder(),
+                structlog.stdlib.add_log_level,
+                structlog.stdlib.add_logger_name,
+                structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+                structlog.processors.EventRenamer("message"),
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                error,
+                _colorless,
+                structlog.processors.JSONRenderer(json.dumps, ensure_ascii=False, default=str),
+            ]
+        )
 
 
-def log_to_stderr(*, values: bool) -> None:
-    """Send what macex and uvicorn log to the standard error, as lines of JSON."""
-    handler = logging.StreamHandler()
+def _whole(fault: Any) -> str:
+    return "".join(traceback.format_exception(*fault))
+
+
+def _bare(fault: Any) -> dict[str, Any]:
+    places = [f"{one.filename}:{one.lineno}" for one in traceback.extract_tb(fault[2])]
+    return {"kind": fault[0].__name__, "places": places}
+
+
+def _colorless(_logger: Any, _method: str, event: Event) -> Event:
+    event.pop("color_message", None)  # uvicorn's second message, for terminals
+    return event
+
+
+class Unhurried(QueueHandler):
+    """Makes lines where they are logged, and leaves the writing to others."""
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        """Put a line into the queue; one that finds no room is lost."""
+        with suppress(queue.Full):
+            self.queue.put_nowait(record)
+
+
+def log_to_stderr(*, values: bool) -> Callable[[], None]:
+    """Send what macex and uvicorn log to the standard error, as lines of JSON.
+
+    What is returned writes the lines that wait, and ends it.
+    """
+    lines: queue.Queue[logging.LogRecord] = queue.Queue(WAITING)
+    handler = Unhurried(lines)
     handler.setFormatter(JsonLines(values=values))
     for name in ("macex", "uvicorn"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.INFO)
+    listener = QueueListener(lines, logging.StreamHandler())
+    listener.start()
+    ended = False
+
+    def end() -> None:
+        nonlocal ended
+        if not ended:
+            ended = True
+            listener.stop()
+
+    atexit.register(end)
+    return end
 
 
 class Logging:
     """Writes a line for every request, and counts it."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, *, values: bool) -> None:
-        self.app, self.metrics, self.values = app, metrics, values
+    def __init__(
+        self,
+        app: ASGIApp,
+        metrics: Metrics,
+        *,
+        values: bool,
+        model: Callable[[str], str | None] = lambda _: None,
+    ) -> None:
+        """`model` gives the hash of a project's model."""
+        self.app, self.metrics, self.values, self.model = app, metrics, values, model
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Watch a request go by."""
@@ -80,7 +136,9 @@ class Logging:
             await self.app(scope, receive, send)
             return
         began, identity, status = time.perf_counter(), secrets.token_hex(8), 500
+        noted: dict[str, Any] = {}
         CALLED.set(identity)
+        NOTED.set(noted)
 
         async def watching(message: Message) -> None:
             nonlocal status
@@ -89,16 +147,23 @@ class Logging:
                 message["headers"] = [*message["headers"], (b"x-request-id", identity.encode())]
             await send(message)
 
-        try:
-            await self.app(scope, receive, watching)
-        finally:
-            took = time.perf_counter() - began
-            route = getattr(scope.get("route"), "path", "unknown")
-            self.metrics.request(scope["method"], route, status, took)
-            line = {"request": identity, "method": scope["method"], "route": route}
-            line |= {"status": status, "ms": round(1000 * took, 1)}
-            if (caller := scope.get(KNOWN)) is not None:
-                line |= {"key": caller.key_id, "caller": caller.name}
-            if self.values:
-                line |= {"path": scope["path"], "query": scope["query_string"].decode("latin-1")}
-            LOG.info("request", extra=line)
+        with bound_contextvars(request_id=identity):
+            try:
+                await self.app(scope, receive, watching)
+            finally:
+                took = time.perf_counter() - began
+                self._write(scope, status, took, {"request_id": identity, **noted})
+
+    def _write(self, scope: Scope, status: int, took: float, noted: dict[str, Any]) -> None:
+        route = getattr(scope.get("route"), "path", "unknown")
+        self.metrics.request(scope["method"], route, status, took)
+        line: dict[str, Any] = {"method": scope["method"], "route": route}
+        line |= {"status": status, "duration_ms": round(1000 * took, 1)}
+        if (caller := scope.get(KNOWN)) is not None:
+            line |= {"key": caller.key_id, "caller": caller.name}
+            name = scope.get("path_params", {}).get("name")
+            if name is not None and caller.sees(name) and (model := self.model(name)):
+                line |= {"project": name, "model": model}
+        if self.values:
+            line |= {"path": scope["path"], "query": scope["query_string"].decode("latin-1")}
+        LOG.info("request", extra={**line, **noted})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
@@ -12,6 +13,15 @@ from macex.server.projects.project import Project
 LOG = logging.getLogger("macex.server")
 AT_ONCE = 2
 SOON_S = 0.3  # within which a page is worth waiting for
+
+
+def settle() -> None:
+    """Let the collector of garbage leave alone what is there now, which stays.
+
+    A look at all objects of the libraries stops every thread for more than a tenth of a second.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 class Opening:
@@ -42,7 +52,9 @@ class Opening:
 
     def _open(self, project: Project) -> Project:
         try:
-            return project.open()
+            opened = project.open()
+            settle()
+            return opened
         finally:
             with self._lock:
                 self._running.pop(project.name, None)

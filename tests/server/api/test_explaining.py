@@ -150,12 +150,12 @@ def test_predictions_are_the_model_s_own(http, explainer, row):
 def test_what_if_says_what_other_values_would_do(http, row):
     variants = [{"income": 110, "debt": "0.5"}, {}]
     said = http.post("/projects/loans/whatif", json={"row": row, "variants": variants}).json()
-    assert (said["own"]["label"], said["variants"][0]["label"]) == ("refused", "granted")
+    assert (said["query"]["label"], said["variants"][0]["label"]) == ("refused", "granted")
     assert said["variants"][0]["changes"] == [
         {"column": "income", "before": 30, "after": 110},
         {"column": "debt", "before": 40.5, "after": 0.5},
     ]
-    assert said["variants"][1] == {**said["own"], "changes": []}
+    assert said["variants"][1] == {**said["query"], "changes": []}
 
 
 def test_a_counterfactual_put_into_what_if_reaches_its_goal(http):
@@ -163,7 +163,7 @@ def test_a_counterfactual_put_into_what_if_reaches_its_goal(http):
     best = found["counterfactuals"][0]
     change = {one["column"]: one["after"] for one in best["changes"]}
     said = http.post("/projects/loans/whatif", json={"place": 7, "variants": [change]}).json()
-    assert said["variants"][0]["label"] == best["label"] != said["own"]["label"]
+    assert said["variants"][0]["label"] == best["label"] != said["query"]["label"]
 
 
 def test_constraints_are_checked_before_they_are_used(http):

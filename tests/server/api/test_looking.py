@@ -24,7 +24,7 @@ def test_a_project_tells_its_columns_and_keeps_its_training_values(http):
 
 def test_pages_join_to_the_whole_table(http):
     sizes = [http.get(ROWS, params={"start": start, "size": 100}).json() for start in (0, 100, 200)]
-    rows = [one["row"] for page in sizes for one in page["rows"]]
+    rows = [one["place"] for page in sizes for one in page["rows"]]
     assert rows == list(range(300))
     assert {(page["matching"], page["total"]) for page in sizes} == {(300, 300)}
 

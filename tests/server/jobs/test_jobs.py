@@ -49,7 +49,7 @@ def test_a_job_explains_what_the_filter_leaves(http, finished):
     assert finished["done"] == finished["total"] == rows["matching"] > 16
     assert sum(finished["statuses"].values()) == finished["total"]
     lines = [json.loads(line) for line in result(http, finished, "ndjson").text.splitlines()]
-    assert [line["id"] for line in lines] == [one["row"] for one in rows["rows"]]
+    assert [line["id"] for line in lines] == [one["place"] for one in rows["rows"]]
 
 
 def test_the_lines_are_what_explain_answers(http, finished):

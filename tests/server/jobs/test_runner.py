@@ -36,7 +36,7 @@ class Work:
 
     fingerprint = "print"
 
-    def __init__(self, project: Rows, job, source) -> None:
+    def __init__(self, project: Rows, job, source, find) -> None:
         self.project, self.job = project, job
 
     def part(self, start: int, stop: int):

@@ -60,7 +60,7 @@ def test_answers_are_saved_as_json(client):
 
 
 def test_what_is_asked_of_rows_is_refused(client):
-    assert client.get("/api/v1/projects/motors").status_code == 422
+    assert client.get("/api/v1/projects/motors/rows").status_code == 422
     assert "holds time series" in client.get("/projects/motors/rows/0").text
     assert client.get("/projects/motors/cases/99").status_code == 422
 

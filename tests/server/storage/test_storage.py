@@ -182,6 +182,25 @@ def test_a_stored_record_can_be_replayed(engine, loan_project, tmp_path):
     assert again.agrees
 
 
+def test_a_record_with_other_models_is_made_again_from_their_files(engine, loan_project, tmp_path):
+    parts = read_parts(loan_project)
+    audit = stored_audit(engine, "loans", parts)
+    explainer = mx.Explainer(parts.model, parts.training, audit=audit)
+    other = tmp_path / "other.skops"
+    other.write_bytes((loan_project / "model.skops").read_bytes())
+    explainer.explain(parts.rows.head(1), also=[mx.load_model(other)])
+    (record,) = records(engine)
+    file = tmp_path / "export.jsonl"
+    file.write_text(json.dumps(record) + "\n")
+    given = {"model": parts.model, "data": parts.training}
+    assert record["call"]["also"][0]["path"] == str(other)
+    again = mx.replay(record["id"], file, **given)
+    assert (again.agrees, again.notes) == (True, ())
+    other.write_bytes(other.read_bytes() + b" ")
+    noted = mx.replay(record["id"], file, also=[parts.model], **given)
+    assert "model 0 of also=" in noted.notes[0]
+
+
 @pytest.mark.parametrize(
     "url", ["nonsense", "nosuch://x", "postgresql+psycopg://nobody@127.0.0.1:1/x"]
 )

@@ -14,7 +14,8 @@ from macex.engine.predicting import Predictions as Predicted
 from macex.engine.predicting import predicted, tried
 from macex.errors import SchemaError
 from macex.explanation.json import BATCH_FORMAT, plain
-from macex.server.api.jobs import job_said, submitted
+from macex.server.api.cases import answer, case_ask, scored
+from macex.server.api.jobs import job_said, others, submitted
 from macex.server.api.needs import Asker, Chosen, Running
 from macex.server.api.responses import (
     ChangeSaid,
@@ -24,6 +25,7 @@ from macex.server.api.responses import (
     Predictions,
     Variant,
     WhatIf,
+    written,
 )
 from macex.server.api.shapes import (
     ConstraintsRequest,
@@ -33,11 +35,14 @@ from macex.server.api.shapes import (
     Question,
     WhatIfRequest,
 )
-from macex.server.asking import Ask, frame_of, read_ask
+from macex.server.asking import Ask, frame_of, models_of, read_ask
 from macex.server.bodies import BodyRoute
 from macex.server.problems import ProblemError, documented
 from macex.server.projects.project import Project
+from macex.server.projects.series import SeriesProject
+from macex.server.security.gate import Caller
 from macex.server.settings import Settings
+from macex.server.state import Server
 
 router = APIRouter(route_class=BodyRoute, tags=["explain"], responses=documented())
 ANSWER: dict[int | str, dict[str, Any]] = {
@@ -60,14 +65,20 @@ ANSWER: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.post("/projects/{name}/predict")
-def predict(asked: PredictRequest, project: Chosen, server: Running, _caller: Asker) -> Predictions:
+@router.post("/projects/{name}/predict", response_model=Predictions)
+def predict(asked: PredictRequest, project: Chosen, server: Running, _caller: Asker) -> Response:
     """The model's decisions and scores."""
-    if len(asked.rows) > server.settings.job_rows:
+    if len(asked.rows or asked.cases or ()) > server.settings.job_rows:
         raise ProblemError(413, f"a request may have {server.settings.job_rows:,} rows")
+    if isinstance(project, SeriesProject):
+        if asked.cases is None or asked.rows is not None:
+            raise ProblemError(422, "a project of time series takes cases, and no rows")
+        return written(scored(project, asked.cases))
+    if asked.rows is None or asked.cases is not None:
+        raise ProblemError(422, "a project of a table takes rows, and no cases")
     explainer = project.explainer()
     said = predicted(explainer.engine, frame_of(explainer, asked.rows))
-    return Predictions(predictions=[prediction(said, row) for row in range(len(said))])
+    return written(Predictions(predictions=[prediction(said, row) for row in range(len(said))]))
 
 
 @router.post("/projects/{name}/explain", responses=ANSWER, response_model=None)
@@ -77,18 +88,23 @@ async def explain(
     """The least that would have to be different, for each row.
 
     A few rows are answered at once. For more than `limits.sync_rows` a job is made instead: the
-    answer is then 202 and says where to look for it.
+    answer is then 202 and says where to look for it. A project of time series is asked about cases
+    and answers in the form `macex.series_explanations/1`.
     """
-    count = len(asked.places or asked.rows or ())
+    count = len(asked.places or asked.rows or asked.cases or ())
     if count > server.settings.sync_rows:
         whole = JobRequest(**asked.model_dump())
         job = await to_thread.run_sync(submitted, server, project, caller, whole)
         where = {"Location": f"/api/v1/jobs/{job.id}"}
         return JSONResponse(job_said(server, job).model_dump(), 202, headers=where)
     check_question(asked, server.settings)
-    ask = await to_thread.run_sync(_ask, asked, project, server.settings, caller.signature)
-    found = await server.sharing.explain(project, ask)
-    return Response(found.to_json(), media_type="application/json")
+    if isinstance(project, SeriesProject):
+        text = await to_thread.run_sync(_cases_answered, asked, project, server, caller)
+    else:
+        ask = await to_thread.run_sync(_ask, asked, project, server, caller)
+        found = await server.sharing.explain(project, ask)
+        text = await to_thread.run_sync(found.to_json)
+    return Response(text, media_type="application/json")
 
 
 @router.post("/projects/{name}/whatif")
@@ -107,7 +123,7 @@ def whatif(asked: WhatIfRequest, project: Chosen, _caller: Asker) -> WhatIf:
         )
         for at, changed in enumerate(changes, 1)
     ]
-    return WhatIf(own=prediction(said, 0), variants=variants)
+    return WhatIf(query=prediction(said, 0), variants=variants)
 
 
 @router.post("/projects/{name}/constraints")
@@ -138,13 +154,26 @@ def check_question(asked: Question, settings: Settings) -> None:
         )
 
 
-def _ask(asked: ExplainRequest, project: Project, settings: Settings, by: Mapping[str, str]) -> Ask:
-    options = asked.options(settings.explain_seconds, settings.model_rows)
-    rows = _rows(asked, project)
-    return read_ask(project, options, rows, asked.wanted(), asked.constraints, by)
+def _cases_answered(
+    asked: ExplainRequest, project: SeriesProject, server: Server, caller: Caller
+) -> str:
+    if asked.rows is not None:
+        raise ProblemError(422, "a project of time series takes cases, and no rows")
+    options = asked.options(server.settings.explain_seconds, server.settings.model_rows)
+    also = models_of(project, others(server, caller, options.also))
+    return answer(project, case_ask(project, asked, options, caller, also))
+
+
+def _ask(asked: ExplainRequest, project: Project, server: Server, caller: Caller) -> Ask:
+    options = asked.options(server.settings.explain_seconds, server.settings.model_rows)
+    rows, by = _rows(asked, project), caller.signature
+    also = models_of(project, others(server, caller, options.also))
+    return read_ask(project, options, rows, asked.wanted(), asked.constraints, by, also)
 
 
 def _rows(asked: ExplainRequest, project: Project) -> list[Mapping[str, Any]]:
+    if asked.cases is not None:
+        raise ProblemError(422, "a project of a table takes rows, and no cases")
     if (asked.rows is None) == (asked.places is None):
         raise ProblemError(422, "give rows, or places of rows of the table, and not both")
     if asked.rows is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -14,16 +14,20 @@ from starlette.responses import Response, StreamingResponse
 
 from macex.engine.predicting import checked_goal
 from macex.explainer import Explainer
+from macex.server.api.cases import check, source_of
 from macex.server.api.needs import Asker, Chosen, Identity, Reader, Running, Size, Start
 from macex.server.api.responses import JobList, JobSaid
 from macex.server.api.shapes import JobRequest
-from macex.server.asking import constraints_of, frame_of, goal_of, per_row
+from macex.server.asking import Options, constraints_of, frame_of, goal_of, models_of, per_row
 from macex.server.bodies import BodyRoute
+from macex.server.case_asking import CaseAsk
 from macex.server.jobs.results import FORMS, written
 from macex.server.problems import ProblemError, documented
 from macex.server.projects.project import Project
+from macex.server.projects.series import SeriesProject
 from macex.server.projects.table import View
 from macex.server.security.gate import Caller
+from macex.server.settings import Settings
 from macex.server.state import Server
 from macex.server.storage.jobs import OPEN, Job
 
@@ -153,7 +157,10 @@ def found(server: Server, identity: str, caller: Caller) -> Job:
 
 def job_said(server: Server, job: Job) -> JobSaid:
     """A job as responses have it."""
-    shared = {name: getattr(job, name) for name in JobSaid.model_fields if name != "statuses"}
+    parts = JobSaid.model_fields.keys() - {"statuses", "question", "filter"}
+    shared = {name: getattr(job, name) for name in parts}
+    asked = dict(job.question)
+    shared |= {"filter": asked.pop("filter", None), "question": asked}
     return JobSaid(**shared, statuses=server.jobs.statuses(job.id))
 
 
@@ -168,20 +175,23 @@ def submitted(server: Server, project: Project, caller: Caller, asked: JobReques
         most = server.settings.jobs_at_once
         raise ProblemError(429, f"{caller.name!r} has {most} jobs that are not at their end")
     options = asked.options(None, server.settings.model_rows)
-    explainer = project.explainer(options.method, options.prefer)
-    source, total = _source(project, asked)
-    if not 0 < total <= server.settings.job_rows:
-        raise ProblemError(
-            422 if not total else 413,
-            f"the job has {total:,} rows: a job may have 1 to {server.settings.job_rows:,}",
-        )
     question = {
         "options": vars(options),
         "want": asked.wanted(),
         "constraints": asked.constraints,
         "filter": None if asked.filter is None else asked.filter.model_dump(),
     }
-    _check(explainer, question, total)
+    models_of(project, others(server, caller, options.also))
+    if isinstance(project, SeriesProject):
+        source, total = _cases_checked(project, asked, options, server.settings)
+    else:
+        source, total = _source(project, asked)
+        _check(project.explainer(options.method, options.prefer), question, total)
+    if not 0 < total <= server.settings.job_rows:
+        raise ProblemError(
+            422 if not total else 413,
+            f"the job has {total:,} rows: a job may have 1 to {server.settings.job_rows:,}",
+        )
     chunk = server.settings.job_chunk
     job = server.jobs.add(
         project.name,
@@ -191,9 +201,31 @@ def submitted(server: Server, project: Project, caller: Caller, asked: JobReques
         total=total,
         chunk=chunk,
         key=caller.key_id,
+        model=project.model_hash,
     )
     server.runner.submit(job)
     return job
+
+
+def _cases_checked(
+    project: SeriesProject, asked: JobRequest, options: Options, settings: Settings
+) -> tuple[dict[str, Any], int]:
+    """Which cases a job is about; what can be checked before it begins is checked now."""
+    if asked.rows is not None:
+        raise ProblemError(422, "a project of time series takes cases, and no rows")
+    source, total = source_of(project, asked, settings)
+    count = np.zeros((total, 1, 1))
+    check(project, CaseAsk(options, count, asked.wanted(), asked.constraints))
+    return source, total
+
+
+def others(server: Server, caller: Caller, names: Sequence[str]) -> list[Project]:
+    """Further projects, of those that the caller may see."""
+    found = [server.projects.get(name) if caller.sees(name) else None for name in names]
+    for name, project in zip(names, found, strict=True):
+        if project is None:
+            raise ProblemError(422, f"also: there is no project {name!r}", code="unknown_project")
+    return [project.open() for project in found if project is not None]
 
 
 def _check(explainer: Explainer, question: dict[str, Any], total: int) -> None:
@@ -214,6 +246,8 @@ def _listed(given: Any) -> list[Any]:
 
 def _source(project: Project, asked: JobRequest) -> tuple[dict[str, Any], int]:
     given = [part for part in (asked.rows, asked.places, asked.filter) if part is not None]
+    if asked.cases is not None:
+        raise ProblemError(422, "a project of a table takes rows, and no cases")
     if len(given) != 1:
         raise ProblemError(422, "give rows, or places, or a filter of the table: one of them")
     if asked.rows is not None:

@@ -6,11 +6,13 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
+from starlette.responses import Response
 
 from macex.errors import SchemaError
 from macex.explanation.json import plain
 from macex.render.names import called
 from macex.schema import Column
+from macex.server.api.cases import series_info
 from macex.server.api.needs import Chosen, Reader, Running, Size, Start
 from macex.server.api.responses import (
     ColumnInfo,
@@ -19,15 +21,19 @@ from macex.server.api.responses import (
     ProjectList,
     RowLine,
     RowPage,
+    SeriesInfo,
     ValueList,
+    written,
 )
 from macex.server.bodies import BodyRoute
 from macex.server.problems import ProblemError, documented
 from macex.server.projects.project import Project
+from macex.server.projects.series import SeriesProject
 from macex.server.projects.table import Line, View
 
 router = APIRouter(route_class=BodyRoute, tags=["projects"], responses=documented())
 SHOWN = 100
+CELLS = 200_000  # on a page
 Text = Annotated[str, Query(max_length=2000)]
 
 
@@ -36,18 +42,24 @@ def projects(server: Running, caller: Reader, start: Start = 0, size: Size = 100
     """The projects of the server that the caller may see."""
     seen = [project for project in server.projects if caller.sees(project.name)]
     found = [
-        ProjectItem(name=p.name, title=p.title, opened=p.opened) for p in seen[start : start + size]
+        ProjectItem(
+            name=p.name,
+            title=p.title,
+            opened=p.opened,
+            kind="series" if p.series_only else "table",
+        )
+        for p in seen[start : start + size]
     ]
     return ProjectList(projects=found, start=start, total=len(seen))
 
 
 @router.get("/projects/{name}")
-def project(project: Chosen, _caller: Reader) -> ProjectInfo:
-    """One project: its columns, its classes, what may change."""
+def project(project: Chosen, _caller: Reader) -> ProjectInfo | SeriesInfo:
+    """One project: its columns or channels, its classes, what may change."""
     return project_info(project)
 
 
-@router.get("/projects/{name}/rows")
+@router.get("/projects/{name}/rows", response_model=RowPage)
 def rows(
     project: Chosen,
     _caller: Reader,
@@ -61,12 +73,16 @@ def rows(
     where: Annotated[str, Query(max_length=2000, examples=["age >= 40"])] = "",
     start: Start = 0,
     size: Size = 50,
-) -> RowPage:
-    """Rows with the model's decision and score: sorted, filtered, searched, paged."""
+) -> Response:
+    """Rows with the model's decision and score: sorted, filtered, searched, paged.
+
+    A table of very many columns has fewer rows on a page than were asked for.
+    """
     view = View(sort, descending, decision, search, where)
-    page = project.table.page(view, start, size)
+    most = max(1, CELLS // max(1, project.table.rows.shape[1]))
+    page = project.table.page(view, start, min(size, most))
     lines = [_line(line) for line in page.lines]
-    return RowPage(rows=lines, start=start, matching=page.matching, total=page.total)
+    return written(RowPage(rows=lines, start=start, matching=page.matching, total=page.total))
 
 
 @router.get("/projects/{name}/rows/{row}")
@@ -97,8 +113,12 @@ def values(
     return ValueList(values=found[start : start + size], matching=len(found))
 
 
-def project_info(project: Project) -> ProjectInfo:
+def project_info(project: Project) -> ProjectInfo | SeriesInfo:
     """What clients and pages need to know of a project."""
+    return series_info(project) if isinstance(project, SeriesProject) else _table_info(project)
+
+
+def _table_info(project: Project) -> ProjectInfo:
     explainer, table = project.explainer(), project.table
     names = project.parts.names
     classes = explainer.classes
@@ -161,4 +181,4 @@ def _column(column: Column, name: str) -> ColumnInfo:
 
 
 def _line(line: Line) -> RowLine:
-    return RowLine(row=line.row, label=line.label, score=line.score, cells=line.cells)
+    return RowLine(place=line.row, label=line.label, score=line.score, cells=line.cells)

@@ -7,6 +7,7 @@ from typing import Annotated
 from anyio import to_thread
 from fastapi import Depends, Path, Query, Request
 
+from macex.server.opening import settle
 from macex.server.problems import ProblemError
 from macex.server.projects.project import Project
 from macex.server.security.gate import Caller, allowed, known
@@ -33,8 +34,18 @@ async def _project(
     """A project by its name, opened outside the event loop; others learn no names."""
     if not caller.sees(name):
         raise ProblemError(404, f"there is no project {name!r}", code="unknown_project")
+    project = server.projects.known(name)
+    if project is None or not project.ready():
+        return await to_thread.run_sync(_opened, server, name)
+    return project
+
+
+def _opened(server: Server, name: str) -> Project:
     project = server.projects[name]
-    return project if project.ready() else await to_thread.run_sync(project.open)
+    if not project.ready():
+        project.open()
+        settle()
+    return project
 
 
 Running = Annotated[Server, Depends(_server)]

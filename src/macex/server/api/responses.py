@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
+from starlette.responses import Response
 
 from macex.server.api.shapes import BODY_ROWS, Cell, Row
 
 
 class Said(BaseModel):
     """The body of a response."""
+
+
+def written(said: Said, status: int = 200) -> Response:
+    """A long answer, written where it was made: on a thread, and not on the event loop."""
+    return Response(said.model_dump_json(), status, media_type="application/json")
 
 
 class Limits(Said):
@@ -22,7 +28,8 @@ class Limits(Said):
     upload_bytes: int
     body_values: int
     body_rows: int = BODY_ROWS
-    answers: int
+    counterfactuals: int = Field(description="For each row.")
+    model_rows: int = Field(description="That the model may score for a row.")
     explain_seconds: float
 
 
@@ -45,6 +52,7 @@ class ProjectItem(Said):
 
     name: str
     title: str
+    kind: Literal["table", "series"] = "table"
     opened: bool
 
 
@@ -84,10 +92,45 @@ class ProjectInfo(ProjectItem):
     format: dict[str, Any] = Field(description="How clients read rows and answers.")
 
 
-class RowLine(Said):
-    """A row with what the model says of it."""
+class SeriesInfo(ProjectItem):
+    """A project of time series, opened."""
 
-    row: int
+    kind: Literal["series"] = "series"
+    channels: list[str]
+    length: int = Field(description="Time points of a case.")
+    classes: list[Cell] | None
+    cases: int
+    training_cases: int
+    decisions: dict[str, int]
+    constraints: dict[str, Any]
+
+
+class CaseLine(Said):
+    """A case with what the model says of it."""
+
+    place: int
+    label: Cell
+    score: float
+
+
+class CaseWhole(CaseLine):
+    """The same with its numbers, channel by channel."""
+
+    values: list[list[float | None]]
+
+
+class CasePage(Said):
+    """Some cases of a project."""
+
+    cases: list[CaseLine]
+    start: int
+    total: int
+
+
+class RowLine(Said):
+    """A row, its place in the table, and what the model says of it."""
+
+    place: int
     label: Cell
     score: float
     cells: Row
@@ -140,7 +183,7 @@ class Variant(Prediction):
 class WhatIf(Said):
     """The row as it is, and each variant."""
 
-    own: Prediction
+    query: Prediction
     variants: list[Variant]
 
 
@@ -157,6 +200,11 @@ class JobSaid(Said):
     id: str
     project: str
     owner: str
+    key: str | None = Field(description="The id of the key that made it.")
+    model: str | None = Field(description="The SHA-256 of the model's file then.")
+    version: str | None = Field(description="Of macex, then.")
+    question: dict[str, Any] = Field(description="Options, goal and constraints.")
+    filter: dict[str, Any] | None
     status: Literal["queued", "running", "done", "failed", "cancelled"]
     done: int
     total: int

@@ -21,7 +21,8 @@ router = APIRouter(route_class=BodyRoute, tags=["service"], responses=documented
 async def health(server: Running) -> Health:
     """Whether the server is there, and how much one request may ask for. Needs no key."""
     limits = server.settings.model_dump(include=set(Limits.model_fields))
-    return Health(version=__version__, limits=Limits(**limits))
+    counts = Limits(**limits, counterfactuals=server.settings.answers)
+    return Health(version=__version__, limits=counts)
 
 
 @router.get("/ready")

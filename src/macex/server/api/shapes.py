@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -24,11 +25,13 @@ from macex.engine.options import Preference
 from macex.engine.registry import search_names
 from macex.errors import closest
 from macex.server.asking import Options, bounded_rows
+from macex.server.noting import NAMED, PLAIN, gist
 
 STATE_BYTES = 50_000
 BODY_ROWS = 20_000  # rows in one body, and goals and constraints beside them
 BODY_PLACES = 100_000
 COLUMNS = 5_000
+MOST_OTHERS = 10  # models that must agree
 CELL_LENGTH = 10_000
 CELL = {"anyOf": [{"type": kind} for kind in ("boolean", "integer", "number", "string", "null")]}
 CELLS = (bool, int, float, str, type(None))
@@ -46,6 +49,26 @@ def _row(given: Any) -> dict[str, Any]:
     return given
 
 
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+def _case(given: Any) -> list[Any]:
+    """Channels of numbers."""
+    if not isinstance(given, list) or not 0 < len(given) <= COLUMNS:
+        raise ValueError(f"a case is a list of 1 to {COLUMNS:,} channels")
+    for channel in given:
+        if not isinstance(channel, list) or not all(type(one) in (int, float) for one in channel):
+            raise ValueError("a channel is a list of numbers")
+    return given
+
+
+Case = Annotated[
+    list[Any],
+    PlainValidator(_case),
+    WithJsonSchema(
+        {"type": "array", "items": {"type": "array", "items": {"type": "number"}}, "minItems": 1}
+    ),
+]
 Cell = StrictBool | StrictInt | StrictFloat | StrictStr | None
 Row = Annotated[
     dict[str, Any],
@@ -120,6 +143,7 @@ Want = Cell | Goal
 Wants = Annotated[list[Want], Field(max_length=BODY_ROWS, fail_fast=True)]
 Wishes = Annotated[list[dict[str, Any] | None], Field(max_length=BODY_ROWS, fail_fast=True)]
 Rows = Annotated[list[Row], Field(min_length=1, max_length=BODY_ROWS, fail_fast=True)]
+Cases = Annotated[list[Case], Field(min_length=1, max_length=BODY_ROWS, fail_fast=True)]
 Place = Annotated[int, Field(ge=0, le=2**31)]
 Places = Annotated[list[Place], Field(min_length=1, max_length=BODY_PLACES, fail_fast=True)]
 
@@ -151,9 +175,26 @@ class Question(Asked):
         default=None, description=FIELDS["robust"]
     )
 
+    also: Annotated[Sequence[Name], Field(max_length=MOST_OTHERS)] = Field(
+        default=(), description="Further projects whose models must agree with every answer."
+    )
+
     def wanted(self) -> Any:
         """The goal, or goals, as plain values."""
         return _plain(self.want)
+
+    def noted(self) -> dict[str, Any]:
+        """What the log says of the question."""
+        asked = self.model_dump(include={*PLAIN, *NAMED})
+        if self.method not in search_names():
+            asked.pop("method")
+        given = (getattr(self, part, None) for part in ("rows", "cases", "places"))
+        said = gist(asked, self.wanted(), self.constraints, self._filtered())
+        return {"question": said, "rows": next((len(one) for one in given if one), None)}
+
+    def _filtered(self) -> Any:
+        chosen = getattr(self, "filter", None)
+        return None if chosen is None else chosen.model_dump()
 
     def options(self, most_seconds: float | None, most_rows: int) -> Options:
         """What the call is made with, within the server's bounds."""
@@ -171,13 +212,18 @@ class Question(Asked):
             margin=self.margin,
             diagnose=self.diagnose,
             robust=self.robust,
+            also=tuple(dict.fromkeys(self.also)),
         )
 
 
 class ExplainRequest(Question):
-    """Rows by their cells, or by their places in the project's table."""
+    """Rows by their cells, or by their places in the project's table.
+
+    A project of time series takes cases instead of rows: channels of numbers.
+    """
 
     rows: Rows | None = Field(default=None, examples=[[ROW]])
+    cases: Cases | None = None
     places: Places | None = None
 
 
@@ -198,9 +244,10 @@ class JobRequest(ExplainRequest):
 
 
 class PredictRequest(Asked):
-    """Rows to be scored."""
+    """Rows to be scored; or cases, of a project of time series."""
 
-    rows: Rows = Field(examples=[[ROW]])
+    rows: Rows | None = Field(default=None, examples=[[ROW]])
+    cases: Cases | None = None
 
 
 class WhatIfRequest(Asked):

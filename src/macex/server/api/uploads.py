@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, File, Form, UploadFile
 from starlette.responses import Response
 
 from macex.server.api.looking import project_info
 from macex.server.api.needs import Admin, Name, Running
-from macex.server.api.responses import InspectedTable, ProjectInfo
+from macex.server.api.responses import InspectedTable, ProjectInfo, SeriesInfo
 from macex.server.bodies import BodyRoute
 from macex.server.problems import ProblemError, documented
 from macex.server.projects.uploads import Upload, inspected, made
@@ -37,8 +37,13 @@ def create(
     ] = "",
     constraints: Json = "",
     names: Json = "",
-) -> ProjectInfo:
-    """A project from a model file, its training rows and what is said of them."""
+    kind: Annotated[
+        Literal["table", "series"],
+        Form(description="Rows of a table, or cases of time series: NumPy files, .npz with X."),
+    ] = "table",
+    channels: Listed = None,
+) -> ProjectInfo | SeriesInfo:
+    """A project from a model file, its training rows or cases, and what is said of them."""
     if not caller.everywhere:
         raise ProblemError(403, "the key is for some projects only", code="scope_needed")
     upload = Upload(
@@ -52,6 +57,8 @@ def create(
         schema=_object("schema", columns),
         constraints=_object("constraints", constraints),
         names=_object("names", names),
+        kind=kind,
+        channels=[channel for channel in channels or () if channel],
     )
     return project_info(made(server.projects, upload, server.settings))
 

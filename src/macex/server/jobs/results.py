@@ -15,7 +15,7 @@ from macex.explanation.reading import explanations_read
 from macex.scale.files import MOST_ON_A_PAGE
 from macex.scale.layout import answers_layout
 from macex.scale.writing import Csv, Parquet
-from macex.server.jobs.runner import Work
+from macex.server.jobs.work import Work
 from macex.server.projects.project import Project
 from macex.server.storage.jobs import Job, Jobs
 
@@ -31,13 +31,33 @@ def explanations(jobs: Jobs, project: Project, job: Job) -> Explanations:
     """All that a job has found so far, as the library returns it."""
     batches = list(_batches(jobs, project, job))
     items = [item for batch in batches for item in batch]
-    return Explanations(items, project.parts.names, batches[0].meta if batches else None)
+    meta = {} if not batches else {**batches[0].meta, **told(job)}
+    return Explanations(items, project.parts.names, meta)
+
+
+def told(job: Job) -> dict[str, str]:
+    """What a report says of whoever asked, and of what: the key's id, never the key."""
+    asked = job.question
+    said = {
+        "asked_by": f"{job.owner} (key {job.key})",
+        "asked_at": job.created,
+        "version": job.version,
+        "model": job.model,
+        **{part: asked.get(part) for part in ("want", "constraints", "filter")},
+    }
+    return {
+        part: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for part, value in said.items()
+        if value and not isinstance(value, list)
+    }
 
 
 def written(jobs: Jobs, project: Project, job: Job, form: str) -> Iterator[bytes]:
     """The result, piece by piece."""
     if form == "ndjson":
         return jobs.parts(job.id)
+    if project.series_only:
+        raise OptionError("the result of a job about time series is there as ndjson alone")
     if form == "csv":
         return _csv(jobs, project, job)
     if form == "parquet":

@@ -13,30 +13,23 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable
+from contextlib import suppress
 
-import numpy as np
-import pandas as pd
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from structlog.contextvars import bound_contextvars
 
-from macex.engine.fingerprint import fingerprint
 from macex.errors import MacexError
-from macex.explainer import Explainer
-from macex.scale.writing import Jsonl
-from macex.server.asking import Options, constraints_of, frame_of, goal_of, per_row
-from macex.server.projects.project import Project
-from macex.server.storage.audit import asked_by, held
+from macex.server.jobs.work import CaseWork, Find, Work
+from macex.server.noting import gist
+from macex.server.projects.series import SeriesProject
+from macex.server.storage.audit import held
 from macex.server.storage.jobs import Job, Jobs
 
 LOG = logging.getLogger("macex.server.jobs")
 LOOK_S = 1.0  # after which jobs that came to another server are looked for
 RETRY_S = 2.0  # after which a database that failed is asked again
 SLICE_S = 5.0  # after which a job makes room, if other projects wait
-LINES = Jsonl(index="id")
-Find = Callable[[str], Project]
 
 
 class Runner:
@@ -126,11 +119,34 @@ class Runner:
             return any(project not in self._busy for project in self._jobs.waiting())
 
     def _turn(self, identity: str) -> None:
-        """Work on a job until it ends, one way or another."""
+        """Work on a job until it ends, one way or another, or makes room."""
         try:
-            self._run(self._jobs.get(identity))
+            job = self._jobs.get(identity)
         except KeyError:
             return  # removed while it waited
+        began = time.perf_counter()
+        with bound_contextvars(job=job.id, key=job.key, caller=job.owner, project=job.project):
+            self._tried(job)
+            self._told(identity, time.perf_counter() - began)
+
+    def _told(self, identity: str, took: float) -> None:
+        """Log what became of a job."""
+        with suppress(KeyError):  # removed meanwhile
+            job = self._jobs.get(identity)
+            asked = job.question
+            question = gist(
+                asked.get("options", {}),
+                asked.get("want"),
+                asked.get("constraints"),
+                asked.get("filter"),
+            )
+            line = {"status": job.status, "rows": job.done, "duration_ms": round(1000 * took, 1)}
+            LOG.info("job", extra={**line, "model": job.model, "question": question})
+
+    def _tried(self, job: Job) -> None:
+        identity = job.id
+        try:
+            self._run(job)
         except MacexError as error:
             if not self._stopping.is_set():  # or the server is ending, and the job goes on later
                 self._jobs.end(identity, "failed", str(error))
@@ -144,7 +160,12 @@ class Runner:
         if job.ended:
             return
         project = self._find(job.project)
-        work = Work(project, job, self._jobs.source(job.id))
+        source = self._jobs.source(job.id)
+        work = (
+            CaseWork(project, job, source, self._find)
+            if isinstance(project, SeriesProject)
+            else Work(project, job, source, self._find)
+        )
         if job.fingerprint not in (None, work.fingerprint):
             raise MacexError("the project is another one than when the job was begun")
         if not self._jobs.begin(job.id, work.fingerprint):
@@ -164,44 +185,3 @@ class Runner:
             if time.monotonic() > until and start + job.chunk < job.total and self._crowded():
                 return  # to be continued
         self._jobs.end(job.id, "done")
-
-
-class Work:
-    """The rows of a job and what is asked of them."""
-
-    def __init__(self, project: Project, job: Job, source: Mapping[str, Any]) -> None:
-        self.project, self.job, self.source = project, job, source
-        self.options = Options(**job.question["options"])
-        self.explainer: Explainer = project.explainer(self.options.method, self.options.prefer)
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """What the answers rest on."""
-        return fingerprint(self.explainer.engine)
-
-    def frame(self, start: int, stop: int) -> pd.DataFrame:
-        """Some of the rows, named by their places."""
-        if "places" in self.source:
-            places = np.array(self.source["places"][start:stop], dtype=int)
-            return self.project.table.frame(places)
-        frame = frame_of(self.explainer, self.source["rows"][start:stop])
-        return frame.set_axis(range(start, stop), axis=0)
-
-    def part(self, start: int, stop: int) -> tuple[bytes, Mapping[str, int]]:
-        """Some rows explained: a line of JSON each, and how many have which status."""
-        wants = self._each("want", start, stop)
-        wished = self._each("constraints", start, stop)
-        frame = self.frame(start, stop)
-        by = {"key": self.job.key, "name": self.job.owner, "job": self.job.id}
-        by |= {"filter": self.job.question.get("filter")}
-        with asked_by([by] * len(frame)), self.project.lock:
-            found = self.explainer.explain(
-                frame,
-                want=[goal_of(self.explainer, want) for want in wants],
-                constraints=[constraints_of(one) for one in wished],
-                **self.options.call,
-            )
-        return LINES.part(found, start), dict(Counter(item.status for item in found))
-
-    def _each(self, part: str, start: int, stop: int) -> Sequence[Any]:
-        return per_row(part, self.job.question[part], self.job.total)[start:stop]

@@ -13,6 +13,7 @@ from fastapi import Request
 from macex.ask.constraints import Constraints
 from macex.explanation import Explanations
 from macex.server.asking import bounded_rows
+from macex.server.noting import gist, note
 from macex.server.pages.questions import Question
 from macex.server.problems import ProblemError
 from macex.server.projects.project import WAIT_S, Project
@@ -56,6 +57,7 @@ def explained(
 ) -> Explanations:
     """The answers for a few rows, with what stands in the way where there are none."""
     explainer = project.explainer(asked.method, asked.prefer)
+    note({"question": gist(vars(asked), asked.want, constraints.to_dict()), "rows": len(rows)})
     with turn(project, gone), asked_by([by] * len(rows)):
         return explainer.explain(
             rows,

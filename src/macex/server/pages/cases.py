@@ -12,9 +12,12 @@ from fastapi.responses import HTMLResponse
 from macex.errors import DataError, MacexError, OptionError, SchemaError, closest
 from macex.render.speech import Speech
 from macex.schema import Array
-from macex.series.constraints import SeriesConstraints
 from macex.series.values import SeriesExplanation, SeriesExplanations
 from macex.server.api.needs import Asker
+from macex.server.asking import Options, bounded_rows
+from macex.server.case_asking import CaseAsk
+from macex.server.case_asking import explained as answers_of
+from macex.server.noting import gist, note
 from macex.server.pages.address import LISTING, Address
 from macex.server.pages.asking import gone_of, turn
 from macex.server.pages.guard import PageRoute
@@ -24,6 +27,7 @@ from macex.server.pages.questions import asked_of, question
 from macex.server.pages.shell import address_of, attached, page, page_number, parts_asked, pieces
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
+from macex.server.security.gate import caller_of
 from macex.server.state import server_of
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -94,17 +98,22 @@ def explained(project: SeriesProject, at: int, request: Request) -> SeriesExplan
     address = address_of(request)
     asked = question(address, project.case_explainer().classes)
     kept = tuple(name for name, ways in address.under("may.").items() if ways[-1] == "keep")
-    limits = SeriesConstraints(fixed=kept, max_changes=changes_at_most(address))
-    explainer = project.case_explainer(asked.method, asked.prefer)
+    limits = {"fixed": kept, "max_changes": changes_at_most(address)}
+    settings, caller = server_of(request).settings, caller_of(request)
+    options = Options(
+        n=asked.n,
+        method=asked.method,
+        prefer=asked.prefer,
+        max_rows=bounded_rows(None, settings.model_rows),
+        timeout_s=settings.explain_seconds,
+        diagnose=bool(kept),
+    )
+    by = {} if caller is None else caller.signature
+    note({"question": gist(vars(asked), asked.want, limits), "rows": 1})
+    case = project.series.cases[at : at + 1]
+    ask = CaseAsk(options, case, asked.want, limits, by)
     with turn(project, gone_of(request)):
-        return explainer.explain(
-            project.series.cases[at : at + 1],
-            n=asked.n,
-            want=asked.want,
-            constraints=limits,
-            diagnose=bool(kept),
-            on_error="keep",
-        )
+        return answers_of(project, ask)
 
 
 def series_project(project: Project) -> SeriesProject:

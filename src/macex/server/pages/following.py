@@ -18,7 +18,7 @@ from macex.server.api.jobs import found as job_found
 from macex.server.api.needs import Asker, Reader
 from macex.server.asking import constraints_of, goal_of
 from macex.server.jobs.results import explanations
-from macex.server.jobs.runner import Work
+from macex.server.jobs.work import Work
 from macex.server.pages.guard import PageRoute
 from macex.server.pages.shell import page, parts_asked, pieces
 from macex.server.problems import ProblemError

@@ -30,6 +30,7 @@ from macex.server.projects.project import Project
 from macex.server.security.gate import caller_of
 from macex.server.settings import Settings
 from macex.server.state import server_of
+from macex.server.storage.tables import now
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 MEDIA = {"csv": "text/csv", "json": "application/json", "html": "text/html"}
@@ -59,13 +60,15 @@ def values(request: Request, name: str, _caller: Reader, column: str, q: str = "
 
 
 @router.get("/projects/{name}/rows/{at}/answers.{kind}")
-def row_file(request: Request, name: str, at: int, kind: str, _caller: Asker) -> Response:
+def row_file(request: Request, name: str, at: int, kind: str, caller: Asker) -> Response:
     """The answers as a file: CSV, JSON, or a report in HTML."""
     server = server_of(request)
     looked = Look(server.settings, server.projects[name], at, request)
     if kind not in MEDIA:
         raise SchemaError(f"answers are written as csv, json or html, not {kind!r}")
     file = attached(f"{looked.project.name}-row-{at}.{kind}")
+    told = {"asked_by": f"{caller.name} (key {caller.key_id})", "asked_at": now()}
+    looked.found.meta.update(told, model=looked.project.model_hash or "in the server")
     content = written(looked.found, kind, looked.project.title)
     return Response(content, headers=file, media_type=MEDIA[kind])
 

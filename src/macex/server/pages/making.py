@@ -18,6 +18,7 @@ from macex.server.problems import ProblemError
 from macex.server.projects.uploads import Upload, made
 from macex.server.state import server_of
 
+CASES = (".npz", ".npy")  # files of time series
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
@@ -40,6 +41,7 @@ def make(
     server = server_of(request)
     if not caller.everywhere:
         raise ProblemError(403, "the key is for some projects only", code="scope_needed")
+    series = (data.filename or "").lower().endswith(CASES)
     try:
         upload = Upload(
             title=sent.one("title") or "Project",
@@ -49,7 +51,9 @@ def make(
             label=sent.one("label") or None,
             drop=_names(sent.one("drop")),
             classes=_names(sent.one("classes")) or None,
-            schema=_schema(sent),
+            schema={} if series else _schema(sent),
+            kind="series" if series else "table",
+            channels=_names(sent.one("channels")),
         )
         project = made(server.projects, upload, server.settings)
     except MacexError as error:

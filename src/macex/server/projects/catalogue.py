@@ -7,23 +7,26 @@ from __future__ import annotations
 
 import logging
 import shutil
+import time
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path
 from threading import RLock
+from typing import Any
 
 from macex.audit import Audit
 from macex.errors import DataError, closest
 from macex.models.files.loading import load_model
 from macex.server.projects.demo import NAME, TITLE, demo_parts
 from macex.server.projects.description import FILE, read_description
-from macex.server.projects.parts import OpenModel, Parts, read_parts
+from macex.server.projects.parts import OpenModel, read_parts
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.workers.pool import Workers
 
 LOG = logging.getLogger("macex.server")
-AuditFor = Callable[[str], Callable[[Parts], Audit] | None]
+REMEMBERED_S = 1.0
+AuditFor = Callable[[str], Callable[[Any], Audit] | None]
 
 
 class UnknownProjectError(DataError):
@@ -53,6 +56,7 @@ class Catalogue:
         self._projects: dict[str, Project] = {}
         self._places: dict[str, Path] = {}
         self._left_out: set[Path] = set()
+        self._looked = 0.0
         self._look()
         if single is not None:
             self._list(slug(read_description(single).title, set(self._projects)), single)
@@ -67,6 +71,7 @@ class Catalogue:
 
     def _look(self) -> None:
         """Take note of projects that another server of this folder made or removed."""
+        self._looked = time.monotonic()
         there = _folders(self.folder)
         for name, place in list(self._places.items()):
             if place.parent == self.folder and place not in there:
@@ -80,6 +85,11 @@ class Catalogue:
                 self._left_out.add(place)
                 LOG.warning("project left out", extra={"project": place.name, "why": str(error)})
 
+    def known(self, name: str) -> Project | None:
+        """A project without a look at the disk, for a moment after the last look."""
+        recent = time.monotonic() - self._looked < REMEMBERED_S
+        return self._projects.get(name) if recent else None
+
     def __getitem__(self, name: str) -> Project:
         known = {project.name: project for project in self}
         if name not in known:
@@ -89,6 +99,11 @@ class Catalogue:
     def get(self, name: str) -> Project | None:
         """The project of a name, if there is one."""
         return next((project for project in self if project.name == name), None)
+
+    def model_hash(self, name: str) -> str | None:
+        """The SHA-256 of the model file of a project that is open; nothing is read for this."""
+        project = self._projects.get(name)
+        return None if project is None else project.model_hash
 
     def add(self, title: str, fill: Callable[[Path], None]) -> Project:
         """A new project of the folder; `fill` puts its files there, or raises and leaves none."""
@@ -123,7 +138,7 @@ class Catalogue:
     def _list(self, name: str, place: Path) -> Project:
         told = read_description(place)
         project = (
-            SeriesProject(name, told.title, place, self._open_model)
+            SeriesProject(name, told.title, place, self._open_model, self._audit(name))
             if told.kind == "series"
             else Project(
                 name, told.title, partial(read_parts, place, self._open_model), self._audit(name)

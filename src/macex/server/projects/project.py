@@ -61,6 +61,21 @@ class Project:
             return self._parts
 
     @property
+    def model(self) -> Any:
+        """The model, wherever it runs."""
+        return self.parts.model
+
+    @property
+    def classes(self) -> tuple[object, ...] | None:
+        """The labels the model decides between; None for a bare score."""
+        return self.explainer().classes
+
+    @property
+    def model_hash(self) -> str | None:
+        """The SHA-256 of the model's file, once it was read; None where there is none."""
+        return None if self._parts is None else getattr(self._parts.model, "sha256", None)
+
+    @property
     def table(self) -> Table:
         """The rows to look at, with the model's decisions."""
         with self._opening:

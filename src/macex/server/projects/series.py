@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from macex.errors import DataError
+from macex.audit import Audit
+from macex.errors import DataError, OptionError, SchemaError, closest
 from macex.models.files.loading import load_model
 from macex.schema import Array
-from macex.series.constraints import SeriesConstraints
 from macex.series.explainer import SeriesExplainer
+from macex.series.recording import fingerprint
 from macex.server.projects.description import read_description
 from macex.server.projects.parts import OpenModel, Parts
 from macex.server.projects.project import METHODS, PREFERENCES, Project, choose
@@ -27,7 +30,9 @@ class SeriesParts:
     cases: Array
     channels: tuple[str, ...] | None
     classes: tuple[Any, ...] | None
-    constraints: SeriesConstraints
+    constraints: Mapping[str, Any]
+    model_file: Path | None = None
+    data_file: Path | None = None
 
 
 class SeriesProject(Project):
@@ -36,9 +41,15 @@ class SeriesProject(Project):
     series_only = True
 
     def __init__(
-        self, name: str, title: str, folder: Path, open_model: OpenModel = load_model
+        self,
+        name: str,
+        title: str,
+        folder: Path,
+        open_model: OpenModel = load_model,
+        audit: Callable[[Any], Audit] | None = None,
     ) -> None:
         super().__init__(name, title, self._refuse)
+        self._audited = audit
         self._folder, self._open_model = folder, open_model
         self._series: SeriesParts | None = None
         self._asked: dict[tuple[str, str], SeriesExplainer] = {}
@@ -61,6 +72,21 @@ class SeriesProject(Project):
             return self._series
 
     @property
+    def model(self) -> Any:
+        """The model, wherever it runs."""
+        return self.series.model
+
+    @property
+    def classes(self) -> tuple[object, ...] | None:
+        """The labels the model decides between; None for a bare score."""
+        return self.case_explainer().classes
+
+    @property
+    def model_hash(self) -> str | None:
+        """The SHA-256 of the model's file, once it was read."""
+        return None if self._series is None else getattr(self._series.model, "sha256", None)
+
+    @property
     def parts(self) -> Parts:
         """Nothing that has rows."""
         self._refuse()
@@ -73,17 +99,46 @@ class SeriesProject(Project):
         choose("prefer", prefer, PREFERENCES)
         with self._opening:
             if (method, prefer) not in self._asked:
-                self._asked[method, prefer] = _explainer(self.series, method, prefer)
+                audit = None if self._audited is None else self._audited(self.series)
+                self._asked[method, prefer] = _explainer(self.series, method, prefer, audit)
             return self._asked[method, prefer]
 
     def said(self) -> tuple[Array, Array]:
         """What the model says of every case: the position of its decision, and all scores."""
         with self._opening:
             if self._said is None:
-                fitted, cases = self.case_explainer().fitted, self.series.cases
-                answers = fitted.oracle(cases, len(cases))
-                self._said = answers.decision, fitted.outlook.rounded(answers.scores)
+                self._said = self.predicted(self.series.cases)
             return self._said
+
+    def predicted(self, cases: Array) -> tuple[Array, Array]:
+        """The same for any cases of the same form."""
+        fitted = self.case_explainer().fitted
+        shape, known = cases.shape[1:], self.series.training.shape[1:]
+        if shape != known:
+            raise SchemaError(f"a case is {known} (channels, time), not {shape}")
+        answers = fitted.oracle(cases, len(cases))
+        return answers.decision, fitted.outlook.rounded(answers.scores)
+
+    def places(self, decision: str | None = None) -> Array:
+        """The cases that the model decides so, or all."""
+        decided, known = self.said()[0], [str(one) for one in self.case_explainer().classes or ()]
+        if decision is None:
+            return np.arange(len(decided))
+        if decision not in known:
+            raise OptionError(f"the model never decides {decision!r}{closest(decision, known)}")
+        return np.flatnonzero(decided == known.index(decision))
+
+    def checked(self, place: int) -> int:
+        """A case that there is."""
+        count = len(self.series.cases)
+        if not 0 <= place < count:
+            raise SchemaError(f"there is no case {place}: cases are counted from 0 to {count - 1}")
+        return place
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What the answers rest on."""
+        return fingerprint(self.case_explainer().engine)
 
     def ready(self, method: str = METHODS[0], prefer: str = PREFERENCES[0]) -> bool:
         """Whether asking takes no more time than an answer does."""
@@ -105,7 +160,9 @@ def read_series(folder: Path, open_model: OpenModel = load_model) -> SeriesParts
         cases=training if told.rows is None else read_cases(folder / told.rows),
         channels=told.channels or None,
         classes=told.classes,
-        constraints=SeriesConstraints(**told.constraints),
+        constraints=told.constraints,
+        model_file=folder / told.model,
+        data_file=folder / told.data,
     )
 
 
@@ -121,7 +178,9 @@ def read_cases(path: Path) -> Array:
     return cases
 
 
-def _explainer(parts: SeriesParts, method: str, prefer: str) -> SeriesExplainer:
+def _explainer(
+    parts: SeriesParts, method: str, prefer: str, audit: Audit | None
+) -> SeriesExplainer:
     return SeriesExplainer(
         parts.model,
         parts.training,
@@ -130,4 +189,5 @@ def _explainer(parts: SeriesParts, method: str, prefer: str) -> SeriesExplainer:
         method=method,
         prefer=prefer,
         classes=parts.classes,
+        audit=audit,
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from macex.errors import DataError, ModelFileError, UnavailableError
-from macex.scale.intake import Bounds, take_in
+from macex.scale.intake import Bounds, read_apart, take_in
 from macex.scale.reading import read_table, require
 from macex.schema import Schema
 from macex.schema.stated import kinds_stated, stated
@@ -20,6 +20,9 @@ from macex.server.projects.project import Project
 from macex.server.settings import Settings
 
 MODEL, DATA, ROWS = "model.bin", "train.parquet", "rows.parquet"
+CASES = {DATA: "train.npz", ROWS: "cases.npz"}
+CASES_MODULE = "macex.server.projects.case_intake"
+OF_TABLES = ("label", "drop", "schema", "names")  # what is said of columns
 
 
 @dataclass(frozen=True)
@@ -36,25 +39,44 @@ class Upload:
     schema: Mapping[str, Any] = field(default_factory=dict)
     constraints: Mapping[str, Any] = field(default_factory=dict)
     names: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = "table"
+    channels: Sequence[str] = ()
+
+    @property
+    def series(self) -> bool:
+        """Whether the files hold cases of time series."""
+        return self.kind == "series"
+
+    def file(self, name: str) -> str:
+        """What a file is called in the project's folder."""
+        return CASES[name] if self.series else name
+
+    def said(self) -> dict[str, Any]:
+        """What `project.toml` says."""
+        for part in OF_TABLES if self.series else ("channels",):
+            if getattr(self, part):
+                raise DataError(f"{part} is not said of a project of {self.kind!r}")
+        lists = {"drop": list(self.drop), "classes": list(self.classes or ())}
+        lists |= {"channels": list(self.channels)}
+        tables = {"schema": self.schema, "constraints": self.constraints, "names": self.names}
+        files = {"model": MODEL, "data": self.file(DATA)}
+        files |= {"rows": self.file(ROWS)} if self.rows is not None else {}
+        parts: dict[str, Any] = {"kind": self.kind, "label": self.label, **lists, **tables}
+        return {"title": self.title, **files, **{k: v for k, v in parts.items() if v}}
 
 
 def made(catalogue: Catalogue, upload: Upload, settings: Settings) -> Project:
     """A project from uploaded files, opened; nothing is left of one that cannot be opened."""
     if not upload.title.isprintable():
         raise DataError("a title has letters, digits and signs, and no control characters")
-    said = {"title": upload.title, "model": MODEL, "data": DATA}
-    said |= {"rows": ROWS} if upload.rows is not None else {}
-    said |= {"label": upload.label} if upload.label else {}
-    lists = {"drop": list(upload.drop), "classes": list(upload.classes or ())}
-    tables = {"schema": upload.schema, "constraints": upload.constraints, "names": upload.names}
-    parts = {part: value for part, value in (lists | tables).items() if value}
-    description = described({**said, **parts})
+    description = described(upload.said())
+    what = "cases" if upload.series else "rows"
 
     def fill(folder: Path) -> None:
-        dates = _dates(upload.schema)
-        _taken(upload.data, folder / DATA, "the training rows", settings, dates)
+        dates = None if upload.series else _dates(upload.schema)
+        _taken(upload.data, folder / upload.file(DATA), f"the training {what}", settings, dates)
         if upload.rows is not None:
-            _taken(upload.rows, folder / ROWS, "the rows", settings, dates)
+            _taken(upload.rows, folder / upload.file(ROWS), f"the {what}", settings, dates)
         with (folder / MODEL).open("wb") as file:
             shutil.copyfileobj(upload.model, file)
         description.write(folder)
@@ -88,8 +110,9 @@ def inspected(
 
 
 def _taken(
-    content: IO[bytes], target: Path, name: str, settings: Settings, dates: list[str]
+    content: IO[bytes], target: Path, name: str, settings: Settings, dates: list[str] | None
 ) -> None:
+    """Read a table, with its dates, or without them cases, into a file of the folder."""
     bounds = Bounds(
         memory_mb=settings.upload_memory_mb,
         seconds=settings.upload_seconds,
@@ -99,7 +122,10 @@ def _taken(
     with tempfile.NamedTemporaryFile() as file:
         shutil.copyfileobj(content, file)
         file.flush()
-        take_in(Path(file.name), target, name, bounds, dates)
+        if dates is None:
+            read_apart(CASES_MODULE, Path(file.name), target, name, bounds, {})
+        else:
+            take_in(Path(file.name), target, name, bounds, dates)
 
 
 def _dates(schema: Mapping[str, Any]) -> list[str]:

@@ -18,13 +18,17 @@ from sqlalchemy.exc import IntegrityError
 
 from macex.audit import Audit
 from macex.server.projects.parts import Parts
+from macex.server.projects.series import SeriesParts
 from macex.server.storage import tables
 
 ASKED_BY: ContextVar[Sequence[Mapping[str, Any]]] = ContextVar("asked by", default=())
 """Who asked, for each row of the call that is being answered, in order."""
 HELD: ContextVar[list[AuditLines] | None] = ContextVar("held", default=None)
 """Where records are gathered that are stored later, together with something else."""
-COMMON = ("files", "fingerprint", "columns", "library", "classes", "options", "versions")
+COMMON = (
+    *("files", "fingerprint", "columns", "library", "classes", "options", "versions"),
+    *("channels", "layout"),
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class AuditLines:
 
 def audit_lines(project: str, records: Sequence[dict[str, Any]]) -> AuditLines:
     """Records of one project, ready to be stored."""
-    common = _dumps({part: records[0][part] for part in COMMON})
+    common = _dumps({part: records[0][part] for part in COMMON if part in records[0]})
     digest = sha256(common.encode()).hexdigest()
     lines = [
         {
@@ -99,7 +103,7 @@ def held() -> Iterator[list[AuditLines]]:
         HELD.reset(token)
 
 
-def stored_audit(engine: Engine, project: str, parts: Parts) -> StoredAudit:
+def stored_audit(engine: Engine, project: str, parts: Parts | SeriesParts) -> StoredAudit:
     """The audit of a project."""
     return StoredAudit(
         "", model=parts.model_file, data=parts.data_file, engine=engine, project=project

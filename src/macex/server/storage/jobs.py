@@ -21,6 +21,7 @@ from sqlalchemy.exc import IntegrityError
 from macex.server.storage import tables
 from macex.server.storage.audit import AuditLines, keep_common
 from macex.server.storage.tables import now
+from macex.version import __version__
 
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
 OPEN = ("queued", "running")
@@ -44,6 +45,8 @@ class Job:
     done: int
     chunk: int
     error: str | None
+    model: str | None = None  # the SHA-256 of the model's file when the job was made
+    version: str | None = None  # of macex then
 
     @property
     def ended(self) -> bool:
@@ -67,6 +70,7 @@ class Jobs:
         total: int,
         chunk: int,
         key: str | None = None,
+        model: str | None = None,
     ) -> Job:
         """A new job of somebody's, and of their key, waiting for its turn."""
         identity = secrets.token_hex(12)
@@ -74,6 +78,7 @@ class Jobs:
         line |= {"status": "queued", "created": now(), "question": json.dumps(question)}
         packed = zlib.compress(json.dumps(source).encode())
         counts = {"source": packed, "total": total, "done": 0, "chunk": chunk}
+        line |= {"model": model, "version": __version__}
         with self._engine.begin() as connection:
             connection.execute(insert(tables.jobs), {**line, **counts})
             connection.execute(insert(tables.claims), {"job": identity})

@@ -44,6 +44,8 @@ jobs = Table(
     Column("done", Integer, nullable=False),
     Column("chunk", Integer, nullable=False),
     Column("error", Text),
+    Column("model", String(64)),
+    Column("version", String(40)),
 )
 
 claims = Table(

@@ -28,6 +28,7 @@ class WorkerModel:
     def __init__(self, worker: Worker) -> None:
         face = worker.face()
         self.worker, self._ways = worker, tuple(face["ways"])
+        self.path, self.sha256 = worker.path, worker.sha256
         classes = face["classes"]
         self.classes_ = None if classes is None else tuple(classes)
         self.by_highest_score = bool(face["by_highest_score"])

@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from math import ceil
 from pathlib import Path
 from threading import Lock
@@ -61,6 +62,7 @@ class Worker:
     def __init__(self, path: Path, limits: Limits) -> None:
         self.path, self.limits = path, limits
         self.starts = 0
+        self.sha256 = ""  # of the file, as it was opened
         self._turn = Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._face: dict[str, Any] = {}
@@ -154,7 +156,7 @@ class Worker:
             self._end()
             self._broken = version, f"{self.path}: {said['refused']}"
             raise ModelFileError(self._broken[1])
-        self._face = said["face"]
+        self._face, self.sha256 = said["face"], sha256(content).hexdigest()
         _log_once(tuple(map(str, said["missing"])))
         return process
 

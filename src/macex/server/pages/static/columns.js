@@ -11,6 +11,7 @@ export async function inspect(form) {
   if (!file || now === asked) return;
   asked = now;
   latest?.abort();
+  if (/\.np[yz]$/i.test(file.name)) return place.replaceChildren(); // time series have no columns
   const mine = (latest = new AbortController());
   if (!place.children.length) place.textContent = "Reading the columns…";
   const answer = await ask(form, mine.signal).catch(() => null);

@@ -1,0 +1,132 @@
+"""The rows, or the cases, of a job and what is asked of them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from macex.engine.fingerprint import fingerprint, others_marked
+from macex.explainer import Explainer
+from macex.scale.writing import Jsonl
+from macex.series.json import explanation_document
+from macex.server.asking import Options, constraints_of, frame_of, goal_of, models_of, per_row
+from macex.server.case_asking import CaseAsk, explained, read_cases_of
+from macex.server.projects.project import Project
+from macex.server.projects.series import SeriesProject
+from macex.server.storage.audit import asked_by
+from macex.server.storage.jobs import Job
+
+LINES = Jsonl(index="id")
+Find = Callable[[str], Project]
+
+
+class Work:
+    """The rows of a job and what is asked of them."""
+
+    def __init__(
+        self, project: Project, job: Job, source: Mapping[str, Any], find: Find | None = None
+    ) -> None:
+        """`find` is asked for the projects whose models must agree."""
+        self.project, self.job, self.source, self._find = project, job, source, find
+        self.options = Options(**job.question["options"])
+        self.explainer: Explainer = project.explainer(self.options.method, self.options.prefer)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What the answers rest on."""
+        own = fingerprint(self.explainer.engine)
+        if not self.also:
+            return own
+        marks = others_marked(self.explainer.engine, self.also)
+        return sha256(" ".join([own, *marks]).encode()).hexdigest()
+
+    @cached_property
+    def also(self) -> list[Any]:
+        """The models that must agree with every answer."""
+        if self._find is None:
+            return []
+        return models_of(self.project, [self._find(name).open() for name in self.options.also])
+
+    def frame(self, start: int, stop: int) -> pd.DataFrame:
+        """Some of the rows, named by their places."""
+        if "places" in self.source:
+            places = np.array(self.source["places"][start:stop], dtype=int)
+            return self.project.table.frame(places)
+        frame = frame_of(self.explainer, self.source["rows"][start:stop])
+        return frame.set_axis(range(start, stop), axis=0)
+
+    def part(self, start: int, stop: int) -> tuple[bytes, Mapping[str, int]]:
+        """Some rows explained: a line of JSON each, and how many have which status."""
+        wants = self._each("want", start, stop)
+        wished = self._each("constraints", start, stop)
+        frame = self.frame(start, stop)
+        with asked_by([signature(self.job)] * len(frame)), self.project.lock:
+            found = self.explainer.explain(
+                frame,
+                want=[goal_of(self.explainer, want) for want in wants],
+                constraints=[constraints_of(one) for one in wished],
+                also=self.also,
+                **self.options.call,
+            )
+        return LINES.part(found, start), dict(Counter(item.status for item in found))
+
+    def _each(self, part: str, start: int, stop: int) -> Sequence[Any]:
+        return per_row(part, self.job.question[part], self.job.total)[start:stop]
+
+
+class CaseWork:
+    """The cases of a job and what is asked of them."""
+
+    def __init__(
+        self, project: SeriesProject, job: Job, source: Mapping[str, Any], find: Find
+    ) -> None:
+        """`find` is asked for the projects whose models must agree."""
+        self.project, self.job, self.source = project, job, source
+        self.options = Options(**job.question["options"])
+        self.others = [find(name).open() for name in self.options.also]
+
+    @property
+    def fingerprint(self) -> str:
+        """What the answers rest on."""
+        hashes = [str(other.model_hash) for other in self.others]
+        parts = [self.project.fingerprint, self.options.method, self.options.prefer, *hashes]
+        return sha256(" ".join(parts).encode()).hexdigest()
+
+    def part(self, start: int, stop: int) -> tuple[bytes, Mapping[str, int]]:
+        """Some cases explained: a line of JSON each, and how many have which status."""
+        places = self.source.get("places", [])[start:stop]
+        given = self.source.get("cases", [])[start:stop]
+        ask = CaseAsk(
+            options=self.options,
+            cases=self.project.series.cases[places] if places else read_cases_of(given),
+            want=self._each("want", start, stop),
+            constraints=self._each("constraints", start, stop),
+            by=signature(self.job),
+            also=models_of(self.project, self.others),
+        )
+        with self.project.lock:
+            found = explained(self.project, ask)
+        names = places or range(start, stop)
+        lines = [
+            {**explanation_document(item, canonical=True), "id": name}
+            for name, item in zip(names, found, strict=True)
+        ]
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        return text.encode(), dict(Counter(item.status for item in found))
+
+    def _each(self, part: str, start: int, stop: int) -> Any:
+        given = self.job.question[part]
+        return given[start:stop] if isinstance(given, list) else given
+
+
+def signature(job: Job) -> dict[str, Any]:
+    """What records say of whoever made a job, and of what it is about."""
+    told = {"key": job.key, "name": job.owner, "job": job.id}
+    return {**told, "filter": job.question.get("filter")}
