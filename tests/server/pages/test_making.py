@@ -27,8 +27,9 @@ def test_a_numpy_file_becomes_a_project_of_time_series(tmp_path, start):
         sent = {"data": {**fields, "schema": "{}"}, "files": files, "timeout": 180}
         made = httpx.post(f"{served.url}/new", **sent)
         assert (made.status_code, made.headers["location"]) == (303, "/projects/motors")
-        page = httpx.get(f"{served.url}/projects/motors", timeout=120).text
-        assert "heat" in page
+        assert "40 cases" in httpx.get(f"{served.url}/projects/motors", timeout=120).text
+        info = httpx.get(f"{served.url}/api/v1/projects/motors").json()
+        assert info["channels"] == ["current", "heat", "noise"]
         wrong = {**files, "data": ("train.npz", b"a,b\n1,2\n")}
         refused = httpx.post(f"{served.url}/new", **{**sent, "files": wrong})
         assert refused.status_code == 422
