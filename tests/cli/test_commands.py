@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 import macex as mx
-from macex.cli.toml import read_kinds
+from macex.cli.toml import read_kinds, read_structure
+from macex.structure import Structure
 
 DATA = "--data {files}/train.csv --label outcome"
 COMMANDS = ["demo", "explain", "schema", "constraints check", "whatif", "replay", "doctor"]
@@ -44,6 +45,28 @@ def test_a_schema_that_is_written_and_read_is_the_same(macex, files):
     data = pd.read_csv(files / "train.csv").drop(columns="outcome")
     again = mx.Schema.infer(data, read_kinds(Path("schema.toml")))
     assert again.to_dict() == mx.Schema.infer(data).to_dict()
+
+
+def test_what_holds_between_columns_is_written_and_kept(macex, files):
+    data = pd.read_csv(files / "train.csv")
+    data["twice"] = 2 * data["debt"]
+    data.to_csv("train.csv", index=False)
+    code, said, _ = macex("schema --data train.csv --label outcome --structure rules.toml")
+    assert code == 0
+    assert "twice = 2 * debt" in said
+    found = read_structure(Path("rules.toml"))
+    assert isinstance(found, Structure)
+    assert "twice = 2 * debt" in [relation.text for relation in found]
+    code, said, _ = macex("constraints check rules.toml --data train.csv --label outcome")
+    assert code == 0
+    assert read_structure(None) is None
+
+
+def test_a_wrong_relation_is_told_with_its_line(tmp_path):
+    file = tmp_path / "rules.toml"
+    file.write_text('fixed = ["age"]\n[[structure]]\nkind = "oder"\n')
+    with pytest.raises(mx.ConstraintError, match=r"line 2.*did you mean 'order'"):
+        read_structure(file)
 
 
 def test_a_corrected_schema_is_used(macex):

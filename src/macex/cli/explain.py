@@ -15,7 +15,8 @@ from macex.ask.typed import goal_typed
 from macex.audit import Audit
 from macex.cli import options
 from macex.cli.inputs import Training, classes_named, label_hint, model_for, training
-from macex.cli.toml import read_codes, read_constraints
+from macex.cli.toml import read_codes, read_constraints, read_structure
+from macex.engine.options import STRUCTURES
 from macex.explainer import Explainer
 from macex.render.text import batch_text
 from macex.scale.chunks import placed
@@ -47,6 +48,9 @@ def explain(
     n: Annotated[int, typer.Option("-n", help=FIELDS["n"])] = 1,
     constraints: options.Rules = None,
     schema: options.SchemaFile = None,
+    structure: Annotated[
+        str | None, typer.Option(help="What holds between columns: keep, warn or ignore.")
+    ] = None,
     method: Annotated[
         str,
         typer.Option(help="The search: exhaustive, reinforce, gradientless, or a registered one."),
@@ -127,6 +131,7 @@ def explain(
             schema=learnt.kinds,
             method=method,
             prefer=prefer,
+            structure=structure or read_structure(constraints) or STRUCTURES[0],
             classes=classes_named(classes),
             random_state=seed,
             names=None if reason_codes is None else read_codes(reason_codes, learnt.rows),

@@ -15,7 +15,8 @@ import pandas as pd
 from macex.ask.constraints import Constraints
 from macex.ask.typed import goal_typed
 from macex.cli.inputs import classes_named, label_hint, model_for, training
-from macex.cli.toml import read_constraints
+from macex.cli.toml import read_constraints, read_structure
+from macex.engine.options import STRUCTURES
 from macex.errors import OptionError, require_count
 from macex.explainer import Explainer
 from macex.explanation.exports import csv_text
@@ -95,7 +96,13 @@ def asked(files: Files) -> Asked:
     model = model_for(files.model, files.data, learnt.rows, allow_pickle=files.allow_pickle)
     with label_hint(files.data, files.label):
         classes = classes_named(files.classes)
-        explainer = Explainer(model, learnt.rows, schema=learnt.kinds, classes=classes)
+        explainer = Explainer(
+            model,
+            learnt.rows,
+            schema=learnt.kinds,
+            classes=classes,
+            structure=read_structure(files.constraints) or STRUCTURES[0],
+        )
     rules = None
     if files.constraints is not None:
         rules = read_constraints(files.constraints, learnt.ground(explainer.schema))

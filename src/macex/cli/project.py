@@ -68,6 +68,8 @@ def new(
     if constraints is not None:
         read_constraints(constraints, learnt.ground(explainer.schema))
         said["constraints"] = tomllib.loads(constraints.read_text(encoding="utf-8"))
+        if said["constraints"].pop("structure", None) is not None:
+            raise OptionError(f"{constraints}: a project keeps no structure; leave `structure` out")
     if schema is not None:
         said["schema"] = tomllib.loads(schema.read_text(encoding="utf-8"))
     said |= {"label": label} if label else {}

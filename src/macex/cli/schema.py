@@ -10,7 +10,7 @@ import typer
 
 from macex.cli import options
 from macex.cli.inputs import training
-from macex.cli.toml import written_kinds
+from macex.cli.toml import written_kinds, written_structure
 from macex.errors import OptionError
 from macex.render.files import write_whole
 from macex.schema import Schema
@@ -27,6 +27,10 @@ def schema(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write an editable TOML file.")
     ] = None,
+    structure: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write what holds between columns, as constraints."),
+    ] = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -38,15 +42,28 @@ def schema(
         macex schema --data train.csv --label income --out schema.toml
 
         macex explain --schema schema.toml ...
+
+    Keep what holds between columns in every answer:
+
+        macex schema --data train.csv --label income --structure rules.toml
+
+        macex explain --constraints rules.toml ...
     """
     learnt = training(data, label, drop, schema_file)
     found = Schema.infer(learnt.rows, learnt.kinds)
+    relations = find_structure(found, found.read(learnt.rows).codes)
     if out is not None:
-        if out.exists() and not force:
-            raise OptionError(f"{out} exists: pass --force to replace it")
-        write_whole(out, written_kinds(found, data.name).encode())
+        _write(out, written_kinds(found, data.name), force=force)
+    if structure is not None:
+        _write(structure, written_structure(relations, data.name), force=force)
     if as_json:
         print(json.dumps(stated(found), ensure_ascii=False))
     elif not quiet:
         print(found)
-        print(find_structure(found, found.read(learnt.rows).codes))
+        print(relations)
+
+
+def _write(path: Path, text: str, *, force: bool) -> None:
+    if path.exists() and not force:
+        raise OptionError(f"{path} exists: pass --force to replace it")
+    write_whole(path, text.encode())

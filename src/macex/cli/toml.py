@@ -18,11 +18,13 @@ from macex.render.names import Name
 from macex.render.reason_codes import with_codes
 from macex.schema import Column, Kind, Schema
 from macex.schema.stated import kinds_stated, stated
+from macex.structure import Structure
 
 
 def read_constraints(path: Path, ground: Ground) -> Constraints:
     """The constraints in a file, checked against the training rows."""
     text, document = _read(path)
+    document.pop("structure", None)
     for part, piece, words in _pieces(document):
         try:
             check(Constraints.from_dict({part: piece}), ground)
@@ -35,6 +37,29 @@ def read_constraints(path: Path, ground: Ground) -> Constraints:
     except MacexError as error:
         raise ConstraintError(f"{path}: {error}") from error
     return constraints
+
+
+def read_structure(path: Path | None) -> str | Structure | None:
+    """What a file of constraints says of structure: a word, a list of relations, or nothing."""
+    if path is None:
+        return None
+    text, document = _read(path)
+    stated = document.get("structure")
+    if stated is None or isinstance(stated, str):
+        return stated
+    try:
+        return Structure.from_list(stated)
+    except MacexError as error:
+        raise ConstraintError(f"{_place(path, text, 'structure', ())}: {error}") from error
+
+
+def written_structure(structure: Structure, source: str) -> str:
+    """The relations of a structure as a file to be edited."""
+    head = (
+        f"# What holds between the columns of {source}. Remove what should not be kept, and give\n"
+        "# this file as --constraints, alone or with other constraints above.\n\n"
+    )
+    return head + tomli_w.dumps({"structure": structure.to_list()})
 
 
 def read_kinds(path: Path) -> dict[str, Kind]:
