@@ -100,13 +100,14 @@ class DeviceSearch:
         """Examples from the device; where it has none, from the search of the explainer."""
         task, judge = outcome.task, outcome.judge
         open_ = np.asarray(task.space.changeable.any(axis=1)) & ~judge.finished
-        open_ &= readable(outcome.fitted.ground.schema.columns, outcome.batch.rows.codes)
-        at = np.flatnonzero(open_)
+        columns, codes = outcome.fitted.ground.schema.columns, outcome.batch.rows.codes
+        at = np.flatnonzero(open_ & readable(columns, codes))
         pool = self._examples(outcome, at) if len(at) and not judge.late else outcome.pool
         done = np.zeros(len(open_), bool)
         done[pool.at] = True
         rest = replace(outcome, task=replace(task, space=task.space.closed(done)))
-        rest = run(rest, (offer, search, fine_tune))
+        if (open_ & ~done).any():
+            rest = run(rest, (offer, search, fine_tune))
         method = np.where(done, "device", rest.method).astype(object)
         both = Pool.join([pool, rest.pool], task.space.width)
         return replace(rest, task=task, method=method, pool=both)
