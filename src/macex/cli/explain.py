@@ -22,6 +22,7 @@ from macex.render.text import batch_text
 from macex.scale.chunks import placed
 from macex.scale.files import FileRun, explain_file, frames_of, refuse_existing
 from macex.scale.partition import CHUNK
+from macex.scale.progress import lines
 
 SHOWN = 20
 INCOMPLETE = 1  # the exit code of a run that could not read everything
@@ -167,7 +168,7 @@ def explain(
         device=device,
         resume=resume,
         force=force,
-        progress=not quiet and sys.stderr.isatty(),
+        progress=_progress(quiet=quiet),
         **call,
     )
     _say(done, out, quiet=quiet, as_json=as_json)
@@ -191,6 +192,13 @@ def _others(
 ) -> list[Any]:
     """The models that must agree."""
     return [model_for(path, data, learnt.rows, allow_pickle=allow_pickle) for path in paths or ()]
+
+
+def _progress(*, quiet: bool) -> Any:
+    """A bar in a terminal, lines in a log."""
+    if quiet or sys.stderr.isatty():
+        return not quiet
+    return lines(lambda line: print(f"macex: {line}", file=sys.stderr, flush=True))
 
 
 def _say(done: FileRun, out: str, *, quiet: bool, as_json: bool) -> None:

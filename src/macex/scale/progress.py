@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,6 +26,33 @@ def reporting(progress: Any) -> Iterator[Progress]:
         raise OptionError(
             f"progress is True, None or a function of (done, total), not {progress!r}"
         )
+
+
+def lines(
+    write: Callable[[str], Any], every: float = 30.0, clock: Callable[[], float] = time.monotonic
+) -> Progress:
+    """A report in lines for a log: rows, rows a second and the time left, at most so often.
+
+    >>> told, now = [], iter([0.0, 40.0, 50.0, 75.0])
+    >>> report = lines(told.append, clock=lambda: next(now))
+    >>> for done in (1000, 1200, 2000):
+    ...     report(done, 4000)
+    >>> told
+    ['1,000 of 4,000 rows, 25 a second, 120 s left', '2,000 of 4,000 rows, 27 a second, 75 s left']
+    """
+    began = last = clock()
+
+    def report(done: int, total: int | None) -> None:
+        nonlocal last
+        now = clock()
+        if now - last < every or not done:
+            return
+        last, pace = now, done / (now - began)
+        of = f" of {total:,}" if total else ""
+        left = f", {(total - done) / pace:,.0f} s left" if total else ""
+        write(f"{done:,}{of} rows, {pace:,.0f} a second{left}")
+
+    return report
 
 
 @contextmanager

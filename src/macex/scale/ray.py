@@ -73,7 +73,7 @@ def explain(
     )
     return dataset.map_batches(
         _Worker,
-        fn_constructor_args=(partition,),
+        fn_constructor_args=(needed("ray", "ray").put(partition),),
         batch_format="pyarrow",
         batch_size=CHUNK,
         num_cpus=1,
@@ -82,11 +82,11 @@ def explain(
 
 
 class _Worker:
-    """An actor: it gets the explainer when it is made."""
+    """An actor: it fetches the explainer, which was put into Ray's store once, when it is made."""
 
-    def __init__(self, partition: Partition) -> None:
-        restrain(partition.chunks.explainer, 1)
-        self.partition = partition
+    def __init__(self, reference: Any) -> None:
+        self.partition: Partition = needed("ray", "ray").get(reference)
+        restrain(self.partition.chunks.explainer, 1)
 
     def __call__(self, table: Any) -> Any:
         answers = self.partition.explain_chunk(framed(table))

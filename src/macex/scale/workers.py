@@ -98,12 +98,11 @@ def _pool(shared: Any, jobs: int, free: float) -> Iterator[tuple[Executor, Work]
     """The workers, and what they run: `ask(work, chunk)`."""
     packed = None if threads_pay(free, jobs) else _packed(shared)
     if packed is None:
-        with limited_threads(max(1, cores() // jobs)):
-            pool = ThreadPoolExecutor(jobs)
-            try:
-                yield pool, partial(_ask_here, shared)
-            finally:
-                pool.shutdown(cancel_futures=True)
+        pool = ThreadPoolExecutor(jobs)
+        try:
+            yield pool, partial(_ask_here, shared, max(1, cores() // jobs))
+        finally:
+            pool.shutdown(cancel_futures=True)
     else:
         with _processes(packed, jobs) as processes:
             yield processes, _ask_there
@@ -173,5 +172,7 @@ def _ask_there(work: Work, chunk: Any) -> Any:
     return work(_OPENED["shared"], chunk)
 
 
-def _ask_here(shared: Any, work: Work, chunk: Any) -> Any:
-    return work(shared, chunk)
+def _ask_here(shared: Any, threads: int, work: Work, chunk: Any) -> Any:
+    """Work in a thread of this process; between chunks the caller has all its threads."""
+    with limited_threads(threads):
+        return work(shared, chunk)
