@@ -10,7 +10,7 @@ import numpy as np
 
 from macex.ask.answers import Answers
 from macex.ask.goals import compile_goals
-from macex.ask.keeping import kin_of
+from macex.engine.breaches import breaks_of, notes_of
 from macex.engine.ranking import plausibility_of
 from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
 from macex.explanation.values import Actions, Asking, Over, Status
@@ -55,7 +55,7 @@ def assemble(outcome: Outcome, seconds: float) -> list[Explanation]:
         actions,
         _actions(outcome, candidates.real) if bound else actions,
         Asking(outcome.batch.count, fitted.options.method_name, outcome.goals),
-        _notes(fitted, outcome),
+        notes_of(fitted, outcome),
     )
     per_row = seconds / max(1, int(outcome.judge.spent.sum()))
     return [_explanation(fitted, outcome, query, parts, per_row) for query in range(len(answers))]
@@ -278,7 +278,7 @@ def _made(
         fitted.copies(full) & changed.any(axis=1),
     )
     changes, made = _changes(fitted, outcome, pool.at, full, moved, spans), []
-    breaks = _breaks(fitted, full, own)
+    breaks = breaks_of(fitted, full, own)
     for row, line in enumerate(zip(*(part.tolist() for part in numbers), strict=True)):
         query, toward, decided, share, sparsity, proximity, distance, support, copies = line
         made.append(
@@ -299,29 +299,6 @@ def _made(
             )
         )
     return made
-
-
-def _breaks(fitted: Fitted, full: Array, own: Array) -> list[tuple[str, ...]]:
-    """The relations that each row breaks and the row it starts from does not."""
-    if fitted.keeping is None or not fitted.keeping.tests:
-        return [()] * len(full)
-    texts = [kept.text for kept in fitted.keeping.tests]
-    broken = fitted.keeping.broken(full) & ~fitted.keeping.broken(own)
-    return [tuple(texts[at] for at in np.flatnonzero(line)) for line in broken]
-
-
-def _notes(fitted: Fitted, outcome: Outcome) -> list[tuple[str, ...]]:
-    """What each query is told of relations that are not kept: it breaks them, or they yield."""
-    batch = outcome.batch
-    if fitted.keeping is None or not fitted.keeping.tests:
-        return [()] * len(batch)
-    texts = [f"{kept.text}: the row itself breaks it" for kept in fitted.keeping.tests]
-    broken = fitted.keeping.broken(outcome.task.space.own)
-    yielding = {id(wish): kin_of(fitted.binding, wish).notes for wish in batch.constraints}
-    return [
-        (*(texts[at] for at in np.flatnonzero(line)), *yielding[id(wish)])
-        for line, wish in zip(broken, batch.constraints, strict=True)
-    ]
 
 
 def _by_column(space: Space, changed: Array) -> Array:

@@ -11,6 +11,7 @@ from macex.ask.constraints import Constraints
 from macex.ask.question import Question, read_constraints
 from macex.audit import Audit
 from macex.engine.batch import Batch
+from macex.engine.box import box_of
 from macex.engine.engine import Engine
 from macex.engine.fitted import fit
 from macex.engine.options import check_classes, read_options
@@ -20,6 +21,7 @@ from macex.errors import ModelError
 from macex.explainer.populations import Populations
 from macex.explainer.saving import save
 from macex.explanation import Explanation, Explanations
+from macex.explanation.box import Box
 from macex.render.names import Name
 from macex.schema import Array, Schema
 from macex.structure import Relation, Structure
@@ -230,6 +232,40 @@ class Explainer(Populations):
             "n": batch.count,
         }
         return Explanations(items, options.names, meta, batch.rows, self._planner(batch))
+
+    def box(
+        self,
+        explanation: Explanation,
+        rank: int = 1,
+        *,
+        constraints: Any = None,
+        margin: float = 1e-6,
+        samples: int = 300,
+    ) -> Box:
+        """Ranges around a counterfactual in which every combination reaches the goal.
+
+        The box is exact where all combinations can be tested: few values, or the cells of a tree
+        model with `candidates="thresholds"`. Otherwise `samples` combinations are drawn, and all of
+        them hold. It scores up to a few thousand rows, so it is made when it is asked for.
+
+        Parameters
+        ----------
+        explanation : an explanation that this explainer gave.
+        rank : which of its counterfactuals.
+        constraints, margin : as the explanation was asked for.
+        samples : how many combinations to draw where not all can be tested.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd
+        >>> data = pd.DataFrame({"hours": range(20, 60), "debt": [1, 2] * 20})
+        >>> model = lambda rows: 1 / (1 + np.exp(44.5 - rows["hours"]))
+        >>> explainer = Explainer(model, data, classes=("no", "yes"))
+        >>> explainer.box(explainer.explain(data.iloc[[20]])[0])
+        hours at least 45 (every combination reaches the goal; 40 tested)
+        """
+        question = Question(constraints=constraints, margin=margin)
+        return box_of(self.engine, explanation, rank, question, samples)
 
     def score(self, rows: Any, want: Any = None) -> Array:
         """The model's score for every row, read toward a goal as in explanations.

@@ -1,0 +1,227 @@
+"""How far the numbers of a counterfactual can go together.
+
+The model is asked about a grid of combinations around the counterfactual: every value where there
+are few, one for each cell of a tree model, else evenly spaced ones. From the counterfactual's own
+place the box grows as long as all of it reaches the goal. What was not tested whole is sampled, and
+shrinks until a whole sample holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import permutations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from macex.ask.ground import unit_codes
+from macex.ask.question import Question
+from macex.engine.pipeline import open_batch
+from macex.errors import OptionError, require_count
+from macex.explanation.box import Box, Range
+from macex.schema import Array
+
+if TYPE_CHECKING:
+    from macex.engine.engine import Engine
+    from macex.engine.outcome import Outcome
+    from macex.explanation import Counterfactual, Explanation
+
+MOST = 4000  # combinations of the grid
+ROUNDS = 8
+
+
+class Axis(NamedTuple):
+    """The values of one changed number that are tried, and what each stands for."""
+
+    unit: int
+    column: int
+    first: Array  # (v,) sorted
+    last: Array  # (v,) the end of what each stands for
+    whole: bool  # together they stand for every value
+    at: int  # where the counterfactual's own is
+
+
+def box_of(
+    engine: Engine, explanation: Explanation, rank: int, question: Question, samples: int
+) -> Box:
+    """The box around one counterfactual of an explanation."""
+    require_count("rank", rank)
+    require_count("samples", samples)
+    if rank > len(explanation.counterfactuals):
+        raise OptionError(f"rank={rank}: there are {len(explanation.counterfactuals)} answers")
+    found = explanation.counterfactuals[rank - 1]
+    rows = explanation.source.rows.take(np.array([explanation.source.query]))
+    asked = replace(question, want=explanation.goal, max_rows=None, timeout_s=None)
+    outcome = open_batch(engine.fitted, engine.batch(rows.frame(np.array([0]), rows.codes), asked))
+    codes = _codes(outcome, found)
+    axes = _axes(outcome, codes)
+    holds = _tester(outcome, codes, axes)
+    low, high, exact = _grown(axes, holds)
+    sampled = 0
+    if not exact and axes:
+        low, high, sampled = _verified(engine, axes, holds, low, high, samples)
+    tested = int(outcome.judge.spent[0]) - 1
+    return _box(outcome, found, axes, (low, high), exact=exact, tested=tested, sampled=sampled)
+
+
+def _codes(outcome: Outcome, found: Counterfactual) -> Array:
+    """The counterfactual by unit, without what follows from its changes."""
+    space = outcome.task.space
+    full = space.own[0].copy()
+    for change in found.changes:
+        place = space.ground.schema.position(change.column)
+        full[place] = found.source.codes[place]
+    return unit_codes(space.units, full[None])[0]
+
+
+def _axes(outcome: Outcome, codes: Array) -> list[Axis]:
+    """The changed numbers, with the values to be tried."""
+    task = outcome.task
+    moved = np.flatnonzero(task.space.moved_numbers(codes[None], np.zeros(1, int))[0])
+    most = int(MOST ** (1 / max(1, len(moved))))
+    return [_axis(outcome, int(place), float(codes[place]), most) for place in moved]
+
+
+def _axis(outcome: Outcome, place: int, own: float, most: int) -> Axis:
+    space, grid = outcome.task.space, outcome.task.grid
+    column = space.units[place].members[0]
+    kind = space.ground.schema.columns[column]
+    bounds = space.bounds
+    low = max(kind.low, float(bounds.floor[0, column]))
+    high = min(kind.high, float(bounds.ceiling[0, column]))
+    low, high = min(low, own), max(high, own)
+    steps = (high - low) / kind.step if kind.step else np.inf
+    known = grid is not None and bool(grid.whole(space)[0]) and column in grid.cells
+    if grid is not None and known and len(grid.cells[column].first) <= most:
+        cells = grid.cells[column]
+        inside = (cells.last >= low) & (cells.first <= high)
+        first = np.clip(cells.first[inside], low, high)
+        last = np.clip(cells.last[inside], low, high)
+        whole = True
+    else:
+        whole = bool(steps < most)
+        count = round(steps) + 1 if whole else max(3, min(most, 33))
+        first = np.unique(np.append(space.snap(place, np.linspace(low, high, count)), own))
+        last = first
+    at = max(0, int(np.searchsorted(first, own, side="right")) - 1)
+    return Axis(place, column, first, last, whole, at)
+
+
+Tester = Callable[[Array], Array]
+
+
+def _tester(outcome: Outcome, codes: Array, axes: list[Axis]) -> Tester:
+    """A function of values of the changed numbers (n, axes): whether all else kept, they hold."""
+    units = [axis.unit for axis in axes]
+
+    def holds(values: Array) -> Array:
+        rows = np.repeat(codes[None], len(values), axis=0)
+        rows[:, units] = values
+        return outcome.judge.confirm(rows, np.zeros(len(rows), int))[0].reached
+
+    return holds
+
+
+def _grown(axes: list[Axis], holds: Tester) -> tuple[Array, Array, bool]:
+    """The best of the boxes that grow from the counterfactual, as places on the axes."""
+    if not axes:
+        return np.zeros(0, int), np.zeros(0, int), True
+    shape = tuple(len(axis.first) for axis in axes)
+    places = np.indices(shape).reshape(len(axes), -1).T
+    values = np.column_stack([axis.first[places[:, at]] for at, axis in enumerate(axes)])
+    ok = holds(values).reshape(shape)
+    start = np.array([axis.at for axis in axes])
+    ok[tuple(start)] = True  # the counterfactual itself stands for its cell
+    orders = list(permutations(range(len(axes))))[:24]
+    grown = [_one(ok, start, order, whole) for order in orders for whole in (True, False)]
+    sizes = np.array(shape, float)
+    low, high = max(grown, key=lambda box: float(np.prod((box[1] - box[0] + 1) / sizes)))
+    return low, high, all(axis.whole for axis in axes)
+
+
+def _one(ok: Array, start: Array, order: tuple[int, ...], whole: bool) -> tuple[Array, Array]:
+    """One box: each axis in turn as far as it goes, or all of them step by step."""
+    low, high = start.copy(), start.copy()
+    moving = True
+    while moving:
+        moving = False
+        for axis in order:
+            for ends, step in ((high, 1), (low, -1)):
+                while _free(ok, low, high, axis, int(ends[axis]) + step):
+                    ends[axis] += step
+                    moving = True
+                    if not whole:
+                        break
+    return low, high
+
+
+def _free(ok: Array, low: Array, high: Array, axis: int, place: int) -> bool:
+    """Whether the box may be extended by one place on one side."""
+    if not 0 <= place < ok.shape[axis]:
+        return False
+    slab = [slice(low[at], high[at] + 1) for at in range(ok.ndim)]
+    slab[axis] = slice(place, place + 1)
+    return bool(ok[tuple(slab)].all())
+
+
+def _verified(
+    engine: Engine, axes: list[Axis], holds: Tester, low: Array, high: Array, samples: int
+) -> tuple[Array, Array, int]:
+    """The box shrunk until a whole sample of it holds."""
+    draw = np.random.default_rng(engine.options.random_state)
+    for _ in range(ROUNDS):
+        lows = np.array([axis.first[at] for axis, at in zip(axes, low, strict=True)])
+        highs = np.array([axis.last[at] for axis, at in zip(axes, high, strict=True)])
+        columns = [engine.schema.columns[axis.column] for axis in axes]
+        values = lows + draw.random((samples, len(axes))) * (highs - lows)
+        values = np.column_stack([c.snap(values[:, at]) for at, c in enumerate(columns)])
+        ok = holds(np.clip(values, lows, highs))
+        if ok.all():
+            return low, high, samples
+        for value in values[~ok]:
+            _cut(axes, low, high, value)
+    point = np.array([axis.at for axis in axes])
+    return point, point, samples
+
+
+def _cut(axes: list[Axis], low: Array, high: Array, value: Array) -> None:
+    """Leave a combination that fails outside, by the side that costs least."""
+    best: tuple[float, Array, int, int] | None = None
+    for at, axis in enumerate(axes):
+        if value[at] < axis.first[low[at]] or value[at] > axis.last[high[at]]:
+            return
+        width = high[at] - low[at] + 1
+        up = int(np.searchsorted(axis.first, value[at], side="right"))
+        down = int(np.searchsorted(axis.last, value[at], side="left")) - 1
+        for ends, place, lost in ((low, up, up - low[at]), (high, down, high[at] - down)):
+            keeps = place <= axis.at if ends is low else place >= axis.at
+            if keeps and (best is None or lost / width < best[0]):
+                best = lost / width, ends, at, place
+    if best is None:
+        for at, axis in enumerate(axes):
+            low[at] = high[at] = axis.at
+    else:
+        best[1][best[2]] = best[3]
+
+
+def _box(
+    outcome: Outcome,
+    found: Counterfactual,
+    axes: list[Axis],
+    ends: tuple[Array, Array],
+    *,
+    exact: bool,
+    tested: int,
+    sampled: int,
+) -> Box:
+    columns = outcome.task.space.ground.schema.columns
+    ranges = []
+    for axis, low, high in zip(axes, *ends, strict=True):
+        kind = columns[axis.column]
+        first, last = float(axis.first[low]), float(axis.last[high])
+        opened = first <= kind.low, last >= kind.high
+        ranges.append(Range(kind.name, kind.value(first), kind.value(last), *opened))
+    named = {one.column for one in ranges}
+    settings = tuple((c.column, c.after) for c in found.changes if c.column not in named)
+    return Box(tuple(ranges), settings, exact, tested, sampled, found.names)

@@ -1,0 +1,37 @@
+"""What answers and queries break of the structure of training."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from macex.ask.keeping import kin_of
+from macex.schema import Array
+
+if TYPE_CHECKING:
+    from macex.engine.fitted import Fitted
+    from macex.engine.outcome import Outcome
+
+
+def breaks_of(fitted: Fitted, full: Array, own: Array) -> list[tuple[str, ...]]:
+    """The relations that each row breaks and the row it starts from does not."""
+    if fitted.keeping is None or not fitted.keeping.tests:
+        return [()] * len(full)
+    texts = [kept.text for kept in fitted.keeping.tests]
+    broken = fitted.keeping.broken(full) & ~fitted.keeping.broken(own)
+    return [tuple(texts[at] for at in np.flatnonzero(line)) for line in broken]
+
+
+def notes_of(fitted: Fitted, outcome: Outcome) -> list[tuple[str, ...]]:
+    """What each query is told of relations that are not kept: it breaks them, or they yield."""
+    batch = outcome.batch
+    if fitted.keeping is None or not fitted.keeping.tests:
+        return [()] * len(batch)
+    texts = [f"{kept.text}: the row itself breaks it" for kept in fitted.keeping.tests]
+    broken = fitted.keeping.broken(outcome.task.space.own)
+    yielding = {id(wish): kin_of(fitted.binding, wish).notes for wish in batch.constraints}
+    return [
+        (*(texts[at] for at in np.flatnonzero(line)), *yielding[id(wish)])
+        for line, wish in zip(broken, batch.constraints, strict=True)
+    ]
