@@ -151,3 +151,30 @@ def test_reason_codes_are_read_from_a_file_and_written(macex, tmp_path):
     assert code == 2
     assert "codes.toml line 2" in err
     assert "did you mean 'income'" in err
+
+
+def test_a_saved_explainer_stands_for_the_training_rows(macex, files, tmp_path):
+    import joblib
+    import pandas as pd
+
+    import macex as mx
+
+    train = pd.read_csv(files / "train.csv").drop(columns="outcome")
+    mx.Explainer(joblib.load(files / "model"), train).save(tmp_path / "loans.macex")
+    rest = "--rows {files}/rows.csv --quiet --constraints {files}/rules.toml"
+    code, _, err = macex(f"explain {{common}} {rest} --out trained.csv")
+    assert (code, err) == (0, "")
+    line = f"explain --model {{files}}/model --allow-pickle --explainer loans.macex {rest}"
+    code, _, err = macex(f"{line} --out saved.csv")
+    assert (code, err) == (0, "")
+    assert (tmp_path / "saved.csv").read_bytes() == (tmp_path / "trained.csv").read_bytes()
+    for more, said in (
+        ("--data {files}/train.csv", "--data stands beside --explainer"),
+        ("--seed 3", "--seed stands beside --explainer"),
+    ):
+        code, _, err = macex(f"{line} {more} --out other.csv")
+        assert code == 2
+        assert said in err
+    code, _, err = macex(f"explain --model {{files}}/model --allow-pickle {rest} --out other.csv")
+    assert code == 2
+    assert "--data, or a saved explainer" in err

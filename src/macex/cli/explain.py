@@ -15,9 +15,12 @@ from macex.ask.typed import goal_typed
 from macex.audit import Audit
 from macex.cli import options
 from macex.cli.inputs import Training, classes_named, label_hint, model_for, training
+from macex.cli.models import open_model
+from macex.cli.saved import columns_dropped, refuse_beside, required
 from macex.cli.toml import read_codes, read_constraints, read_structure
 from macex.engine.options import STRUCTURES
 from macex.explainer import Explainer
+from macex.explainer.saving import load
 from macex.render.text import batch_text
 from macex.scale.chunks import placed
 from macex.scale.files import FileRun, explain_file, frames_of, refuse_existing
@@ -31,8 +34,15 @@ INCOMPLETE = 1  # the exit code of a run that could not read everything
 def explain(
     *,
     model: options.Model,
-    data: options.Data,
     rows: options.Rows,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The training rows: CSV, Parquet, Arrow or JSONL."),
+    ] = None,
+    explainer: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A saved explainer instead of the training rows."),
+    ] = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -110,6 +120,10 @@ def explain(
 
         cat new.csv | macex explain --model model.onnx --data train.csv --rows - --out - --format jsonl
 
+    With an explainer that was saved, without its training rows:
+
+        macex explain --model model.onnx --explainer loans.macex --rows new.csv --out result.csv
+
     A night's files on all cores, into a folder of Parquet files:
 
         macex explain --model model.ubj --data train.csv --rows night/ --id applicant --jobs -1 --out answers
@@ -123,42 +137,45 @@ def explain(
     """  # noqa: E501 - a command is one line
     if out not in (None, "-"):
         refuse_existing(Path(str(out)), resume=resume, force=force)
-    learnt = training(data, label, drop, schema)
-    opened = model_for(model, data, learnt.rows, allow_pickle=allow_pickle)
-    with label_hint(data, label):
-        explainer = Explainer(
-            opened,
-            learnt.rows,
-            schema=learnt.kinds,
-            method=method,
-            prefer=prefer,
-            structure=structure or read_structure(constraints) or STRUCTURES[0],
-            classes=classes_named(classes),
-            random_state=seed,
-            names=None if reason_codes is None else read_codes(reason_codes, learnt.rows),
-            audit=None if audit is None else Audit(audit, model=model, data=data),
+    said: dict[str, Any] = {"method": method, "prefer": prefer, "structure": structure}
+    said |= {"classes": classes, "seed": seed, "schema": schema, "reason-codes": reason_codes}
+    if explainer is not None:
+        refuse_beside(explainer, {"data": data, **said})
+        opened = open_model(model, allow_pickle=allow_pickle)
+        asked = load(explainer, opened, audit=None if audit is None else Audit(audit, model=model))
+        dropped, ground = columns_dropped(drop, label), asked.engine.fitted.ground
+        others = [open_model(path, allow_pickle=allow_pickle) for path in also or ()]
+    else:
+        learnt = training(required(data), label, drop, schema)
+        asked = _made(
+            learnt,
+            model,
+            required(data),
+            label,
+            said,
+            constraints,
+            audit,
+            allow_pickle=allow_pickle,
         )
-    rules = (
-        None
-        if constraints is None
-        else read_constraints(constraints, learnt.ground(explainer.schema))
-    )
-    call: dict[str, Any] = {"n": n, "want": goal_typed(want, explainer.classes)}
+        dropped, ground = learnt.dropped, learnt.ground(asked.schema)
+        others = _others(also, required(data), learnt, allow_pickle=allow_pickle)
+    rules = None if constraints is None else read_constraints(constraints, ground)
+    call: dict[str, Any] = {"n": n, "want": goal_typed(want, asked.classes)}
     call |= {"constraints": rules, "max_rows": max_rows, "margin": margin, "diagnose": diagnose}
-    call |= {"robust": robust, "also": _others(also, data, learnt, allow_pickle=allow_pickle)}
+    call |= {"robust": robust, "also": others}
     origin: Any = sys.stdin.buffer if rows == "-" else rows
     if out is None:
-        frame = next(iter(frames_of(explainer, origin, SHOWN, learnt.dropped, id_)))
-        found = placed(explainer, device, 1).explain(frame, on_error="keep", **call)
+        frame = next(iter(frames_of(asked, origin, SHOWN, dropped, id_)))
+        found = placed(asked, device, 1).explain(frame, on_error="keep", **call)
         print(found.to_json() if as_json else batch_text(found, limit=SHOWN))
         return
     target: Any = sys.stdout.buffer if out == "-" else out
     form = form or ("csv" if out == "-" else None)
     done = explain_file(
-        explainer,
+        asked,
         origin,
         target,
-        drop=learnt.dropped,
+        drop=dropped,
         index=id_,
         form=form,
         changes=changes,
@@ -174,6 +191,35 @@ def explain(
     _say(done, out, quiet=quiet, as_json=as_json)
     if done.faults:
         _complain(done)
+
+
+def _made(
+    learnt: Training,
+    model: Path,
+    data: Path,
+    label: str | None,
+    said: dict[str, Any],
+    constraints: Path | None,
+    audit: Path | None,
+    *,
+    allow_pickle: bool,
+) -> Explainer:
+    """The explainer that the options describe."""
+    opened = model_for(model, data, learnt.rows, allow_pickle=allow_pickle)
+    codes = said["reason-codes"]
+    with label_hint(data, label):
+        return Explainer(
+            opened,
+            learnt.rows,
+            schema=learnt.kinds,
+            method=said["method"],
+            prefer=said["prefer"],
+            structure=said["structure"] or read_structure(constraints) or STRUCTURES[0],
+            classes=classes_named(said["classes"]),
+            random_state=said["seed"],
+            names=None if codes is None else read_codes(codes, learnt.rows),
+            audit=None if audit is None else Audit(audit, model=model, data=data),
+        )
 
 
 def _complain(done: FileRun) -> None:
