@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import pandas as pd
 import macex as mx
 from fuzz.aims import Aim, random_aim
 from fuzz.learned import random_subject
-from fuzz.rules import with_derived
+from fuzz.rules import random_structure, with_derived
 from fuzz.subjects import Subject, score_of_two
 from fuzz.tables import Table, random_table
 from fuzz.wishes import Wish, random_wish
@@ -75,7 +75,10 @@ def case_of(seed: int) -> Case:
         subject = random_subject(rng, table)
     options = random_options(rng, subject)
     wish = random_wish(rng, table, 1) if rng.random() < 0.2 else Wish()
-    return Case(seed, table, subject, options, wish)
+    other = np.random.default_rng([seed, 2])
+    relations, kept = random_structure(other, table) if other.random() < 0.25 else ([], ())
+    options["structure"] = relations or "ignore"
+    return Case(seed, table, subject, options, replace(wish, kept=kept))
 
 
 def random_options(rng: np.random.Generator, subject: Subject) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from fuzz.tables import Field, Table
+from macex.structure import Implication, Order
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,45 @@ def pair(one: Field, other: Field) -> Rule:
         return numbers(one, rows) - 1.0049 > numbers(other, rows)
 
     return Rule(f"{quoted(one.name)} - 1.0049 <= {quoted(other.name)}", breaks)
+
+
+def ordered(one: Field, other: Field) -> Rule:
+    """A relation of training: one number is never above another, where the row keeps that."""
+
+    def breaks(rows: pd.DataFrame, own: pd.DataFrame) -> np.ndarray:
+        kept = not (numbers(one, own) > numbers(other, own))[0]
+        return (numbers(one, rows) > numbers(other, rows)) & kept
+
+    return Rule("", breaks)
+
+
+def exclusive(one: Field, value: Any, other: Field, values: tuple[Any, ...]) -> Rule:
+    """A relation of training: a value of one column excludes others, where the row keeps that."""
+
+    def broken(rows: pd.DataFrame) -> np.ndarray:
+        pairs = zip(one.values(rows), other.values(rows), strict=True)
+        return np.array([a == value and b in values for a, b in pairs])
+
+    def breaks(rows: pd.DataFrame, own: pd.DataFrame) -> np.ndarray:
+        return broken(rows) & (not broken(own)[0])
+
+    return Rule("", breaks)
+
+
+def random_structure(rng: np.random.Generator, table: Table) -> tuple[list[Any], tuple[Rule, ...]]:
+    """Relations to be kept, and what they mean; none where the columns give none."""
+    plain = [one for one in table.fields if one.name not in table.derived]
+    figures = [one for one in plain if one.kind == "number"]
+    words = [one for one in plain if one.kind == "category" and len(table.known(one)) > 2]
+    if len(figures) > 1 and rng.random() < 0.6:
+        one, other = (figures[at] for at in rng.permutation(len(figures))[:2])
+        return [Order(columns=(one.name, other.name))], (ordered(one, other),)
+    if len(words) > 1:
+        one, other = (words[at] for at in rng.permutation(len(words))[:2])
+        value, others = table.known(one)[0], tuple(table.known(other)[:2])
+        relation = Implication(columns=(one.name, other.name), when=value, never=others)
+        return [relation], (exclusive(one, value, other, others),)
+    return [], ()
 
 
 def rise(one: Field, other: Field) -> Rule:

@@ -34,11 +34,13 @@ class Wish:
     may_blank: tuple[str, ...] = ()
     min_support: int | None = None
     strict: bool = False
+    kept: tuple[Rule, ...] = ()  # relations of the explainer, which binds rows that keep them
 
     def parts(self) -> dict[str, Any]:
         """What `Constraints` takes: only what was said."""
         said = {one.name: getattr(self, one.name) for one in fields(self)}
         said["rules"] = tuple(rule.said for rule in self.rules)
+        del said["kept"]
         nothing: tuple[Any, ...] = ((), {}, None, False)
         return {name: value for name, value in said.items() if value not in nothing}
 
@@ -49,7 +51,7 @@ class Wish:
         """What either forbids is forbidden; a column is bounded by one of the two only."""
         joined = {
             name: getattr(self, name) + getattr(other, name)
-            for name in ("fixed", "protected", "increase", "decrease", "groups", "rules")
+            for name in ("fixed", "protected", "increase", "decrease", "groups", "rules", "kept")
         }
         both = {
             name: getattr(self, name) | getattr(other, name)
@@ -110,7 +112,7 @@ class Wish:
     def broken_rules(self, rows: pd.DataFrame, own: pd.DataFrame) -> np.ndarray:
         """The rows that break a rule, (n,) bool."""
         broken = np.zeros(len(rows), bool)
-        for rule in self.rules:
+        for rule in (*self.rules, *self.kept):
             broken |= np.asarray(rule.breaks(rows, own), bool)
         return broken
 
