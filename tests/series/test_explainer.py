@@ -59,20 +59,27 @@ def test_the_channel_and_the_time_that_decide_are_found():
     assert 10 <= change.start < change.stop <= 20
 
 
-def test_a_stretch_cannot_be_cut_at_either_end():
-    unblended = explainer(finetune=mx.Segments(blend=1))
+def steep(channel):
+    """The step that 99.9 % of the steps of a channel in training do not exceed."""
+    return np.quantile(np.abs(np.diff(made_cases()[:, channel], axis=1)), 0.999)
+
+
+def test_a_stretch_on_the_edge_is_cut_as_far_as_goal_and_seams_allow():
+    unblended = explainer(finetune=mx.Segments(blend=1, stable=0))
     for case, answer in zip(QUERIES, best(unblended.explain(QUERIES)), strict=True):
         for change in answer.changes:
             place = NAMES.index(change.channel)
             for cut in (change.start, change.stop - 1):
                 shorter = answer.sample.copy()
                 shorter[place, cut] = case[place, cut]
-                assert model.predict(shorter[None])[0] != answer.label
+                jumps = np.abs(np.diff(shorter[place])).max() > steep(place)
+                assert jumps or model.predict(shorter[None])[0] != answer.label
 
 
 def test_a_bump_is_blended_no_further_than_needed():
     case = QUERIES[:1]
-    (change,) = best(explainer().explain(case, want="bump"))[0].changes
+    edge = explainer(finetune=mx.Segments(stable=0))
+    (change,) = best(edge.explain(case, want="bump"))[0].changes
     assert change.blend < 1
     lower = case.copy()
     part = slice(change.start, change.stop)

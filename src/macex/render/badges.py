@@ -35,6 +35,7 @@ def badges(found: Any, minimal_over: str | None, speech: Speech) -> tuple[Badge,
         *([_minimal(over, speech)] if proved else []),
         *([_robust(found.robustness, speech)] if found.robustness is not None else []),
         *([_copies(speech)] if found.copies else []),
+        *([_other_class(speech)] if getattr(found, "of_other_class", False) else []),
     )
 
 
@@ -52,6 +53,10 @@ def _robust(share: float, speech: Speech) -> Badge:
 
 def _copies(speech: Speech) -> Badge:
     return Badge(speech.say("badge.copies"), speech.say("badge.copies_help"), warns=True)
+
+
+def _other_class(speech: Speech) -> Badge:
+    return Badge(speech.say("badge.other_class"), speech.say("badge.other_class_help"), warns=True)
 
 
 def _minimal(over: str | None, speech: Speech) -> Badge:

@@ -163,7 +163,10 @@ def _heading(explanation: Any, rank: int, count: int, speech: Speech) -> str:
 def _label(answer: Any, speech: Speech) -> str:
     if answer.label is None:
         return ""
-    return speech.say("card.then", {"label": speech.plain(answer.label)})
+    label, alone = speech.plain(answer.label), getattr(answer, "label_score", None)
+    if alone is not None:
+        return speech.say("card.then_alone", {"label": label, "score": speech.score(alone)})
+    return speech.say("card.then", {"label": label})
 
 
 def _bar(explanation: Any, answer: Any, scale: Scale, speech: Speech) -> Bar:

@@ -85,6 +85,8 @@ def _found(
     parts = [change_text(change, speech) for change in found.changes]
     parts += [f"{change_text(change, speech)} (follows)" for change in found.consequences]
     changes = _joined(parts) or unchanged
+    alone = getattr(found, "label_score", None)
+    score = score if alone is None else speech.score(alone)
     return [changes, score if found.label is None else f"{shown(found.label)} {score}"]
 
 

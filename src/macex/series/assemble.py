@@ -146,10 +146,18 @@ def _made(
                 distance=round(float((steps * weights).sum()), 9),
                 plausibility=_plausibility(outcome, int(query), sample),
                 minimal=minimal_of(outcome, int(query), sparsity)[0],
+                label_score=_label_score(outcome, row, draft),
                 source=CaseSource(mixture.cases, fitted.names, int(query), sample),
             )
         )
     return made
+
+
+def _label_score(outcome: SeriesOutcome, row: int, draft: Draft) -> float | None:
+    """The score of the decided class, where the goal is more than one class; None of a miss."""
+    if draft is not outcome.draft or np.isnan(outcome.label_score[row]):
+        return None
+    return float(outcome.label_score[row])
 
 
 def _changes(
@@ -202,8 +210,8 @@ def _plausibility(outcome: SeriesOutcome, query: int, sample: Array) -> float | 
     """How usual a sample is; None where too few cases meet the goal, or time is over."""
     if outcome.judge.late:
         return None
-    fitted = outcome.fitted
-    return fitted.usual(outcome.goals, query).share(fitted.sketch(sample))
+    own = np.asarray(outcome.mixture.cases.values[query])
+    return outcome.fitted.plausibility(outcome.goals, query, own, sample)
 
 
 def _misses(outcome: SeriesOutcome, wanted: Array) -> dict[int, SeriesCounterfactual | None]:

@@ -19,8 +19,10 @@ from macex.models.outputs import NotAScoreError
 from macex.schema import Array, Rows, Schema
 from macex.series.asking import rows_at_once
 from macex.series.cases import Cases
+from macex.series.mixing import differs
 from macex.series.nearness import Sketch, learn_sketch, nearest
 from macex.series.options import SeriesOptions
+from macex.series.texture import Texture, learn_texture
 from macex.series.usual import Usual, usual_of
 
 
@@ -43,6 +45,7 @@ class Fitted:
     sketch: Sketch = field(init=False)
     drawn: Array = field(init=False)  # (T, d, points)
     binding: ClassVar[None] = None  # no structure is looked for between channels
+    texture: Texture = field(init=False)
     _meeting: dict[bytes, Array] = field(default_factory=dict)
     _usual: dict[bytes, Usual] = field(default_factory=dict)
 
@@ -53,6 +56,7 @@ class Fitted:
         self.ground = Ground(schema, schema.read(table).codes)
         self.own = schema.read(table.iloc[:1])
         self.sketch, self.drawn = learn_sketch(self.train, self.options.candidates.points)
+        self.texture = learn_texture(self.train)
 
     @property
     def neighbors(self) -> int:
@@ -85,6 +89,17 @@ class Fitted:
             progress = goals.judge(self.answers, at).progress
             return np.argsort(-progress, kind="stable")[: self.neighbors]
         return nearest(self.drawn, sketch, rows, match, choice)
+
+    def plausibility(self, goals: Goals, query: int, own: Array, sample: Array) -> float | None:
+        """How plausible a sample is: by its few points, and by the steps of what changed.
+
+        None where too few cases meet the goal.
+        """
+        usual = self.usual(goals, query).share(self.sketch(sample))
+        if usual is None:
+            return None
+        changed = np.asarray(differs(own, sample).any(axis=1))
+        return min(usual, self.texture.share(self.meeting(goals, query), sample, changed))
 
     def usual(self, goals: Goals, query: int) -> Usual:
         """What counterfactuals of a query are compared with for plausibility."""

@@ -78,6 +78,8 @@ def _explanation(e: SeriesExplanation, *, canonical: bool) -> Document:
 
 def _counterfactual(found: SeriesCounterfactual) -> Document:
     robust = {} if found.robustness is None else {"robustness": measured(found.robustness)}
+    if found.label_score is not None:
+        robust["label_score"] = measured(found.label_score)
     return {
         "changes": [_change(change) for change in found.changes],
         "label": plain(found.label),

@@ -2,9 +2,9 @@
 
 A query whose neighbors offer more single channels than can be scored is narrowed first. Groups of
 channels are taken over together, and given back together from the whole nearest neighbor; those
-that matter most are halved until single channels are left. That costs a few hundred rows, whatever the
-number of channels. Where no such channel suffices alone, every channel of the nearest neighbor is
-scored once, and those that go farthest are kept, too.
+that matter most are halved until single channels are left. That costs a few hundred rows, whatever
+the number of channels. Where no such channel suffices alone, every channel of the nearest neighbor
+is scored once, and those that go farthest are kept, too.
 """
 
 from __future__ import annotations

@@ -29,8 +29,9 @@ class NearCases:
 
     Without `k` there are 2 to 5: as many as offer about a thousand single channels; where not every
     channel is scored, 4. Channels are compared at `points` times. `metric="dtw"` lets these times
-    shift against each other by up to a quarter (dynamic time warping). A policy search (`"reinforce"`, `"gradientless"`) learns over
-    the `columns` channels that go farthest when taken over alone.
+    shift against each other by up to a quarter (dynamic time warping). A policy search
+    (`"reinforce"`, `"gradientless"`) learns over the `columns` channels that go farthest when taken
+    over alone.
     """
 
     k: int | None = None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
+import numpy as np
+
 from macex.engine.batch import BatchOf
 from macex.engine.outcome import Outcome
 from macex.schema import Array
@@ -27,3 +29,9 @@ class SeriesOutcome(Outcome):
     mixture: Mixture  # offer: the neighbors of every case
     offered: Array  # offer: (Q, K, d) bool: which channels of which neighbor differ
     draft: Draft  # confirm: what each answer takes of which neighbor
+    label_score: Array  # confirm: (C,) of the class decided; NaN where that is the score itself
+
+    @property
+    def classes_open(self) -> Array:
+        """Queries that more than one class is good enough for, (Q,) bool."""
+        return np.asarray(self.goals.by_class & (self.goals.wanted.sum(axis=1) > 1))

@@ -27,17 +27,20 @@ from macex.models.judge import Judge
 from macex.schema import Array
 from macex.series.asking import SeriesAsker
 from macex.series.cases import contents
-from macex.series.climbing import given_back
+from macex.series.climbing import SMALL, given_back
+from macex.series.donors import donors_agree, plausibilities
 from macex.series.fitted import Fitted
 from macex.series.mixing import Mixture, differs
 from macex.series.outcome import CaseBatch, SeriesOutcome
 from macex.series.refining import confirm
-from macex.series.robustness import price_of
+from macex.series.robustness import price_of, steady
 from macex.series.searching import nothing_left, search
 from macex.series.segments import Draft
 from macex.stages.draws import Draws, column_keys, row_keys
 from macex.stages.selection import Ranking, shortlist
 from macex.stages.shapes import Task
+
+NEIGHBORS_EACH = 3  # that a set of channels is taken from
 
 
 def answer(fitted: Fitted, batch: CaseBatch) -> SeriesOutcome:
@@ -79,6 +82,7 @@ def open_cases(fitted: Fitted, batch: CaseBatch) -> SeriesOutcome:
         mixture=asker.mixture,
         offered=np.zeros((len(rows), fitted.neighbors, len(fitted.names)), bool),
         draft=Draft.empty(space.width),
+        label_score=np.zeros(0),
     )
 
 
@@ -106,7 +110,7 @@ def _limits(fitted: Fitted, batch: CaseBatch) -> Array:
     """How many samples each query may cost, all but those of the final check."""
     most: Any = fitted.options.rows_for(len(fitted.names))
     if batch.max_rows is not None:
-        most = batch.max_rows - 2 * batch.count - batch.spent - price_of(batch.sturdy) * batch.count
+        most = batch.max_rows - 3 * batch.count - batch.spent - price_of(batch.sturdy) * batch.count
     return np.maximum(1, np.broadcast_to(most, len(batch.rows)))
 
 
@@ -161,14 +165,27 @@ def _task(fitted: Fitted, batch: CaseBatch, space: Space, judge: Judge, verdict:
 
 
 def fine_tune(outcome: SeriesOutcome) -> SeriesOutcome:
-    """The most promising examples without needless channels."""
-    task = outcome.task
-    pool = outcome.pool.take(shortlist(task, outcome.pool, sets=3 * task.count, each=1))
+    """The most promising examples without needless channels.
+
+    Where few channels suffice, the same channels of several neighbors are kept to choose from.
+    """
+    task, pool = outcome.task, outcome.pool
+    first = shortlist(task, pool, sets=3 * task.count, each=1)
+    more = shortlist(task, pool, sets=3 * task.count, each=NEIGHBORS_EACH)
+    size = task.space.changed(pool.codes.take(more, axis=0), pool.at[more]).sum(axis=1)
+    pool = pool.take(np.union1d(first, more[size <= SMALL]))
     return replace(outcome, pool=given_back(task, pool) if task.prefer == "fewest" else pool)
 
 
 def rank(outcome: SeriesOutcome) -> SeriesOutcome:
-    """The order of the examples: by query, best first."""
-    unknown = np.full(len(outcome.pool), np.nan)
-    order = Ranking.of(outcome.task, outcome.pool).heeding(unknown)
-    return replace(outcome, plausibility=unknown, order=order)
+    """The order of the examples: by query, best first.
+
+    Among those with as many channels, plausible and stable samples come first whose class is that
+    of a case they take channels from.
+    """
+    pool, told = outcome.pool, np.full(len(outcome.pool), np.nan)
+    ranking = Ranking.of(outcome.task, pool)
+    if len(pool) and not outcome.judge.late and outcome.task.prefer != "surest":
+        told = np.fmin(plausibilities(outcome, pool), donors_agree(outcome, pool))
+        told = np.fmin(told, steady(outcome, ranking.heeding(told)))
+    return replace(outcome, plausibility=np.full(len(pool), np.nan), order=ranking.heeding(told))

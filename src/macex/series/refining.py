@@ -8,6 +8,7 @@ import numpy as np
 
 from macex.engine.confirmation import confirmed
 from macex.schema import Array
+from macex.series.donors import Known, of_donors, smooth
 from macex.series.drafts import full_tables, whole
 from macex.series.outcome import SeriesOutcome
 from macex.series.robustness import held_share, settled
@@ -21,8 +22,8 @@ def confirm(outcome: SeriesOutcome) -> SeriesOutcome:
     tune, judge = outcome.fitted.options.finetune, outcome.judge
     if tune is None or outcome.task.prefer == "surest" or judge.late or not len(draft.at):
         return _measured(replace(outcome, draft=draft))
-    made = tune(_asking(outcome), draft, lambda: judge.late)
-    made = settled(outcome, draft, made)
+    made = tune(_asking(outcome, draft), draft, lambda: judge.late)
+    made = settled(outcome, draft, made, tune.stable)
     return _measured(_held(outcome, draft, made))
 
 
@@ -44,7 +45,8 @@ def _held(outcome: SeriesOutcome, draft: Draft, made: Draft) -> SeriesOutcome:
 
 
 def _measured(outcome: SeriesOutcome) -> SeriesOutcome:
-    """The answers with their robustness, where it was asked for."""
+    """The answers with the scores of their classes and, where it was asked for, robustness."""
+    outcome = replace(outcome, label_score=_label_scores(outcome))
     robust, draft = outcome.cases.sturdy, outcome.draft
     if robust.least is None or outcome.judge.late or not len(draft.at):
         return outcome
@@ -52,20 +54,44 @@ def _measured(outcome: SeriesOutcome) -> SeriesOutcome:
     return replace(outcome, checked=outcome.checked._replace(robustness=share))
 
 
-def _asking(outcome: SeriesOutcome) -> Ask:
-    """Whether drafts reach their goals; one that its query cannot pay for does not."""
+def _label_scores(outcome: SeriesOutcome) -> Array:
+    """The score of the class each answer is decided as, where more than one would do, (C,)."""
+    draft, found = outcome.draft, np.full(len(outcome.draft.at), np.nan)
+    open_ = np.flatnonzero(outcome.classes_open[draft.at])
+    if not len(open_) or outcome.judge.late:
+        return found
+    full = full_tables(outcome.task.space, draft.take(open_))
+    answers, done = outcome.judge.asker(full, draft.at[open_], always=True)
+    outcome.judge.count(draft.at[open_])
+    decided = outcome.checked.decision[open_]
+    scores = outcome.fitted.outlook.rounded(answers.scores[np.arange(len(open_)), decided])
+    found[open_] = np.where(done, scores, np.nan)
+    return found
+
+
+def _asking(outcome: SeriesOutcome, draft: Draft) -> Ask:
+    """Whether drafts reach their goals; one that its query cannot pay for does not.
+
+    A seam must be no steeper than steps in training. Where more than one class would do, and the
+    whole channels of all answers lead to the class of a case they are from, so must their parts.
+    """
     judge, space = outcome.judge, outcome.task.space
+    known: Known = {}
+    true = of_donors(outcome, draft.code, draft.at, outcome.checked.decision)
+    bound = outcome.classes_open & ~np.isin(np.arange(len(outcome.there)), draft.at[~true])
 
     def ask(trial: Draft) -> tuple[Array, Array]:
         reached, progress = np.zeros(len(trial.at), bool), np.full(len(trial.at), -np.inf)
         wished = np.bincount(trial.at, minlength=len(judge.spent))
         broke = judge.capped & (judge.spent + wished > judge.limit)
-        todo = np.flatnonzero(~broke[trial.at])
+        todo = np.flatnonzero(~broke[trial.at] & smooth(outcome, trial, known))
         if len(todo):
             answers, done = judge.asker(full_tables(space, trial.take(todo)), trial.at[todo])
             judge.count(trial.at[todo])
             verdict = outcome.goals.judge(answers, trial.at[todo])
-            reached[todo], progress[todo] = verdict.reached & done, verdict.progress
+            part = trial.take(todo)
+            agree = of_donors(outcome, part.code, part.at, answers.decision) | ~bound[part.at]
+            reached[todo], progress[todo] = verdict.reached & done & agree, verdict.progress
         return reached, progress
 
     return ask

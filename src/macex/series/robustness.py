@@ -15,13 +15,17 @@ from macex.engine.sturdy import NEIGHBOURS, Sturdiness, other_model, reached_wit
 from macex.models.judge import Judge
 from macex.schema import Array
 from macex.series.asking import SeriesAsker
+from macex.series.donors import smooth
 from macex.series.drafts import full_tables, whole
 from macex.series.fitted import Fitted
 from macex.series.outcome import SeriesOutcome
 from macex.series.segments import Draft
 from macex.stages.shapes import Pool
 
-STEPS = (0.0, 0.25, 0.5, 0.75)  # of the way from what is needed to whole channels
+WAYS = ((0, 0), (0, 0.5), (0, 1), (0.1, 1), (0.25, 1), (0.5, 1))
+"""How far what is needed goes back to whole channels, by turns: in length, and in blend."""
+FEW = 12  # neighbors that answers are tried with where nothing is asked of them
+LOOKED = 3  # examples, beside those that are wanted, of which it is seen whether they hold
 ASKED = 64  # training cases that another model is asked about
 
 
@@ -70,39 +74,45 @@ def robustness(fitted: Fitted, robust: Any, also: Any) -> Sturdiness:
 
 def price_of(robust: Sturdiness) -> int:
     """How many rows it takes to check an answer, beyond its own."""
-    return 0 if robust.least is None else (len(STEPS) + 4) * NEIGHBOURS
+    return 0 if robust.least is None else len(WAYS) * FEW + (len(WAYS) + 4) * NEIGHBOURS
 
 
-def held_share(judge: Judge, full: Array, at: Array) -> Array:
-    """The share of the neighbors of samples (n, 4 d) that reach the goal, (n,)."""
-    noisy, whose = _around(full, at)
+def held_share(judge: Judge, full: Array, at: Array, count: int = NEIGHBOURS) -> Array:
+    """The share of the first neighbors of samples (n, 4 d) that reach the goal, (n,)."""
+    noisy, whose = _around(full, at, count)
     answers, done = judge.asker(noisy, whose, always=True)
     judge.count(whose)
     reached = judge.goals.judge(answers, whose).reached & done
-    return np.asarray(reached.reshape(len(at), NEIGHBOURS).mean(axis=1))
+    return np.asarray(reached.reshape(len(at), count).mean(axis=1))
 
 
-def _around(full: Array, at: Array) -> tuple[Array, Array]:
-    """The neighbors of samples, and whose they are."""
-    noise = np.tile(np.arange(1.0, NEIGHBOURS + 1), len(full))
-    noisy = np.column_stack([np.repeat(full, NEIGHBOURS, axis=0), noise])
-    return noisy, np.repeat(at, NEIGHBOURS)
+def _around(full: Array, at: Array, count: int = NEIGHBOURS) -> tuple[Array, Array]:
+    """The first neighbors of samples, and whose they are."""
+    noise = np.tile(np.arange(1.0, count + 1), len(full))
+    return np.column_stack([np.repeat(full, count, axis=0), noise]), np.repeat(at, count)
 
 
-def settled(outcome: SeriesOutcome, draft: Draft, made: Draft) -> Draft:
+def settled(outcome: SeriesOutcome, draft: Draft, made: Draft, stable: float) -> Draft:
     """The shortest drafts on the way from `made` back to the whole channels of `draft` that hold.
 
-    Where nothing is asked of answers, they stay as they were made.
+    The share `stable` of a few neighbors reaches the goal, and they hold as the call asks.
     """
-    robust, judge = outcome.cases.sturdy, outcome.judge
-    if not isinstance(robust, SeriesRobustness) or not robust or not len(made.at):
+    robust, judge, space = outcome.cases.sturdy, outcome.judge, outcome.task.space
+    asked = bool(robust.least or robust.others)
+    if not len(made.at) or not (asked or stable):
         return made
     open_, found = np.ones(len(made.at), bool), [part.copy() for part in draft]
-    for step in STEPS:
+    for longer, fuller in WAYS:
+        open_ &= ~_broke(judge, made.at)
         if not open_.any() or judge.late:
             break
-        trial = between(made, draft, step).take(np.flatnonzero(open_))
-        holds = robust.holds(judge, full_tables(outcome.task.space, trial), trial.at)
+        trial = between(made, draft, longer, fuller).take(np.flatnonzero(open_))
+        full = full_tables(space, trial)
+        holds = smooth(outcome, trial)
+        if stable > (robust.least or 0):
+            holds &= held_share(judge, full, trial.at, FEW) >= stable
+        if asked and isinstance(robust, SeriesRobustness):
+            holds &= robust.holds(judge, full, trial.at)
         place = np.flatnonzero(open_)[holds]
         for table, values in zip(found, trial, strict=True):
             table[place] = values[holds]
@@ -110,11 +120,44 @@ def settled(outcome: SeriesOutcome, draft: Draft, made: Draft) -> Draft:
     return Draft(*found)
 
 
-def between(made: Draft, draft: Draft, step: float) -> Draft:
-    """Drafts that are `step` of the way from `made` to `draft`; a stretch only grows."""
-    start = np.floor(made.start + step * (draft.start - made.start)).astype(int)
-    stop = np.ceil(made.stop + step * (draft.stop - made.stop)).astype(int)
-    return Draft(made.at, made.code, start, stop, made.blend + step * (draft.blend - made.blend))
+def _broke(judge: Judge, at: Array) -> Array:
+    """Which drafts belong to queries that cannot pay for a few neighbors more, (n,) bool."""
+    wished = FEW * np.bincount(at, minlength=len(judge.spent))
+    return np.asarray(judge.capped & (judge.spent + wished > judge.limit))[at]
+
+
+def steady(outcome: SeriesOutcome, order: Array) -> Array:
+    """1.0 for examples that hold under noise, 0.0 for those that do not, (E,); NaN for the rest.
+
+    The first few of each query are looked at that have as few channels as its best one.
+    """
+    pool, judge, found = outcome.pool, outcome.judge, np.full(len(outcome.pool), np.nan)
+    tune = outcome.fitted.options.finetune
+    if tune is not None and not tune.stable:
+        return found
+    size = outcome.task.space.changed(pool.codes, pool.at).sum(axis=1)
+    at = pool.at[order]
+    first = np.concatenate([[True], at[1:] != at[:-1]])
+    best = size[order[np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))]]
+    level = size[order] == best
+    turn = np.cumsum(level) - 1
+    turn -= np.maximum.accumulate(np.where(first, turn, 0))
+    look = order[level & (turn < LOOKED + outcome.task.count)]
+    alone = np.bincount(pool.at[look], minlength=len(judge.spent)) <= outcome.task.count
+    look = look[~alone[pool.at[look]] & ~_broke(judge, pool.at[look])[:]]
+    if len(look):
+        draft = whole(outcome.mixture, outcome.task.space, pool.take(look))
+        share = held_share(judge, full_tables(outcome.task.space, draft), draft.at, FEW)
+        found[look] = (share >= (0.9 if tune is None else tune.stable)).astype(float)
+    return found
+
+
+def between(made: Draft, draft: Draft, longer: float, fuller: float) -> Draft:
+    """Drafts on the way from `made` to `draft`, so much `longer` and `fuller`."""
+    start = np.floor(made.start + longer * (draft.start - made.start)).astype(int)
+    stop = np.ceil(made.stop + longer * (draft.stop - made.stop)).astype(int)
+    blend = made.blend + fuller * (draft.blend - made.blend)
+    return Draft(made.at, made.code, start, stop, np.round(blend, 9))
 
 
 def _asker(judge: Judge) -> SeriesAsker:

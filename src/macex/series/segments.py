@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from macex.errors import require_counts
+from macex.errors import OptionError, require_counts, require_number
 from macex.schema import Array
 from macex.stages.arrays import rank_within
 
@@ -68,14 +68,19 @@ class Segments:
 
     An example may try about `trials` stretches a round, for at most `rounds` rounds. `blend` is
     the number of steps between the case's own values and the neighbour's; 1 leaves them unblended.
+    What is taken is then lengthened again until the share `stable` of samples with noise, 2 % of
+    each channel's spread, reach the goal, or whole channels are taken; 0 leaves it on the edge.
     """
 
     trials: int = 96
     rounds: int = 10
     blend: int = 8
+    stable: float = 0.9
 
     def __post_init__(self) -> None:
         require_counts(self, "trials", "rounds", "blend")
+        if not 0 <= require_number("stable", self.stable) <= 1:
+            raise OptionError(f"Segments(stable=) is a share from 0 to 1, not {self.stable!r}")
 
     def __call__(self, ask: Ask, draft: Draft, late: Callable[[], bool] = lambda: False) -> Draft:
         """The examples with as little taken from neighbours as goal and time allow."""

@@ -119,7 +119,14 @@ class SeriesCounterfactual:
     minimal: bool
     source: CaseSource = field(repr=False, compare=False)
     robustness: float | None = None
+    label_score: float | None = None  # of the class decided, where the goal is several classes
     copies: ClassVar[bool] = False
+
+    @property
+    def of_other_class(self) -> bool:
+        """Whether no case that channels are taken from is decided as the counterfactual is."""
+        return bool(self.changes) and all(one.label != self.label for one in self.changes)
+
     consequences: ClassVar[tuple[()]] = ()  # channels follow from no others
 
     @property

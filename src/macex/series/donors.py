@@ -1,0 +1,91 @@
+"""Whether samples look real, and whether they become what the cases they are mixed from are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from macex.schema import Array
+from macex.series.drafts import full_tables
+from macex.series.mixing import Mixture
+from macex.series.outcome import SeriesOutcome
+from macex.series.segments import Draft
+from macex.stages.shapes import Pool
+
+Patch = tuple[int, int, int]  # the code of a neighbor, where it begins and where it ends
+Known = dict[tuple[int, int, Patch, float], bool]
+
+
+def plausibilities(outcome: SeriesOutcome, pool: Pool) -> Array:
+    """The plausibility of examples that take whole channels, (E,); NaN where it is not known."""
+    mixture, found = outcome.mixture, np.full(len(pool), np.nan)
+    full = outcome.task.space.columns(pool.codes, pool.at)
+    for row, query in enumerate(pool.at.tolist()):
+        sample = mixture.samples(full[row : row + 1], pool.at[row : row + 1])[0]
+        own = np.asarray(mixture.cases.values[query])
+        share = outcome.fitted.plausibility(outcome.goals, query, own, sample)
+        found[row] = np.nan if share is None else share
+    return found
+
+
+def donors_agree(outcome: SeriesOutcome, pool: Pool) -> Array:
+    """1.0 for examples that are decided as a case they take channels from, else 0.0, (E,).
+
+    Only queries that more than one class is good enough for are asked about; NaN for others.
+    """
+    found, open_ = np.full(len(pool), np.nan), outcome.classes_open[pool.at]
+    judge = outcome.judge
+    wished = np.bincount(pool.at, minlength=len(judge.spent))
+    if judge.capped:
+        open_ = open_ & (judge.spent + wished <= judge.limit)[pool.at]
+    some = pool.take(np.flatnonzero(open_))
+    if not len(some):
+        return found
+    full = outcome.task.space.columns(some.codes, some.at)
+    answers, done = judge.asker(full, some.at)
+    judge.count(some.at)
+    agree = of_donors(outcome, some.codes.astype(int), some.at, answers.decision)
+    found[open_] = np.where(done, agree, np.nan)
+    return found
+
+
+def of_donors(outcome: SeriesOutcome, code: Array, at: Array, decision: Array) -> Array:
+    """Whether decisions are those of a case that channels are taken from, (n,) bool."""
+    donors = outcome.mixture.donors[at[:, None], np.maximum(code - 1, 0)]  # (n, U)
+    same = outcome.fitted.answers.decision[donors] == decision[:, None]
+    return np.asarray((same & (code > 0)).any(axis=1))
+
+
+def smooth(outcome: SeriesOutcome, draft: Draft, known: Known | None = None) -> Array:
+    """Whether the seams of drafts are no steeper than steps in training, (n,) bool.
+
+    What is `known` of stretches is not looked at again.
+    """
+    known = {} if known is None else known
+    fine = np.ones(len(draft.at), bool)
+    mixture, steep = outcome.mixture, outcome.fitted.texture.steep
+    full = full_tables(outcome.task.space, draft)
+    width = mixture.cases.width
+    code, start, stop, blend = (full[:, width * part : width * (part + 1)] for part in range(4))
+    row, channel = np.nonzero(code)
+    for line, at in zip(row.tolist(), channel.tolist(), strict=True):
+        patch = int(code[line, at]), int(start[line, at]), int(stop[line, at])
+        key = int(draft.at[line]), at, patch, float(blend[line, at])
+        if key not in known:
+            known[key] = bool(_seams(mixture, *key) <= steep[at])
+        fine[line] &= known[key]
+    return fine
+
+
+def _seams(mixture: Mixture, query: int, channel: int, patch: Patch, share: float) -> float:
+    """By how much the larger step at the ends of a stretch exceeds the case's own step there."""
+    own = np.asarray(mixture.cases.values[query][channel], dtype=float)
+    code, start, stop = patch
+    other = mixture.donor(query, code, channel)
+    found = 0.0
+    for inside, outside in ((start, start - 1), (stop - 1, stop)):
+        if 0 <= outside < len(own):
+            new = own[inside] + share * (float(other[inside]) - own[inside])
+            before, after = abs(own[inside] - own[outside]), abs(new - own[outside])
+            if np.isfinite(after) and after > before:
+                found = max(found, after)
+    return found

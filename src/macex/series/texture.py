@@ -1,0 +1,88 @@
+"""What the few points of a sketch do not see: how rough a channel is, and how large its steps are.
+
+A channel is described by the spread of its steps over one, two, four and eight time points and by
+its largest single step, as logarithms. Order in time and spikes show there: a lead that is shuffled
+has large steps everywhere, a spike has one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from macex.schema import Array
+from macex.series.cases import Cases
+from macex.series.nearness import parts
+
+LAGS = (1, 2, 4, 8)
+STEEP = 0.999  # of the steps in training are no larger than what a seam may be
+FEWEST, CELLS = 8, 4_000_000  # cases that the limit is taken from, and their values in all
+
+
+@dataclass(frozen=True, eq=False)
+class Texture:
+    """How rough channels are in training, and which steps are too large for them."""
+
+    center: Array  # (d, F)
+    scale: Array  # (d, F)
+    odd: Array  # (T, d) how unusual each channel of each training case is
+    steep: Array  # (d,) the largest usual step; infinite where there is none
+
+    def oddness(self, case: Array) -> Array:
+        """How unusual each channel of a case (d, time) is, (d,)."""
+        return self._odd(features(case[None]))[0]
+
+    def _odd(self, described: Array) -> Array:
+        return np.asarray(np.abs((described - self.center) / self.scale).max(axis=2))
+
+    def share(self, rows: Array, case: Array, changed: Array) -> float:
+        """The share of the cases `rows` that are as unusual in the changed channels, or more."""
+        if not changed.any() or not len(rows):
+            return 1.0
+        here = float(self.oddness(case)[changed].max())
+        there = self.odd[rows][:, changed].max(axis=1)
+        return round(float((there >= here - 1e-6).mean()), 6)
+
+
+def learn_texture(train: Cases) -> Texture:
+    """The texture of the training cases."""
+    described = np.concatenate([features(part) for _, part in parts(train)])  # (T, d, F)
+    center = np.median(described, axis=0)
+    spread = np.median(np.abs(described - center), axis=0) * 1.4826
+    scale = np.maximum(spread, 0.05)
+    made = Texture(center, scale, np.zeros((0, train.width)), _steep(train))
+    return Texture(center, scale, made._odd(described), made.steep)  # noqa: SLF001 - its own
+
+
+def features(cases: Array) -> Array:
+    """Cases (n, d, time) as logarithms of their steps, (n, d, F) float32."""
+    values = np.asarray(cases, dtype=float)
+    found = []
+    with np.errstate(invalid="ignore"):
+        for lag in LAGS:
+            step = values[:, :, lag:] - values[:, :, :-lag]
+            found.append(np.sqrt(_mean(step**2)))
+        largest = np.abs(np.diff(values, axis=2))
+    found.append(np.where(np.isfinite(largest), largest, 0.0).max(axis=2, initial=0.0))
+    return np.log(np.stack(found, axis=2) + 1e-9).astype(np.float32)
+
+
+def _mean(values: Array) -> Array:
+    """The mean over time, gaps left out; 0 where there is nothing."""
+    known = np.isfinite(values)
+    count = np.maximum(known.sum(axis=2), 1)
+    return np.asarray(np.where(known, values, 0.0).sum(axis=2) / count)
+
+
+def _steep(train: Cases) -> Array:
+    """The largest usual step of every channel."""
+    found = []
+    taken = max(FEWEST, CELLS // max(1, train.width * train.longest))
+    for case in train.values[:: max(1, len(train) // taken)]:
+        with np.errstate(invalid="ignore"):
+            found.append(np.abs(np.diff(np.asarray(case, dtype=float), axis=1)))
+    steps = np.concatenate(found, axis=1)
+    if not steps.shape[1]:
+        return np.full(train.width, np.inf)
+    return np.asarray(np.nanquantile(np.where(np.isfinite(steps), steps, 0.0), STEEP, axis=1))
