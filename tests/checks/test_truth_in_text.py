@@ -53,6 +53,7 @@ WISHES: dict[str, dict[str, Any]] = {
         )
     },
     "groups": {"constraints": mx.Constraints(groups=[("fee", "plan")], fixed=("load", "months"))},
+    "structure": {"structure": "keep", "constraints": mx.Constraints(fixed=("load", "colour"))},
     "named": {"names": {"months": "months with us", "load": mx.Name("load", unit="GB")}},
 }
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from macex.ask.expressions import Formula
 from macex.ask.ground import Ground, Unit, column_codes
-from macex.ask.rules import RowTest
+from macex.ask.rules import KeptRule, RowTest
 from macex.schema import MISSING, UNKNOWN, Array, Rows, special
 from macex.structure.following import Follower, Implied
 
@@ -163,6 +163,9 @@ class Space:
         """Whether whole rows, by column, satisfy the rules and strict bounds of their queries."""
         ok = self.tellable(full)
         for test, bound, _ in self.rules:
+            if isinstance(test, KeptRule):  # reads few columns: rows need no copies
+                ok &= test.kept(full) | ~bound[at]
+                continue
             todo = ok & bound[at]
             if todo.any():
                 ok[todo] = test(full[todo], self.own[at[todo]], at[todo])

@@ -309,5 +309,6 @@ class Explainer(Populations):
             "search": options.method_name,
             "neighbours": getattr(self.engine.fitted.approximate, "text", "all rows compared"),
             "prefers": options.prefer,
+            "structure": f"{len(self.structure)} relations, {options.structure}",
         }
         return facts_fragment("Explainer", facts)

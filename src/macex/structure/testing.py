@@ -35,7 +35,10 @@ class ImplicationTest:
 
     def __call__(self, codes: Array) -> Array:
         """Whether rows keep it."""
-        among = np.isin(codes[:, self.second], self.values)
+        second = codes[:, self.second]
+        among = second == self.values[0]
+        for value in self.values[1:]:
+            among |= second == value
         return (codes[:, self.first] != self.when) | (among ^ self.never)
 
 
