@@ -86,6 +86,23 @@ def test_a_batch_changes_nothing():
     assert alone.to_json(canonical=True) == together[4:5].to_json(canonical=True)
 
 
+def test_a_model_that_fails_on_noise_is_answered_all_the_same():
+    train = np.round(made_cases(), 1).astype(float)
+
+    def tenths(cases):
+        if not np.allclose(cases * 10, np.round(cases * 10)):
+            raise ValueError("not a tenth")
+        return model.predict_proba(cases)
+
+    asked = mx.SeriesExplainer(tenths, train, finetune=mx.Segments(blend=1))
+    for item in asked.explain(train[:3], on_error="raise"):
+        assert item.status == "found"
+    (told,) = asked.explain(train[:1], robust=0)
+    assert told.counterfactuals[0].robustness == 0.0
+    (none,) = asked.explain(train[:1], robust=0.5)
+    assert none.status == "not_found"
+
+
 def test_whole_numbers_stay_whole():
     train = np.round(made_cases() * 10).astype(np.int32)
     asked = mx.SeriesExplainer(lambda x: model.predict_proba(x / 10), train, channels=NAMES)

@@ -15,6 +15,7 @@ import numpy as np
 
 from macex.errors import OptionError, SchemaError, closest
 from macex.schema import Array
+from macex.series.frames import frame_cases, is_frame
 
 Layout = Literal["channels_first", "channels_last"]
 AXES: dict[str, tuple[str, str]] = {
@@ -75,6 +76,8 @@ def read_cases(given: Any, layout: str, like: Cases | None = None) -> Cases:
     if not isinstance(layout, str) or layout not in AXES:
         raise OptionError(f"layout={layout!r}{closest(layout, AXES)}")
     what = "the training cases" if like is None else "the cases"
+    if is_frame(given):
+        given = _from_frame(given, layout)
     whole = _listed(given, layout, what) if isinstance(given, (list, tuple)) else None
     cases = Cases(_array(given, layout, what) if whole is None else whole, _layout(layout))
     if not len(cases):
@@ -95,15 +98,29 @@ def contents(cases: Any) -> Array:
     ).reshape(len(cases), -1)
 
 
-def channel_names(given: Any, width: int) -> tuple[str, ...]:
-    """The names of the channels: those given, or "channel 0" and so on."""
+def _from_frame(given: Any, layout: str) -> Any:
+    """The cases of a frame in the layout; as one array where they have one length."""
+    cases = frame_cases(given)
+    if layout != "channels_first":
+        cases = [case.T for case in cases]
+    even = len({case.shape for case in cases}) == 1
+    return np.stack(cases) if even else cases
+
+
+def channel_names(given: Any, width: int, length: int | None = None) -> tuple[str, ...]:
+    """The names of the channels: those given, or "channel 0" and so on.
+
+    `length` is the number of time points: as many names hint at another layout.
+    """
     if given is None:
         return tuple(f"channel {place}" for place in range(width))
     if isinstance(given, str) or not (isinstance(given, Sequence) or hasattr(given, "__array__")):
         raise OptionError(f"channels= names the {width} channels in order, not {given!r}")
     names = tuple(str(name) for name in given)
     if len(names) != width:
-        raise OptionError(f"channels= has {len(names)} names for {width} channels")
+        turned = "; there are as many time points: is layout= the other one?"
+        hint = turned if len(names) == length else ""
+        raise OptionError(f"channels= has {len(names)} names for {width} channels{hint}")
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise OptionError(f"channels= names two channels {twice[0]!r}; rename one of them")
@@ -174,9 +191,11 @@ def _alike(cases: Cases, like: Cases) -> Cases:
     """Cases in the form of the training cases, or an error that says what differs."""
     if cases.width != like.width:
         first, second = AXES[like.layout]
+        turned = (cases.longest, cases.width) == (like.width, like.longest)
+        hint = "; turned round they would fit" if turned else ""
         raise SchemaError(
             f"the cases have {cases.width} channels and the training cases {like.width}: "
-            f"layout={like.layout!r} means ({first}, {second}) in every case"
+            f"layout={like.layout!r} means ({first}, {second}) in every case{hint}"
         )
     if isinstance(like.values, list):
         return Cases(list(cases.values), like.layout)

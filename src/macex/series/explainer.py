@@ -17,6 +17,7 @@ from macex.series.cases import channel_names, read_cases
 from macex.series.constraints import SeriesConstraints, read_constraints
 from macex.series.engine import SeriesEngine
 from macex.series.fitted import Fitted, fit
+from macex.series.frames import frame_channels, is_frame
 from macex.series.options import read_options
 from macex.series.outcome import CaseBatch
 from macex.series.recording import SeriesRecorder
@@ -33,7 +34,8 @@ class SeriesExplainer:
     model : has `predict_proba` or `predict`, or is a function of cases that returns scores. It is
         called with arrays in the layout of `X`, or with lists of arrays if `X` is a list.
     X : the cases the model was trained on: an array (cases, channels, time), or a list of arrays
-        (channels, time) of unequal lengths.
+        (channels, time) of unequal lengths; or a frame: nested (a cell holds the values of a
+        channel), or with an index of case and time. The model is called with arrays.
     channels : the names of the channels.
     layout : `"channels_first"`, or `"channels_last"` for (cases, time, channels).
     constraints : what may change, for every call; see `SeriesConstraints`.
@@ -88,7 +90,9 @@ class SeriesExplainer:
         )
         check_classes(classes)
         train = read_cases(X, layout)
-        names = channel_names(channels, train.width)
+        if channels is None and is_frame(X):
+            channels = frame_channels(X)
+        names = channel_names(channels, train.width, train.longest)
         given = read_constraints(constraints, names)
         fitted = fit(model, train, names, classes, options)
         engine = SeriesEngine(fitted, SeriesConstraints())
