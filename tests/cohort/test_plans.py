@@ -340,3 +340,22 @@ def test_a_plan_stands_below_the_summary():
     summary = chooser.explain(rows, want=YES).summary(plan=plan)
     assert repr(summary).endswith(repr(plan))
     assert "rows left" in summary.to_html()
+
+
+def test_the_structure_of_training_is_kept_in_every_row_that_is_counted():
+    draw = np.random.default_rng(0)
+    months, price = draw.integers(1, 72, 600), draw.integers(20, 120, 600)
+    train = pd.DataFrame({"months": months, "price": price, "total": months * price})
+
+    def model(rows):
+        return 1 / (1 + np.exp(-(rows["total"].to_numpy(float) - 4500) / 800))
+
+    chooser = mx.Explainer(model, train, classes=(NO, YES), structure="keep")
+    rows = train[train["total"] < 4500].head(100)
+    plan = chooser.plan(rows, want=YES, actions=3, max_changes=1)
+    assert {move.column for action in plan.actions for move in action.moves} <= {"months", "price"}
+    for action in plan.actions:
+        after = applied(rows, action)
+        after["total"] = after["months"] * after["price"]
+        inside = after["total"] <= train["total"].max()
+        assert ((model(after) > 0.5 + 1e-6) & inside).sum() == action.flips
