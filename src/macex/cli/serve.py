@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -71,7 +72,9 @@ def serve(
         "database": database,
     }
     settings = settings_from({name: value for name, value in given.items() if value is not None})
+    gc.disable()  # until all is imported, which makes hundreds of thousands of objects that stay
     server, write_lines = _server(settings)
+    gc.enable()
     sys.setswitchinterval(SWITCH_S)
     _Announced(server, settings.host).run()
     write_lines()

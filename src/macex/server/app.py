@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -11,7 +12,6 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from macex.server.api.routes import add_api
 from macex.server.logs import Logging
-from macex.server.opening import settle
 from macex.server.pages import add_pages
 from macex.server.problems import add_problems
 from macex.server.security.wrapping import Wrapping
@@ -57,7 +57,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     server: Server = app.state.server
     threads = to_thread.current_default_thread_limiter()
     threads.total_tokens = max(threads.total_tokens, server.settings.requests_at_once)
-    settle()
+    gc.freeze()
     server.start()
     try:
         yield

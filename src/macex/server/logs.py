@@ -19,14 +19,13 @@ from contextlib import suppress
 from logging.handlers import QueueHandler, QueueListener
 from typing import Any
 
-import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from structlog.contextvars import bound_contextvars
 
 from macex.server.metrics import Metrics
 from macex.server.noting import NOTED
 from macex.server.problems import CALLED
 from macex.server.security.gate import KNOWN
+from macex.server.structured import bound_contextvars, structlog
 
 LOG = logging.getLogger("macex.server")
 WAITING = 10_000  # lines that may wait to be written; more of them are lost

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Any
 from weakref import WeakValueDictionary
 
 from macex.errors import MacexError, UnavailableError
@@ -20,9 +21,9 @@ from macex.server.projects.project import Project
 
 MOST_ROWS = 512
 MOST_WAITS = 10
+AT_ONCE = 8  # answers that are sent before anything else is looked at
 THREADS = 64  # projects that are answered at the same time
-Waiting = tuple[Ask, "asyncio.Future[Explanations]"]
-Outcome = Explanations | Exception
+Waiting = tuple[Ask, "asyncio.Future[Any]"]
 
 
 @dataclass
@@ -57,18 +58,20 @@ class Sharing:
         *,
         together: bool = True,
         report: Callable[[int, int], None] = lambda _requests, _rows: None,
+        finish: Callable[[Explanations], Any] = lambda found: found,
     ) -> None:
+        """`finish` turns answers into what is returned, on the thread that made them."""
         self._wait, self._most = wait_s, MOST_ROWS if together else 0
-        self._report = report
+        self._report, self._finish = report, finish
         self._pool = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="explain")
         self._queues: dict[tuple[str, Options], Queue] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def explain(self, project: Project, ask: Ask) -> Explanations:
-        """The answer to one request."""
+    async def explain(self, project: Project, ask: Ask) -> Any:
+        """The answer to one request, finished."""
         key = (project.name, ask.options)
         queue = self._queues.setdefault(key, Queue(project))
-        future: asyncio.Future[Explanations] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         queue.waiting.append((ask, future))
         if queue.task is None:
             queue.task = asyncio.create_task(self._serve(key, queue))
@@ -87,12 +90,14 @@ class Sharing:
             try:
                 async with turn:
                     outcomes = await loop.run_in_executor(
-                        self._pool, _outcomes, queue.project, asks
+                        self._pool, _outcomes, queue.project, asks, self._finish
                     )
             except Exception as fault:  # noqa: BLE001 - whoever waits is told
                 outcomes = [fault] * len(batch)
-            for (_, future), outcome in zip(batch, outcomes, strict=True):
+            for place, ((_, future), outcome) in enumerate(zip(batch, outcomes, strict=True), 1):
                 _settle(future, outcome)
+                if place % AT_ONCE == 0:
+                    await asyncio.sleep(0)  # let others in between
             self._report(len(asks), sum(map(len, asks)))
         del self._queues[key]
 
@@ -109,19 +114,21 @@ class Sharing:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _outcomes(project: Project, asks: list[Ask]) -> list[Outcome]:
+def _outcomes(
+    project: Project, asks: list[Ask], finish: Callable[[Explanations], Any]
+) -> list[Any]:
     """Answers, or for a wrong question its error: nobody suffers from a neighbour's mistake."""
     try:
-        return list(answered(project, asks))
+        return [finish(found) for found in answered(project, asks)]
     except UnavailableError as error:
         return [error] * len(asks)
     except MacexError as error:
         if len(asks) == 1:
             return [error]
-    return [outcome for ask in asks for outcome in _outcomes(project, [ask])]
+    return [outcome for ask in asks for outcome in _outcomes(project, [ask], finish)]
 
 
-def _settle(future: asyncio.Future[Explanations], outcome: Outcome) -> None:
+def _settle(future: asyncio.Future[Any], outcome: Any) -> None:
     if future.done():
         return
     if isinstance(outcome, Exception):

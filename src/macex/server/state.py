@@ -8,6 +8,7 @@ from functools import partial
 from sqlalchemy import Engine
 from starlette.requests import HTTPConnection
 
+from macex.explanation import Explanations
 from macex.server.jobs.runner import Runner
 from macex.server.metrics import Metrics
 from macex.server.opening import Opening
@@ -101,7 +102,12 @@ def server_for(settings: Settings) -> Server:
         opening=Opening(),
         jobs=jobs,
         runner=Runner(jobs, projects.__getitem__, metrics.job_rows, threads=settings.job_threads),
-        sharing=Sharing(settings.share_ms / 1000, together=settings.share, report=metrics.shared),
+        sharing=Sharing(
+            settings.share_ms / 1000,
+            together=settings.share,
+            report=metrics.shared,
+            finish=Explanations.to_json,
+        ),
         workers=workers,
         metrics=metrics,
         watch=Watch(engine),

@@ -182,6 +182,16 @@ def test_records_name_the_caller_the_model_and_the_question(works, tmp_path):
 GOOD = cases(1, 2)[0].tolist()
 
 
+@pytest.mark.parametrize("number", [float("nan"), 1e308, float("inf")])
+@pytest.mark.parametrize("path", ["predict", "jobs"])
+def test_cases_that_the_model_fails_on_are_refused(client, path, number):
+    content = json.dumps({"cases": [[[number] * LENGTH] * CHANNELS]})
+    said = client.post(
+        f"/projects/motors/{path}", content=content, headers={"content-type": "application/json"}
+    )
+    assert (said.status_code, said.json()["code"]) == (422, "model")
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
@@ -45,6 +46,8 @@ from macex.server.settings import Settings
 from macex.server.state import Server
 
 router = APIRouter(route_class=BodyRoute, tags=["explain"], responses=documented())
+AT_ONCE = 2
+READING: RunVar[CapacityLimiter | None] = RunVar("reading questions", default=None)
 ANSWER: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The answers, in the form `macex.explanations/1`.",
@@ -101,9 +104,11 @@ async def explain(
     if isinstance(project, SeriesProject):
         text = await to_thread.run_sync(_cases_answered, asked, project, server, caller)
     else:
-        ask = await to_thread.run_sync(_ask, asked, project, server, caller)
-        found = await server.sharing.explain(project, ask)
-        text = await to_thread.run_sync(found.to_json)
+        quick = not asked.also and project.ready(asked.method, asked.prefer)
+        ask = await to_thread.run_sync(
+            _ask, asked, project, server, caller, limiter=_reading() if quick else None
+        )
+        text = await server.sharing.explain(project, ask)
     return Response(text, media_type="application/json")
 
 
@@ -152,6 +157,15 @@ def check_question(asked: Question, settings: Settings) -> None:
         raise ProblemError(
             422, f"n: at most {settings.answers} answers for each row, not {asked.n}"
         )
+
+
+def _reading() -> CapacityLimiter:
+    """Few threads at once read questions: more of them would only wait for each other."""
+    limiter = READING.get(None)
+    if limiter is None:
+        limiter = CapacityLimiter(AT_ONCE)
+        READING.set(limiter)
+    return limiter
 
 
 def _cases_answered(

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
-from structlog.contextvars import bound_contextvars
 
 from macex.errors import MacexError
 from macex.server.jobs.work import CaseWork, Find, Work
@@ -25,6 +24,7 @@ from macex.server.noting import gist
 from macex.server.projects.series import SeriesProject
 from macex.server.storage.audit import held
 from macex.server.storage.jobs import Job, Jobs
+from macex.server.structured import bound_contextvars
 
 LOG = logging.getLogger("macex.server.jobs")
 LOOK_S = 1.0  # after which jobs that came to another server are looked for

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from macex.audit import Audit
-from macex.errors import DataError, OptionError, SchemaError, closest
+from macex.errors import DataError, MacexError, ModelError, OptionError, SchemaError, closest
 from macex.models.files.loading import load_model
 from macex.schema import Array
 from macex.series.explainer import SeriesExplainer
@@ -116,7 +116,12 @@ class SeriesProject(Project):
         shape, known = cases.shape[1:], self.series.training.shape[1:]
         if shape != known:
             raise SchemaError(f"a case is {known} (channels, time), not {shape}")
-        answers = fitted.oracle(cases, len(cases))
+        try:
+            answers = fitted.oracle(cases, len(cases))
+        except MacexError:
+            raise
+        except Exception as fault:
+            raise ModelError(f"the model cannot say anything of these cases: {fault}") from fault
         return answers.decision, fitted.outlook.rounded(answers.scores)
 
     def places(self, decision: str | None = None) -> Array:
