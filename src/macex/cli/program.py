@@ -29,7 +29,10 @@ COMMANDS = {
         "explain.explain",
         "The least that would have to be different, for every row of a file.",
     ),
-    "schema": ("schema.schema", "What each column of the training rows is taken for."),
+    "schema": (
+        "schema.schema",
+        "What each column of the training rows is taken for, and what holds between them.",
+    ),
     "whatif": ("whatif.whatif", "Change values of one row and see what the model says."),
     "plan": ("plan.plan", "Few common actions that flip the most rows of a file."),
     "bias": (
