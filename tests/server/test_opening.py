@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 
 import httpx
@@ -63,3 +64,13 @@ def test_what_cannot_be_opened_says_why(loan_project, tmp_path, start):
             page = httpx.get(f"{served.url}/projects/loans", timeout=120, headers=BROWSER)
         assert page.status_code == 422
         assert "train.csv" in page.text
+
+
+def test_the_collector_of_garbage_leaves_alone_what_was_loaded(loan_project, tmp_path, start):
+    """A look at all objects stops every thread, and /health with them."""
+    gc.unfreeze()
+    with start(Settings(state=tmp_path, project=loan_project)) as served:
+        assert gc.get_freeze_count() > 50_000
+        before = gc.get_freeze_count()
+        httpx.get(f"{served.url}/api/v1/projects/loans", timeout=120)
+        assert gc.get_freeze_count() > before

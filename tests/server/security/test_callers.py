@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import time
+from hashlib import sha256
 
 import httpx
 import pytest
 
+import macex as mx
 from macex.server import Settings
 from macex.server.storage.audit import records
 
@@ -103,6 +105,23 @@ def test_records_name_the_caller_and_never_the_key(office):
     assert any(one["by"] == {"key": ids["bob"], "name": "bob"} for one in kept)
     text = json.dumps(kept)
     assert not any(key in text for key in keys.values() if key != "boss")
+
+
+def test_jobs_and_reports_name_the_caller_the_model_and_the_question(office):
+    served, people, keys = office
+    ask = {"places": [0, 1], "want": "granted", "constraints": {"fixed": ["job"]}}
+    job = finished(people["alice"], people["alice"].post(JOBS, json=ask).json()["id"])
+    ids = {key.name: key.id for key in served.server.keys.all()}
+    model = sha256(served.server.projects["loans"].parts.model_file.read_bytes()).hexdigest()
+    assert (job["owner"], job["key"], job["model"]) == ("alice", ids["alice"], model)
+    assert job["question"]["constraints"] == {"fixed": ["job"]}
+    assert job["version"] == mx.__version__
+    path = f"/api/v1/jobs/{job['id']}/result?format=html"
+    row = "/projects/loans/rows/0/answers.html"
+    for report in (people["alice"].get(path).text, people["alice"].get(row).text):
+        assert f"alice (key {ids['alice']})" in report
+        assert model in report
+        assert keys["alice"] not in report
 
 
 def test_requests_answered_together_keep_their_callers_apart(office):
