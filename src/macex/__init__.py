@@ -53,7 +53,13 @@ if TYPE_CHECKING:
     from macex.models.http import Endpoint
     from macex.models.kinds.networks import Network
     from macex.render.names import Name
-    from macex.render.plots import ChangesDisplay, DecisionDisplay, DiversityDisplay, PathDisplay
+    from macex.render.plots import (
+        ChangesDisplay,
+        DecisionDisplay,
+        DiversityDisplay,
+        FrontDisplay,
+        PathDisplay,
+    )
     from macex.replaying import Replay, replay
     from macex.scale.files import FileRun, explain_file
     from macex.scale.frames import explain_frames
@@ -105,6 +111,7 @@ __all__ = [
     "Explanations",
     "ExpressionError",
     "FileRun",
+    "FrontDisplay",
     "GoalError",
     "GradientlessDescent",
     "GradientlessSearch",
@@ -182,7 +189,8 @@ _HOMES = {
     "macex.models.http": "Endpoint",
     "macex.models.kinds.networks": "Network",
     "macex.render.names": "Name",
-    "macex.render.plots": "ChangesDisplay DecisionDisplay DiversityDisplay PathDisplay",
+    "macex.render.plots": "ChangesDisplay DecisionDisplay DiversityDisplay FrontDisplay "
+    "PathDisplay",
     "macex.replaying": "Replay replay",
     "macex.scale.files": "FileRun explain_file",
     "macex.scale.frames": "explain_frames",

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +44,18 @@ def sparsity(changed: Array) -> Array:
     """
     counts: Array = np.asarray(changed).sum(axis=1)
     return counts
+
+
+def undominated(costs: Sequence[Sequence[float]]) -> Array:
+    """Which lines no other line beats: it is as low everywhere and lower somewhere, (m,) bool.
+
+    >>> undominated([[1, 5], [2, 2], [2, 3]]).tolist()
+    [True, True, False]
+    """
+    table = np.asarray(costs, dtype=float).reshape(len(costs), -1)
+    as_low = (table[:, None] <= table[None]).all(axis=2)
+    lower = (table[:, None] < table[None]).any(axis=2)
+    return np.asarray(~(as_low & lower).any(axis=0))
 
 
 def diversity(codes: Array, query: Array, wanted: int | None = None) -> Diversity:

@@ -14,6 +14,7 @@ from macex.datasets import load
 from macex.device import DeviceExplainer, TorchScores
 
 DEVICES = (None, "cpu")  # NumPy, and torch
+LIKE_A_DEVICE: dict[str, Any] = {"prefer": "fewest", "plausibility": "distance"}
 
 
 class World(NamedTuple):
@@ -72,7 +73,7 @@ def adult() -> World:
     module = network(inputs.shape[1], 2)
     fit(module, inputs, labels, epochs=4)
     model = Network(module, lambda rows: columns.transform(rows).astype(np.float32), logits=True)
-    explainer = Explainer(model, frame, classes=("low", "high"))
+    explainer = Explainer(model, frame, classes=("low", "high"), **LIKE_A_DEVICE)
     scores = TorchScores(explainer, module, columns.transform, logits=True)
     return World(explainer, scores, data.frame.iloc[4000:4080], columns.transform)
 
@@ -89,7 +90,7 @@ def numbers() -> World:
     module = network(6, 3)
     fit(module, x, lead.argmax(axis=1), epochs=12)
     model = Network(module, classes=("x", "y", "z"), logits=True)
-    explainer = Explainer(model, frame.iloc[:1200])
+    explainer = Explainer(model, frame.iloc[:1200], **LIKE_A_DEVICE)
     return World(explainer, TorchScores(explainer, module, logits=True), frame.iloc[1200:1260])
 
 

@@ -17,7 +17,7 @@ def chance(frame):
 
 @pytest.fixture(scope="module")
 def explainer():
-    return Explainer(chance, ROWS, classes=("held", "free"))
+    return Explainer(chance, ROWS, classes=("held", "free"), prefer="fewest")
 
 
 QUERIES = pd.DataFrame({"priors": [6, 5, 6], "age": [30, 25, 40]})
@@ -57,7 +57,9 @@ def test_three_smaller_changes_stand_beside_two_larger_ones():
         return 1 / (1 + np.exp(15 - age - hours - 0.4 * years))
 
     query = pd.DataFrame({"age": [0], "hours": [0], "years": [0]})
-    answer = Explainer(model, rows, classes=("held", "free")).explain(query, want="free", n=2)[0]
+    answer = Explainer(model, rows, classes=("held", "free"), prefer="fewest").explain(
+        query, want="free", n=2
+    )[0]
     sets = [{change.column for change in cf.changes} for cf in answer.counterfactuals]
     assert sets == [{"age", "hours"}, {"age", "hours", "years"}]
     for change in answer.counterfactuals[1].changes:
@@ -76,7 +78,9 @@ def windowed(frame):
 def test_a_pair_neither_half_of_which_helps_is_found_where_too_few_others_are():
     rows = ROWS.assign(race=DRAW.choice(list("abch"), 300), pay=DRAW.normal(size=300).round(2))
     query = pd.DataFrame({"priors": [18], "age": [30], "race": ["a"], "pay": [0.1]})
-    answer = Explainer(windowed, rows, classes=("held", "free")).explain(query, want="free", n=3)[0]
+    answer = Explainer(windowed, rows, classes=("held", "free"), prefer="fewest").explain(
+        query, want="free", n=3
+    )[0]
     sets = [{change.column for change in cf.changes} for cf in answer.counterfactuals]
     assert sets[:2] == [{"priors"}, {"age", "race"}]
 
@@ -94,7 +98,9 @@ def test_in_many_columns_a_pair_is_found_whatever_its_name(pair):
         return 1 / (1 + np.exp(-np.where(one & other, 5.0, score)))
 
     query = rows.iloc[[0]].assign(priors=18, **dict.fromkeys(pair, "u"))
-    answer = Explainer(both, rows, classes=("held", "free")).explain(query, want="free", n=3)[0]
+    answer = Explainer(both, rows, classes=("held", "free"), prefer="fewest").explain(
+        query, want="free", n=3
+    )[0]
     sets = [{change.column for change in cf.changes} for cf in answer.counterfactuals]
     assert sets[:2] == [{"priors"}, set(pair)]
 
@@ -110,7 +116,7 @@ def test_who_asks_for_more_answers_within_so_many_rows_finds_no_fewer():
     draw = np.random.default_rng(1)
     rows = pd.DataFrame(draw.integers(0, 10, (300, 12)), columns=[f"c{i:02d}" for i in range(12)])
     queries = rows[(rows.iloc[:, -5:] == 7).sum(axis=1) == 0].head(12)
-    explainer = Explainer(rarely, rows, classes=("held", "free"))
+    explainer = Explainer(rarely, rows, classes=("held", "free"), prefer="fewest")
     found = {
         n: sum(one.status == "found" for one in explainer.explain(queries, n=n, max_rows=2500))
         for n in (1, 3)
@@ -131,7 +137,9 @@ def test_an_answer_is_not_crowded_out_by_ones_that_hold_another():
         return 1 / (1 + np.exp(-4 * score))
 
     query = rows.iloc[[0]].assign(a=0.0, b=0, c=0, d=0, **dict.fromkeys(rows.columns[4:], "n"))
-    answer = Explainer(model, rows, classes=("held", "free")).explain(query, want="free", n=3)[0]
+    answer = Explainer(model, rows, classes=("held", "free"), prefer="fewest").explain(
+        query, want="free", n=3
+    )[0]
     sets = [{change.column for change in cf.changes} for cf in answer.counterfactuals]
     assert sets[0] == {"a"}
     assert {"b", "c", "d"} in sets

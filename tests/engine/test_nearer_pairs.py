@@ -41,6 +41,7 @@ def ratios():
             ),
             rows,
             classes=("no", "yes"),
+            prefer="fewest",
         )
         answer = explainer.explain(pd.DataFrame([[0] * 4], columns=rows.columns))[0]
         scale = explainer.engine.fitted.scales.scale

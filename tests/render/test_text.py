@@ -8,14 +8,16 @@ import sys
 from explanation.made import asking, batch, counterfactual, explanation
 from macex.ask.goals import at_least
 from macex.render.names import Name
-from macex.render.text import batch_text, paper_table, width
+from macex.render.text import LEGEND, batch_text, paper_table, width
 
 
 def test_an_explanation_is_a_decision_a_score_with_what_it_needs_and_a_line_for_each_answer():
     assert repr(batch()[0]).splitlines() == [
         "<=50K; score for >50K: 0.46, needs more than 0.5",
-        "  1.  hours_per_week 40 → 45      >50K 0.53  usual 0.62, fewest possible",
-        "  2.  edu BSc → PhD, age 38 → 39  >50K 0.53  usual 0.62, fewest possible over seen values",
+        "  1.  hours_per_week 40 → 45",
+        "      >50K 0.53, usual 0.62, fewest possible",
+        "  2.  edu BSc → PhD, age 38 → 39",
+        "      >50K 0.53, other columns, usual 0.62, fewest possible over seen values",
     ]
 
 
@@ -62,8 +64,8 @@ def test_a_terminal_is_as_wide_as_it_is(monkeypatch):
         "  1.  hours_per_week 40 → 45",
         "      >50K 0.53, usual 0.62, fewest possible",
         "  2.  edu BSc → PhD, age 38 → 39",
-        "      >50K 0.53, usual 0.62, fewest possible over",
-        "        seen values",
+        "      >50K 0.53, other columns, usual 0.62, fewest",
+        "        possible over seen values",
     ]
     monkeypatch.setenv("COLUMNS", "9")
     assert width() == 40
@@ -86,7 +88,9 @@ def test_a_row_the_model_failed_on_has_no_score():
 def test_a_batch_counts_its_answers():
     text = batch_text(batch(), limit=1)
     assert text.startswith("3 explanations: 2 found, 1 none\n0: <=50K; ")
-    assert text.endswith("… and 2 more")
+    more, *legend = text.splitlines()[-2:]
+    assert more == "… and 2 more"
+    assert legend == [LEGEND]
 
 
 def test_a_table_marks_what_differs_and_ends_in_the_top_actions():

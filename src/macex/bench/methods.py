@@ -70,7 +70,13 @@ def baseline(name: str, options: Mapping[str, Any] | None = None) -> Build:
     return build
 
 
-AS_PRINTED = {"candidates": "neighbors", "selection": "printed", "finetune": "gradientless"}
+AS_PRINTED = {
+    "candidates": "neighbors",
+    "selection": "printed",
+    "finetune": "gradientless",
+    "prefer": "fewest",
+    "plausibility": "distance",
+}
 REINFORCE = {"method": "reinforce", **AS_PRINTED}
 GRADIENTLESS = {"method": "gradientless", **AS_PRINTED}
 OPTIMUM = {"candidates": "domain", "method": Exhaustive(max_rows=OPTIMUM_ROWS)}

@@ -165,6 +165,8 @@ class Engine(EngineOf[Fitted, Rows, Constraints, Explanation]):
 
     def batch(self, rows: Any, question: Question) -> Batch:
         """Rows as a caller gives them, read and ready to be answered."""
+        if question.timeout_s is not None:
+            self.fitted.prepare()  # once, and not at the cost of the time that a call has
         deadline = question.deadline
         read: Rows = self.schema.read(rows)
         return Batch(

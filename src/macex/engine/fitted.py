@@ -178,6 +178,11 @@ class Fitted:
             return self._near_to(np.flatnonzero(wanted[self.answers.decision]), SAMPLE)
         return self._decided(wanted)
 
+    def prepare(self) -> None:
+        """Learn now what is else learnt when it is first needed."""
+        if self.options.plausibility == "learned" and not self._unlearned:
+            _ = self.realness
+
     @property
     def _unlearned(self) -> bool:
         """Whether the rows are gone and nothing was learnt from them."""

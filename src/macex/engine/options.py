@@ -27,7 +27,7 @@ FINETUNES: dict[str, Finetune] = {"section": Section(), "gradientless": Gradient
 Preference = Literal["fewest", "balanced", "nearest", "plausible", "surest"]
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)
 STRUCTURES = ("ignore", "warn", "keep")
-MEASURES = ("distance", "learned")  # of plausibility
+MEASURES = ("learned", "distance")  # of plausibility
 
 
 @dataclass(frozen=True)

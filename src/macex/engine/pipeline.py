@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 REMEMBERED_FROM = 32  # queries: fewer ask about few rows twice
 SEARCHED: dict[Preference, Prefer] = {"balanced": "fewest", "plausible": "fewest"}
 """Preferences that want stable answers, and what their searches are after."""
-PLAUSIBLE_AMONG = 10  # sets of changes among which a plausible answer is sought
+PLAUSIBLE_AMONG = 5  # sets of changes among which a plausible answer is sought
 
 STEPS = (offer, search, fine_tune, rank, select, confirm)
 PRINTED = (offer, search, nearest_first, rank, select, fine_tune, rank, select, confirm)

@@ -82,7 +82,7 @@ def _chosen_tuned(outcome: Outcome, pool: Pool) -> Pool:
 
 def nearest_first(outcome: Outcome) -> Outcome:
     """The printed rule ranks by proximity, whatever is preferred."""
-    return replace(outcome, task=replace(outcome.task, prefer="nearest"))
+    return replace(outcome, task=replace(outcome.task, prefer="nearest", band=None))
 
 
 def rank(outcome: Outcome) -> Outcome:
@@ -145,7 +145,8 @@ def ranking(outcome: Outcome, pool: Pool) -> Ranked:
     turn = np.empty(len(pool), int)
     turn[order] = np.arange(len(pool)) - np.searchsorted(pool.at[order], pool.at[order])
     settled = np.zeros(len(task.queries), bool)
-    for wave in (*(WAVES if task.count == 1 else ()), len(pool) + 1):
+    few = task.count == 1 and task.band is None
+    for wave in (*(WAVES if few else ()), len(pool) + 1):
         look = np.flatnonzero((turn < wave) & np.isnan(found) & ~settled[pool.at])
         if not len(look):
             continue

@@ -43,9 +43,9 @@ class Explainer(Populations):
     method : `"exhaustive"`, `"reinforce"`, `"gradientless"`, or a stage object.
     selection : `"diverse"`, `"printed"` (Algorithm 3 to the letter), or a `Selection`.
     finetune : `"section"`, `"gradientless"` (Algorithm 4), a stage object, or None for no stage 4.
-    prefer : `"fewest"` changes; `"balanced"` (as few, and among these plausible and stable answers
-        before near ones); the `"nearest"` row; `"plausible"` (as few as make it plausible); or the
-        `"surest"` (highest score).
+    prefer : `"fewest"` changes, then plausible, then near; `"balanced"` (as few, and among these
+        plausible and stable answers before near ones); the `"nearest"` row; `"plausible"` (as many
+        changes as make it plausible); or the `"surest"` (highest score).
     distance : `"median"` (the paper's scale), `"mad"`, `"percentile"`, or a function of two frames.
     fallback : whether other searches are tried where one finds nothing.
     classes : names of the model's outputs where it does not say them itself.
@@ -57,8 +57,8 @@ class Explainer(Populations):
     structure : what answers do with relations between columns that training rows never break, see
         `explainer.structure`: `"ignore"` them, `"warn"` of those they break, or `"keep"` them; or a
         list of relations to keep.
-    plausibility : `"distance"` (how near a row is to training rows), or `"learned"` (how real it
-        looks to trees that tell training rows from copies with swapped cells).
+    plausibility : `"learned"` (how real a row looks to trees that tell training rows from copies
+        with swapped cells), or `"distance"` (how near it is to training rows).
     random_state : the seed; the same seed, row and question give the same answer, always.
 
     Examples
@@ -90,7 +90,7 @@ class Explainer(Populations):
         audit: Audit | str | Path | None = None,
         sample: int | None = None,
         random_state: int = 0,
-        plausibility: str = "distance",
+        plausibility: str = "learned",
         structure: str | Iterable[Relation] = "ignore",
     ) -> None:
         options = read_options(
@@ -287,7 +287,8 @@ class Explainer(Populations):
         """Write everything but the model to one file; `macex.load(path, model)` reads it.
 
         With `private` no training row is written, only how often each column has which value.
-        Then plausibility, support and copies are not known, and groups cannot be used.
+        Plausibility is known by the trees that were learned, which hold thresholds and no rows.
+        Support and copies are not known, and groups cannot be used.
         """
         save(self.engine, path, private=private)
 

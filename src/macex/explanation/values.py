@@ -15,6 +15,7 @@ from macex.render.files import write_whole
 from macex.render.names import Names
 from macex.render.reason_codes import CodeTable, ReasonCode, reason_codes
 from macex.render.sentences import sentences
+from macex.render.strengths import front, strengths
 from macex.render.text import explanation_text
 from macex.schema import Array
 
@@ -244,6 +245,23 @@ class Explanation:
     def fell_back(self) -> bool:
         """Whether another search answered than the one that was asked for."""
         return self.asked.method not in (None, self.method)
+
+    @property
+    def strengths(self) -> tuple[str, ...]:
+        """Why each counterfactual is there, where there are several: `"fewest changes"` and so on.
+
+        An answer that is the best in nothing is there for its `"other columns"`.
+        """
+        return strengths(self.counterfactuals)
+
+    @property
+    def front(self) -> tuple[Counterfactual, ...]:
+        """The counterfactuals that no other beats in all of changes, distance, plausibility, score.
+
+        With `robust=` their robustness counts instead of the score. More answers make a longer
+        front: ask for `n=10`. `FrontDisplay.from_explanation` draws it.
+        """
+        return front(self.counterfactuals)
 
     @cached_property
     def query(self) -> Any:

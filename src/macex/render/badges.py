@@ -14,6 +14,7 @@ OVER = {
     "candidates": "badge.minimal_over_candidates",
     None: "badge.minimal",
 }
+FEWEST = "fewest changes"
 
 
 @dataclass(frozen=True)
@@ -25,18 +26,27 @@ class Badge:
     warns: bool = False
 
 
-def badges(found: Any, minimal_over: str | None, speech: Speech) -> tuple[Badge, ...]:
-    """The badges of one counterfactual."""
+def badges(
+    found: Any, minimal_over: str | None, speech: Speech, strength: str = ""
+) -> tuple[Badge, ...]:
+    """The badges of one counterfactual; `strength` is why it is there, among several."""
     known = found.plausibility is not None
     over = "all values" if found.sparsity == 1 else minimal_over
     proved = found.minimal and found.changes
+    said = strength and not (proved and strength == FEWEST)  # that it is minimal says more
     return (
+        *([_strength(strength, speech)] if said else []),
         *([_usual(found.plausibility, speech)] if known else []),
         *([_minimal(over, speech)] if proved else []),
         *([_robust(found.robustness, speech)] if found.robustness is not None else []),
         *([_copies(speech)] if found.copies else []),
         *([_other_class(speech)] if getattr(found, "of_other_class", False) else []),
     )
+
+
+def _strength(why: str, speech: Speech) -> Badge:
+    text = speech.say(f"badge.{why.replace(' ', '_')}")
+    return Badge(text, speech.say("badge.strength_help"))
 
 
 def _usual(share: float, speech: Speech) -> Badge:

@@ -14,12 +14,17 @@ from macex.render.badges import badges
 from macex.render.needs import goal_text, score_line, score_text
 from macex.render.overview import typical_texts
 from macex.render.speech import Speech
+from macex.render.strengths import strengths
 from macex.render.stretches import is_stretch, stretch_texts
 from macex.render.values import shown
 
 Table = list[list[str]]
 WIDTH = 100  # where nobody knows how wide the reader's window is
 NARROWEST = 40
+LEGEND = (
+    "usual: the share of training rows with that decision that look no more real; "
+    "under 0.05 is unusual"
+)
 GLUE = "\N{NO-BREAK SPACE}"
 
 
@@ -91,7 +96,10 @@ def _found(
 
 
 def _notes(explanation: Any, found: Any, speech: Speech) -> str:
-    return ", ".join(badge.text for badge in badges(found, explanation.minimal_over, speech))
+    every = explanation.counterfactuals
+    why = dict(zip(map(id, every), strengths(every), strict=True))[id(found)]
+    said = badges(found, explanation.minimal_over, speech, why)
+    return ", ".join(badge.text for badge in said)
 
 
 def _remarks(explanation: Any) -> list[str]:
@@ -140,6 +148,8 @@ def batch_text(items: Sequence[Any], limit: int = 5) -> str:
     lines += [f"{row}: {item!r}" for row, item in enumerate(items[:limit])]
     if len(items) > limit:
         lines.append(f"… and {len(items) - limit} more")
+    if any(one.plausibility is not None for item in items[:limit] for one in item.counterfactuals):
+        lines += wrapped(LEGEND, width())
     return "\n".join(lines)
 
 

@@ -19,6 +19,7 @@ from macex.stages.arrays import counted, including, rank_within, set_keys
 from macex.stages.shapes import Pool, Task
 
 PLAUSIBLE = 0.05
+COMMON = 0.2  # plausible enough to be preferred to what is nearer, for its stability
 STABLE = float(np.log(0.7 / 0.3))  # log odds: a probability of 0.7 where there are two classes
 ASIDE = np.iinfo(np.int64).max
 
@@ -131,8 +132,11 @@ class Standing(NamedTuple):
         if task.prefer == "nearest":
             size = np.zeros_like(size)
         _, group = np.unique(set_keys(changed, pool.at), return_inverse=True)
-        edge = ~task.stable(pool.progress, pool.at)
-        turn = rank_within(group.reshape(-1), edge, distance, np.arange(len(pool)))
+        group, edge = group.reshape(-1), ~task.stable(pool.progress, pool.at)
+        turn = rank_within(group, distance, np.arange(len(pool)))
+        if task.band is not None:  # the nearest stable one, the nearest, the next stable one, ...
+            steady = rank_within(group, edge, distance, np.arange(len(pool)))
+            turn = rank_within(group, np.minimum(2 * steady, 2 * turn + 1))
         lead = np.flatnonzero(turn == 0)
         place = np.full(int(group.max(initial=-1)) + 1, 0)
         leading, whose = changed[lead], pool.at[lead]
@@ -140,8 +144,8 @@ class Standing(NamedTuple):
         if task.prefer == "fewest" and task.count > 1:
             holds = including(leading, whose, leading, whose, proper=True)
         keys = (holds, size[lead], edge[lead], distance[lead], lead)
-        place[group.reshape(-1)[lead]] = rank_within(whose, *keys)
-        place = place[group.reshape(-1)]
+        place[group[lead]] = rank_within(whose, *keys)
+        place = place[group]
         if task.prefer == "fewest" and task.count == 1:
             least = np.full(len(task.queries), ASIDE)
             np.minimum.at(least, pool.at, size)
@@ -162,16 +166,18 @@ class Ranking(NamedTuple):
 
     order: Array  # (E,) positions
     level: Array  # (E,) in that order: equal for those that only what is usual may tell apart
+    changes: Array  # (E,) in that order
+    banded: Array | None = None  # (E,) bool, in that order: whether it matters to be stable
+    edge: Array | None = None  # (E,) bool, in that order: not stable
 
     @staticmethod
     def of(task: Task, pool: Pool) -> Ranking:
         """The order that holds as long as nothing is known to be unusual."""
         changes = counted(task.space.changed(pool.codes, pool.at))
         distance = np.round(task.measure(pool.codes, pool.at), 9)
-        edge = ~task.stable(pool.progress, pool.at)
         first, then = {
-            "fewest": ((pool.at, changes), (edge, distance, -pool.progress)),
-            "plausible": ((pool.at,), (changes, edge, distance, -pool.progress)),
+            "fewest": ((pool.at, changes), (distance, -pool.progress)),
+            "plausible": ((pool.at,), (changes, distance, -pool.progress)),
             "nearest": ((pool.at, distance, changes), (-pool.progress,)),
             "surest": ((pool.at, -pool.progress, changes), (distance,)),
         }["plausible" if task.plausible else task.prefer]
@@ -183,12 +189,22 @@ class Ranking(NamedTuple):
             run, tied = np.cumsum(unlike), np.union1d(tied, tied - 1)
             values = pool.codes[order[tied]].T[::-1]
             order[tied] = order[tied][np.lexsort((*values, run[tied]))]
-        return Ranking(order, np.cumsum(apart))
+        level, mine, progress = np.cumsum(apart), pool.at[order], pool.progress[order]
+        if task.band is None:
+            return Ranking(order, level, changes[order])
+        banded = np.isfinite(task.band[mine])
+        return Ranking(order, level, changes[order], banded, ~task.stable(progress, mine))
 
     def heeding(self, plausibility: Array) -> Array:
-        """The order with unusual examples behind those that are level with them; NaN is usual."""
-        unusual = plausibility[self.order] < PLAUSIBLE
-        return self.order[np.argsort(2 * self.level + unusual, kind="stable")]
+        """The order with unusual examples behind those that are level with them; NaN is usual.
+
+        Among usual ones those that are stable come first, if they are common as well.
+        """
+        share = plausibility[self.order]
+        if self.banded is None or self.edge is None:
+            return self.order[np.argsort(2 * self.level + (share < PLAUSIBLE), kind="stable")]
+        behind = self.banded & (self.edge | (share < COMMON))
+        return self.order[np.lexsort((behind, self.changes, share < PLAUSIBLE, self.level))]
 
 
 def _unlike_before(order: Array, keys: tuple[Array, ...]) -> Array:

@@ -9,6 +9,7 @@ from macex.bench.claims import Claim
 from macex.bench.experiments import (
     ablations,
     answers,
+    believable,
     cohort,
     diverse,
     exact,
@@ -64,6 +65,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "thresholds": Experiment(thresholds.tasks, thresholds.show, (thresholds.claims,)),
     "exact": Experiment(exact.tasks, exact.show, (exact.claims,)),
     "cohort": Experiment(cohort.tasks, cohort.show),
+    "believable": Experiment(believable.tasks, believable.show, (believable.claims,)),
     "quality": Experiment(quality.tasks, quality.show, (quality.claims,)),
     "cost": Experiment(cost.tasks, cost.show, (cost.claims,)),
     "scale": Experiment(scale.tasks, scale.show, (scale.claims,)),
@@ -94,5 +96,6 @@ def measures() -> dict[str, Measure]:
         "cohort": cohort.measure,
         "thresholds": thresholds.measure,
         "exact": exact.measure,
+        believable.KIND: believable.measure,
         "scale": scale.measure,
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from macex.render.plots.changes import ChangesDisplay
 from macex.render.plots.decision import DecisionDisplay
 from macex.render.plots.diversity import DiversityDisplay
+from macex.render.plots.front import FrontDisplay
 from macex.render.plots.path import PathDisplay
 
-__all__ = ["ChangesDisplay", "DecisionDisplay", "DiversityDisplay", "PathDisplay"]
+__all__ = ["ChangesDisplay", "DecisionDisplay", "DiversityDisplay", "FrontDisplay", "PathDisplay"]

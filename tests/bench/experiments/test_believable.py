@@ -1,0 +1,29 @@
+"""Answers that would be believed: every preference is measured, and shown beside others."""
+
+from __future__ import annotations
+
+from macex.bench.cells import Cells
+from macex.bench.experiments.believable import KIND, PREFERRED, claims, measure, show, tasks
+from macex.bench.findings import Findings
+from macex.bench.plan import Plan
+from macex.bench.results import Results
+from macex.bench.tasks import Task
+from macex.bench.workshop import Workshop
+
+
+def test_a_made_up_table_is_measured_and_shown(tmp_path):
+    plan = Plan(("believable",), (), ("XGBoost",), ("MACE-RL",), queries=3)
+    every = tasks(plan)
+    assert {task.method for task in every} == {*PREFERRED, "MACE-RL"}
+    chosen = [Task(KIND, "patients", "XGBoost", name, stop=3) for name in ("balanced", "MACE-RL")]
+    results = Results(tmp_path / "out")
+    results.start({})
+    for task in chosen:
+        outcome = measure(task, Workshop(Cells()))
+        assert outcome.error is None
+        assert all(0 <= record["held"] <= 1 for record in outcome.records if record)
+        results.add(outcome)
+    findings = Findings(plan, chosen, results)
+    tables = [block for block in show(findings).blocks if not isinstance(block, str)]
+    assert [line[0] for line in tables[0].lines] == ["balanced", "MACE-RL"]
+    assert len(claims(findings)) == 2

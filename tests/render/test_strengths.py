@@ -1,0 +1,56 @@
+"""Each of several answers says why it is there, and the front holds those that nothing beats."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from cohort.town import YES, explainer, refused
+from macex.render.strengths import front, strengths
+
+
+def answer(sparsity=1, distance=1.0, plausibility=0.5, score=0.6, robustness=None):
+    return SimpleNamespace(
+        sparsity=sparsity,
+        distance=distance,
+        plausibility=plausibility,
+        score=score,
+        robustness=robustness,
+    )
+
+
+def test_each_is_there_for_what_no_other_is_as_good_in():
+    found = [
+        answer(),
+        answer(sparsity=2, distance=0.5),
+        answer(sparsity=2, plausibility=0.9),
+        answer(sparsity=2, score=0.9),
+        answer(sparsity=2),
+    ]
+    assert strengths(found) == (
+        "fewest changes",
+        "nearest",
+        "most plausible",
+        "surest",
+        "other columns",
+    )
+
+
+def test_one_answer_needs_no_reason():
+    assert strengths([answer()]) == ("",)
+    assert strengths([]) == ()
+
+
+def test_the_front_leaves_out_what_another_beats_or_ties_in_all():
+    best, worse, other = answer(), answer(distance=2.0), answer(sparsity=3, score=0.9)
+    assert front([best, worse, other]) == (best, other)
+    assert front([best, answer()]) == (best, answer())
+
+
+def test_explanations_have_both_and_write_why():
+    (item,) = explainer().explain(refused(5).head(1), want=YES, n=3)
+    assert len(item.strengths) == len(item.counterfactuals) == 3
+    assert item.counterfactuals[0] in item.front
+    for why in item.strengths[1:]:
+        assert f'"strength": "{why}"' in item.to_json()
+    assert "strength" not in item.to_json(canonical=True)
+    assert item.strengths[1].replace("most plausible", "most usual") in repr(item)
