@@ -217,3 +217,38 @@ def test_a_relation_that_fits_no_column_is_refused():
     with pytest.raises(mx.MacexError, match="did you mean 'keep'"):
         explained(structure="kept")
     assert Structure.from_list([]) == Structure()
+
+
+def ratios() -> pd.DataFrame:
+    """A ratio that is written as 0 where it cannot be computed."""
+    table = pd.DataFrame(
+        {"income": np.arange(600) % 40 * 100, "debt": np.arange(600) % 50 * 100 + 100}
+    )
+    return table.assign(dti=np.where(table.income > 0, table.debt / table.income.clip(1), 0.0))
+
+
+@pytest.mark.parametrize("how", ["structure", "derived"])
+def test_no_change_makes_a_computed_column_missing(how):
+    table = ratios()
+
+    def model(rows: pd.DataFrame) -> np.ndarray:
+        assert rows["dti"].notna().all()
+        return 1 / (1 + np.exp(rows["dti"] * 2 - 1.5 + rows["income"] / 1500))
+
+    options = {"structure": "keep"}
+    if how == "derived":
+        options = {"constraints": mx.Constraints(derived={"dti": "debt / income"})}
+    explainer = mx.Explainer(model, table, classes=("no", "yes"), **options)
+    found = explainer.explain(table[:40])
+    assert sum(item.status == "found" for item in found) > 20
+    for item in found:
+        assert all(
+            one.row["income"].iloc[0] > 0 or "income" not in {c.column for c in one.changes}
+            for one in item.counterfactuals
+        )
+
+
+def test_a_row_that_divides_by_zero_supports_nothing():
+    table = ratios()
+    (ratio,) = mx.Explainer(lambda rows: rows["dti"] / 9, table, classes=("a", "b")).structure
+    assert (ratio.support, ratio.exceptions) == (int((table.income > 0).sum()), 0)

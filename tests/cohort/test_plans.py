@@ -231,6 +231,7 @@ def test_dates_and_missing_values_are_planned():
         ({"slack": 2}, "slack is a share of the rows"),
         ({"slack": "x"}, "slack must be a finite number"),
         ({"max_cost": "x"}, "max_cost must be a finite number"),
+        ({"max_cost": -1}, "max_cost is a distance of 0 or more"),
         ({"plausible": 1}, "plausible is True or False"),
         ({"max_changes": 1.5}, "max_changes must be a whole number"),
         ({"by": "gendr"}, "did you mean 'gender'"),

@@ -24,8 +24,9 @@ NONE = explainer().explain(QUERIES[:1], want="bump", constraints={"fixed": ["sen
 
 def test_an_answer_is_a_sentence():
     (said,) = FOUND[0].sentences()
+    donor = FOUND[0].counterfactuals[0].changes[0].case
     assert said == (
-        "If sensor 2 between 0 and 39 were as in a case of class bump, the model would have "
+        f"If sensor 2 between 0 and 39 were as in case {donor} (class bump), the model would have "
         "decided bump (score 0.01 → 1.00)."
     )
     assert FOUND[1].sentences()[0].startswith("The model already decides bump (score ")
@@ -192,3 +193,9 @@ def test_different_channels_are_diverse():
     (item,) = found = either.explain(level[5:6], n=2)
     assert {answer.channels for answer in item.counterfactuals} == {("channel 0",), ("channel 1",)}
     assert found.metrics()["diversity_column_sets"] == 1.0
+
+
+def test_a_blend_is_told_with_all_its_digits():
+    change = FOUND[0].counterfactuals[0].changes[0]
+    said = stretch_clause(replace(change, blend=0.984375), Speech())
+    assert "98.4375 % of the way" in said

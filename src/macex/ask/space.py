@@ -151,17 +151,26 @@ class Space:
         kind = self.ground.schema.columns[column]
         return values if kind.discrete else np.where(special(values), values, kind.in_dtype(values))
 
-    def tellable(self, full: Array) -> Array:
-        """Rows, by column, that a frame can hold at all: no missing value where none can be."""
+    def tellable(self, full: Array, at: Array) -> Array:
+        """Rows, by column, that may be told: no value goes missing because of a change elsewhere.
+
+        A column that is computed is missing where its inputs are. Where they are not and it cannot
+        be computed, as in a division by zero, there is no such row.
+        """
         ok = np.ones(len(full), bool)
-        for column, _ in (*self.derived, *self.implied):
-            if not self.ground.schema.columns[column].storage.nullable:
-                ok &= ~special(full[:, column])
+        for column, formula in (*self.derived, *self.implied):
+            lost = special(full[:, column])
+            if not lost.any():
+                continue
+            if self.ground.schema.columns[column].storage.nullable:
+                lost &= full[:, column] != self.own[at, column]
+                lost &= ~special(full[:, list(formula.columns)]).any(axis=1)
+            ok &= ~lost
         return ok
 
     def holds(self, full: Array, at: Array) -> Array:
         """Whether whole rows, by column, satisfy the rules and strict bounds of their queries."""
-        ok = self.tellable(full)
+        ok = self.tellable(full, at)
         for test, bound, _ in self.rules:
             if isinstance(test, KeptRule):  # reads few columns: rows need no copies
                 ok &= test.kept(full) | ~bound[at]

@@ -134,6 +134,6 @@ def _decided(part: Population, place: int, codes: Array) -> Iterator[tuple[Array
         rows = space.queries[at]
         rows[:, unit] = codes[value]
         full = space.columns(rows, at)
-        sound = space.tellable(full)
+        sound = space.tellable(full, at)
         answers, _ = part.judge.asker(full[sound], at[sound])
         yield at[sound], value[sound], answers.decision

@@ -193,9 +193,18 @@ def read_wishes(
         require_count("actions", actions),
         require_count("max_changes", max_changes),
         _share(slack),
-        float("inf") if max_cost is None else require_number("max_cost", max_cost),
+        _cost(max_cost),
         require_flag("plausible", plausible),
     )
+
+
+def _cost(max_cost: Any) -> float:
+    if max_cost is None:
+        return float("inf")
+    cost = require_number("max_cost", max_cost)
+    if cost < 0:
+        raise OptionError(f"max_cost is a distance of 0 or more, not {max_cost!r}")
+    return cost
 
 
 def _share(slack: Any) -> float:
@@ -286,7 +295,8 @@ def _actions(final: Trials, chosen: Sequence[Entries], tally: Tally) -> tuple[Pl
         parts = tuple(final.moves.named(final.population.space, entry) for entry in entries)
         cost = float(tally.far[hit, turn].mean()) if hit.any() else float("nan")
         adds = int((hit & ~covered).sum())
-        share = final.plausible(final.actions.index(entries))
+        known = not final.population.fitted.ground.private
+        share = final.plausible(final.actions.index(entries)) if known else float("nan")
         found.append(PlannedAction(parts, int(hit.sum()), adds, cost, share))
         covered |= hit
     return tuple(found)

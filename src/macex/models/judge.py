@@ -69,7 +69,7 @@ class Judge:
         """
         full = self.space.columns(codes, at)
         lawful = self.space.holds(full, at) if self.space.bound_rows else np.ones(len(at), bool)
-        wanted = self.space.tellable(full) if probe else lawful
+        wanted = self.space.tellable(full, at) if probe else lawful
         wanted = self._affordable(at, wanted, turn)
         verdict = self._ask(full, at, wanted)
         verdict = Verdict(verdict.reached & lawful, verdict.score, verdict.progress)
@@ -85,7 +85,7 @@ class Judge:
         The others are there to be compared; the last `loose` of them may break constraints.
         """
         full = self.space.columns(codes, at)
-        sound = np.flatnonzero(self.space.tellable(full))
+        sound = np.flatnonzero(self.space.tellable(full, at))
         first = len(sound) if returned is None else int(np.searchsorted(sound, returned))
         hurry = self.asker.deadline is not None and not loose
         answers, done = self._confirmed(full[sound], at[sound], first, hurry=hurry)

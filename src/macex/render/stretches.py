@@ -25,7 +25,7 @@ def stretch_clause(change: Any, speech: Speech) -> str:
     >>> from types import SimpleNamespace as Given
     >>> change = Given(channel="sensor 12", start=40, stop=66, blend=1.0, case=7, label="B")
     >>> stretch_clause(change, Speech())
-    'sensor 12 between 40 and 65 were as in a case of class B'
+    'sensor 12 between 40 and 65 were as in case 7 (class B)'
     """
     how = "series.as_in" if change.blend >= 1 else "series.toward"
     labelled = change.label is not None
@@ -33,7 +33,7 @@ def stretch_clause(change: Any, speech: Speech) -> str:
     values = {
         "name": speech.name(change.channel),
         "when": _when(change, speech, "series.between", "series.at"),
-        "how": speech.say(how, {"percent": _percent(change)}),
+        "how": speech.say(how, {"percent": _percent(change, speech)}),
         "donor": speech.say("series.labelled" if labelled else "series.case", donor),
     }
     return speech.say("series.change", values)
@@ -49,7 +49,11 @@ def stretch_texts(change: Any, speech: Speech) -> tuple[str, str]:
     labelled = change.label is not None
     donor = {"case": change.case, "label": speech.plain(change.label)}
     taken = speech.say("series.taken_labelled" if labelled else "series.taken", donor)
-    mixed = [] if change.blend >= 1 else [speech.say("series.mixed", {"percent": _percent(change)})]
+    mixed = (
+        []
+        if change.blend >= 1
+        else [speech.say("series.mixed", {"percent": _percent(change, speech)})]
+    )
     when = _when(change, speech, "series.time", "series.point")
     return when, speech.say("value.comma").join([taken, *mixed])
 
@@ -59,8 +63,9 @@ def _when(change: Any, speech: Speech, several: str, one: str) -> str:
     return speech.say(one if change.stop - change.start == 1 else several, ends)
 
 
-def _percent(change: Any) -> str:
-    return f"{100 * change.blend:.0f}"
+def _percent(change: Any, speech: Speech) -> str:
+    """The share with all its digits: rounded, it may not suffice."""
+    return f"{100 * change.blend:.12g}".replace(".", speech.say("language.decimal"))
 
 
 @dataclass(frozen=True)

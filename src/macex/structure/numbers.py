@@ -209,6 +209,8 @@ def _arithmetic(schema: Schema, numbers: Numbers, triple: Triple, tolerance: flo
     }[triple.product, place == 0]
     parts = tuple(numbers.values[:, at] for at in triple[1:])
     known = np.isfinite(parts).all(axis=0)
+    if operation == "ratio":  # nothing can be said of a row that divides by zero
+        known &= parts[2 if place == 1 else 1] != 0
     parts = tuple(part[known] for part in parts)
     fits = _exact(triple, numbers, parts)
     if tolerance:
