@@ -69,8 +69,8 @@ class Recourse(Finding):
             said.append(f"Already at the goal as they are: {several(counts['there'], 'row')}.")
         if counts["none"]:
             said.append(
-                "Provably none: no allowed combination of values seen in training reaches the goal; "
-                "for trees, of any values."
+                "Provably none: no allowed combination of values seen in training reaches the "
+                "goal; for trees, of any values."
             )
         if self.stuck:
             who = several(self.stuck, "row")
