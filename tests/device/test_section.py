@@ -49,7 +49,12 @@ def test_where_nothing_was_refined_nothing_was_passed(device):
 def test_a_point_that_was_passed_is_the_answer_where_it_is_usual_and_what_is_nearer_is_not(device):
     dense, rare = np.linspace(8.0, 9.0, 101).round(2), 10.0 + 1.5 * np.arange(1, 15)
     data = pd.DataFrame({"a": np.concatenate([np.linspace(-1.0, 1.0, 101).round(2), dense, rare])})
-    explainer = Explainer(lambda rows: 1 / (1 + np.exp(3 - rows["a"])), data, classes=("no", "yes"))
+    explainer = Explainer(
+        lambda rows: 1 / (1 + np.exp(3 - rows["a"])),
+        data,
+        classes=("no", "yes"),
+        plausibility="distance",
+    )
     score = torch.sigmoid if device else lambda codes: 1 / (1 + np.exp(-codes))
     fast = DeviceExplainer(explainer, lambda codes: score(codes[:, 0] - 3), device=device)
     queries = data.iloc[:101:20]

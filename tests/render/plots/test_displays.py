@@ -144,3 +144,11 @@ def test_a_goal_on_a_score_is_drawn_too():
     assert path.scores[-1] >= 35
     line = drawn(mx.DecisionDisplay.from_explanation(explainer, found, "hours"))
     assert line.scores[0] == pytest.approx(float(line.along[0].codes[0]), abs=1e-4)
+
+
+def test_the_front_marks_the_answers_that_no_other_beats(explanation):
+    display = mx.FrontDisplay.from_explanation(explanation)
+    best = [one in explanation.front for one in explanation.counterfactuals]
+    assert list(display.best) == best
+    assert list(display.score) == [one.score for one in explanation.counterfactuals]
+    assert len(display.ax_.texts) == len(best)
