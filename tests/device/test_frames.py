@@ -97,6 +97,23 @@ def test_rows_that_the_device_cannot_read_are_searched_as_usual():
     )
 
 
+def test_structure_is_kept():
+    rows = people(400).assign(spare=lambda t: t["income"] - t["debt"])
+    columns = make_column_transformer(
+        (OneHotEncoder(sparse_output=False), ["job"]),
+        ("passthrough", ["income", "debt", "spare"]),
+    )
+    boosted = xgboost.XGBClassifier(n_estimators=30, max_depth=3, n_jobs=1, random_state=0)
+    model = make_pipeline(columns, boosted).fit(rows, granted(rows))
+    explainer = mx.Explainer(model, rows, structure="keep")
+    assert [relation.operation for relation in explainer.structure] == ["difference"]
+    found = on_device(explainer, "cpu").explain(rows[:40])
+    for item in found:
+        assert item.status == "found"
+        after = item.counterfactuals[0].row.iloc[0]
+        assert after["spare"] == after["income"] - after["debt"]
+
+
 def test_files_and_frames_give_the_same_answers(tmp_path):
     rows, explainer = people(50, seed=4), trees()
     rows.to_csv(tmp_path / "rows.csv", index=False)

@@ -118,5 +118,7 @@ class DeviceSearch:
         goals = [batch.goals[query] for query in at]
         found = twin.explain(batch.rows.codes[at], goals)
         kept = np.flatnonzero(on_host(found.found) & (on_host(found.changed) > 0))
-        codes = unit_codes(space.units, on_host(found.codes)[kept])
-        return Pool(at[kept], codes, np.zeros(len(kept)))
+        pool = Pool(
+            at[kept], unit_codes(space.units, on_host(found.codes)[kept]), np.zeros(len(kept))
+        )
+        return pool.take(space.allows(pool.codes, pool.at))  # a device knows no structure
