@@ -1,0 +1,137 @@
+"""A score over two columns as a map, with the border of the goal, dots and the rows' density."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from math import isfinite
+
+from macex.render.charts.axes import Axis, Categories
+from macex.render.charts.chart import Chart, Drawing
+from macex.render.charts.curve import Dot, marked
+from macex.render.charts.frame import Frame
+from macex.render.charts.scatter import Point
+from macex.render.charts.svg import circle, element, number
+from macex.render.values import score_text
+
+FAINTEST, FULLEST = 0.06, 0.7
+
+
+@dataclass(frozen=True)
+class HeatMap(Chart):
+    """A cell for each pair of values: `scores[i][j]` at the i-th value of `x`, j-th of `y`.
+
+    `at` are these values. Cells that reach the goal (`low` to `high`) have one colour and the
+    others another, the fuller the farther from the goal's bound. `points` are rows, drawn small.
+
+    >>> from macex.render.charts.axes import Measure
+    >>> ages, hours = Measure("age", 20.0, 60.0), Measure("hours", 0.0, 80.0)
+    >>> scores = ((0.1, 0.4), (0.3, 0.8))
+    >>> at = ((30.0, 50.0), (20.0, 60.0))
+    >>> print(HeatMap(ages, hours, scores, at, low=0.5))
+    score by age and hours from 0.10 to 0.80; 1 of 4 cells reach the goal
+    """
+
+    x: Axis
+    y: Axis
+    scores: tuple[tuple[float, ...], ...]
+    at: tuple[tuple[float, ...], tuple[float, ...]]
+    name: str = "score"
+    low: float = -float("inf")
+    high: float = float("inf")
+    dots: tuple[Dot, ...] = ()
+    points: tuple[Point, ...] = ()
+    height: float = field(default=360.0, kw_only=True)
+
+    def told(self) -> str:
+        """The extremes of the score, how many cells reach the goal, and where the dots are."""
+        known = self._known
+        if not known:
+            return f"no {self.name} is known"
+        ends = f"from {score_text(min(known))} to {score_text(max(known))}"
+        said = [f"{self.name} by {self.x.name} and {self.y.name} {ends}"]
+        if self._bounded:
+            reached = sum(self.low <= score <= self.high for score in known)
+            said.append(f"{reached} of {len(known)} cells reach the goal")
+        said += [
+            f"{dot.text} at {self.x.said(dot.x)}, {self.y.said(dot.y)}"
+            for dot in self.dots
+            if dot.text
+        ]
+        return "; ".join(said)
+
+    def drawn(self) -> Drawing:
+        """The cells, the points, and the dots in front."""
+        keys = [("mx-heat-yes", "reaches the goal"), ("mx-heat-no", "does not")]
+        frame = Frame(
+            self.x, self.y, self.width, self.height, tuple(keys * self._bounded), grid=False
+        )
+        parts = [*self._cells(frame), frame.drawn()]
+        parts += [
+            circle(frame.across(point.x), frame.up(point.y), 1.6, "mx-dust", point.text)
+            for point in self.points
+        ]
+        parts += [part for dot in self.dots for part in marked(frame, dot)]
+        return Drawing(self.width, self.height, "".join(parts))
+
+    @property
+    def _bounded(self) -> bool:
+        return bool(self._bounds)
+
+    def _cells(self, frame: Frame) -> list[str]:
+        columns = _borders(self.x, [frame.across(x) for x in self.at[0]], frame.left, frame.right)
+        rows = _borders(self.y, [frame.up(y) for y in self.at[1]], frame.bottom, frame.top)
+        drawn = []
+        for i, line in enumerate(self.scores):
+            for j, score in enumerate(line):
+                if isfinite(score):
+                    box = columns[i], rows[j + 1], columns[i + 1], rows[j]
+                    drawn.append(self._cell(box, score))
+        return drawn
+
+    def _cell(self, box: tuple[float, float, float, float], score: float) -> str:
+        left, top, right, bottom = box
+        reached = self.low <= score <= self.high
+        return element(
+            "rect",
+            {
+                "class": "mx-heat-yes" if reached or not self._bounded else "mx-heat-no",
+                "x": number(left),
+                "y": number(top),
+                "width": number(right - left),
+                "height": number(bottom - top),
+                "fill-opacity": number(self._strength(score)),
+            },
+        )
+
+    @cached_property
+    def _known(self) -> list[float]:
+        return [score for line in self.scores for score in line if isfinite(score)]
+
+    @cached_property
+    def _bounds(self) -> list[float]:
+        return [bound for bound in (self.low, self.high) if isfinite(bound)]
+
+    @cached_property
+    def _reach(self) -> tuple[float, float]:
+        """How far from the bound the nearest and the farthest score are, without bounds from 0."""
+        sizes = [self._size(score) for score in self._known]
+        return min(sizes), max(sizes)
+
+    def _size(self, score: float) -> float:
+        return min((abs(score - bound) for bound in self._bounds), default=score)
+
+    def _strength(self, score: float) -> float:
+        """How full a cell's colour is: faint at the bound, full at the farthest score."""
+        low, high = self._reach
+        low = 0.0 if self._bounds else low
+        part = (self._size(score) - low) / (high - low) if high > low else 0.5
+        return FAINTEST + (FULLEST - FAINTEST) * part
+
+
+def _borders(axis: Axis, middles: list[float], first: float, last: float) -> list[float]:
+    """Where the cells around given middles begin and end; categories share the room evenly."""
+    if isinstance(axis, Categories):
+        return [first + (last - first) * at / len(middles) for at in range(len(middles) + 1)]
+    return [first, *((one + other) / 2 for one, other in pairwise(middles)), last]
