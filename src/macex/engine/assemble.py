@@ -12,6 +12,7 @@ from macex.ask.answers import Answers
 from macex.ask.goals import compile_goals
 from macex.engine.breaches import breaks_of, notes_of
 from macex.engine.ranking import plausibility_of
+from macex.engine.spreading import distributions_of
 from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
 from macex.explanation.values import Actions, Asking, Over, Status
 from macex.schema import Array
@@ -54,7 +55,12 @@ def assemble(outcome: Outcome, seconds: float) -> list[Explanation]:
         _misses(fitted, outcome, [not found for found in answers]),
         actions,
         _actions(outcome, candidates.real) if bound else actions,
-        Asking(outcome.batch.count, fitted.options.method_name, outcome.goals),
+        Asking(
+            outcome.batch.count,
+            fitted.options.method_name,
+            outcome.goals,
+            distributions=distributions_of(fitted),
+        ),
         notes_of(fitted, outcome),
     )
     per_row = seconds / max(1, int(outcome.judge.spent.sum()))

@@ -21,10 +21,12 @@ from macex.engine.engine import Engine
 from macex.engine.fitted import Fitted
 from macex.engine.option_documents import options_read, written_options
 from macex.engine.recording import Recorder
+from macex.engine.spreading import distributions_of
 from macex.engine.tree_cells import grid_of
 from macex.errors import OptionError, SavedError
 from macex.models.asking import CHUNK_ROWS
 from macex.schema import Array, Schema
+from macex.schema.distributions import restored
 from macex.stages.approximate import arrays_of
 from macex.stages.realness import storage as realness_storage
 from macex.structure import Structure
@@ -36,6 +38,8 @@ FORMAT = "macex.explainer/2"
 ARRAYS = ("codes", "scores", "decision")
 NEIGHBORS = "neighbors."  # what the arrays of an approximate index are called first
 REALNESS = "realness."  # and those that say how real a row looks
+SPREAD = "distributions."  # and those that count values by decision
+COUNTS = ("counts", "ends", "rows")
 TRAINING = (f"{REALNESS}training.real", f"{REALNESS}training.decision")
 
 
@@ -67,6 +71,9 @@ def save(engine: Engine, path: Any, *, private: bool = False) -> None:
         learnt = realness_storage.arrays_of(fitted.realness)
         arrays |= {f"{REALNESS}{part}": array for part, array in learnt.items()}
         arrays |= dict(zip(TRAINING, fitted.training_realness, strict=True))
+    known = distributions_of(fitted) if private else None
+    if known is not None:
+        arrays |= {f"{SPREAD}{part}": getattr(known, part) for part in COUNTS}
     storage.write(path, document, arrays)
 
 
@@ -108,7 +115,7 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
     """
     from macex.explainer.explainer import Explainer
 
-    document, arrays = storage.read(path, FORMAT, ARRAYS, (NEIGHBORS, REALNESS))
+    document, arrays = storage.read(path, FORMAT, ARRAYS, (NEIGHBORS, REALNESS, SPREAD))
     try:
         schema = Schema.from_dict(document["schema"])
         options = options_read(document["options"])
@@ -130,6 +137,9 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
         kept = _named(arrays, NEIGHBORS)
         fitted = Fitted(oracle, ground, answers, options, grid, kept, structure)
         fitted.learnt |= _learnt(arrays)
+        counted = _named(arrays, SPREAD)
+        if counted:
+            fitted.learnt["distributions"] = restored(schema, *(counted[p] for p in COUNTS))
         if "realness" in fitted.learnt:
             fitted.realness(ground.codes[:1])  # arrays that do not fit together are found now
         engine = Engine(fitted, constraints)

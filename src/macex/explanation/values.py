@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from macex.ask.goals import Goal, Goals
     from macex.schema import Rows
+    from macex.schema.distributions import Distributions
 
 Status = Literal["found", "none", "not_found", "budget"]
 Over = Literal["all values", "seen values", "candidates"]
@@ -141,13 +142,15 @@ class Source(NamedTuple):
 class Asking(NamedTuple):
     """How a batch was asked: answers for each row, the search, and the goals as arrays.
 
-    `query` is the row of `goals` that is meant where that is not the row's own number.
+    `query` is the row of `goals` that is meant where that is not the row's own number, and
+    `distributions` how values are spread over training rows.
     """
 
     n: int | None = None
     method: str | None = None
     goals: Goals | None = None
     query: int | None = None
+    distributions: Distributions | None = None
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from typing import Any
 from macex.ask.needed import Needed
 from macex.render.badges import Badge, badges
 from macex.render.bars import Bar, Scale, bar
+from macex.render.charts.chart import Chart
+from macex.render.contexts import context
 from macex.render.needs import goal_text, needs_text, score_line, score_text
 from macex.render.sentences import no_answer, sentence
 from macex.render.speech import Speech
@@ -41,6 +43,7 @@ class Answer:
     lines: tuple[Line, ...]
     badges: tuple[Badge, ...]
     panels: tuple[Panel, ...] = ()
+    context: Chart | None = None
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,7 @@ def _answers(explanation: Any, shown: Sequence[Any], speech: Speech) -> tuple[An
             lines=_lines(answer, speech),
             badges=badges(answer, explanation.minimal_over, speech, why),
             panels=_panels(explanation, answer, speech),
+            context=context(explanation, answer, speech),
         )
         for rank, (answer, why) in enumerate(zip(shown, strengths(shown), strict=True), 1)
     )

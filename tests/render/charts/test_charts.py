@@ -58,9 +58,9 @@ CHARTS = {
     "bars beside": Bars((Bar("a", 3.0, beside=1.0),), "", ("changes", "SHAP")),
     "dumbbell": Dumbbell(
         (
-            Way(AGE, (1, 2, 3), 30.0, 50.0, ("30", "50"), (45.0, 55.0)),
-            Way(JOBS, (5, 0, 2), 0.0, 2.0, ("clerk", HOSTILE)),
-            Way(AGE, (), None, 50.0, ("missing", "50")),
+            Way(AGE, (1, 2, 3), (30.0, 50.0), ("30", "50"), (45.0, 55.0)),
+            Way(JOBS, (5, 0, 2), (0.0, 2.0), ("clerk", HOSTILE)),
+            Way(AGE, (), (None, 50.0), ("missing", "50")),
         )
     ),
     "heat map": HeatMap(
@@ -84,7 +84,7 @@ EMPTY = {
     "coverage": coverage([], 0),
 }
 every_chart = pytest.mark.parametrize("chart", [*CHARTS.values(), *EMPTY.values()])
-TAGS = ["svg", "a", "rect", "line", "circle", "text", "title", "polyline", "polygon"]
+TAGS = ["svg", "a", "rect", "line", "circle", "text", "title", "polyline", "polygon", "path"]
 STYLES = Path(__file__).parents[3] / "src/macex/render/templates/chart.css.j2"
 
 
