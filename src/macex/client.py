@@ -19,9 +19,8 @@ from typing import Any, Self
 from macex import errors
 from macex.ask.answers import Outlook
 from macex.ask.constraints import Constraints
-from macex.ask.goals import AboveRow, AnyOf, Goal, resolve
-from macex.ask.stated import goal_stated
-from macex.engine.progress import reporter
+from macex.ask.goals import AboveRow, AnyOf, Goal, goal_stated, resolve
+from macex.engine.blocks import reporter
 from macex.errors import ConstraintError, OptionError, ServerError, closest
 from macex.explanation import Explanations
 from macex.explanation.json import plain

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from macex.ask.constraints import Constraints
-from macex.ask.stated import goal_read
+from macex.ask.goals import goal_read
 from macex.audit import file_hash, read_records
 from macex.engine.fingerprint import fingerprint
 from macex.engine.option_documents import options_read

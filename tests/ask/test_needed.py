@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macex.ask.answers import Answers, Outlook
-from macex.ask.goals import above, any_of, at_most, between, compile_goals, resolve, rise_by
+from macex.ask.answers import Answers, Outlook, compile_goals
+from macex.ask.goals import above, any_of, at_most, between, resolve, rise_by
 from macex.ask.needed import Needed, needed
 
 TWO = Outlook(("no", "yes"), "probabilities", 2)

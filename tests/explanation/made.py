@@ -7,8 +7,8 @@ from datetime import datetime
 import numpy as np
 import pandas as pd
 
-from macex.ask.answers import Answers, Outlook
-from macex.ask.goals import AnyOf, compile_goals
+from macex.ask.answers import Answers, Outlook, compile_goals
+from macex.ask.goals import AnyOf
 from macex.explanation import (
     Action,
     Change,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from macex.ask.answers import Verdict
 from macex.ask.compiling import build_space
 from macex.ask.constraints import Constraints
-from macex.ask.goals import Verdict
 from macex.ask.ground import Ground
 from macex.ask.space import Space
 from macex.schema import Array, Schema

@@ -348,6 +348,8 @@ def _derived(schema: Schema, derived: Mapping[str, Any]) -> tuple[tuple[int, For
             raise ConstraintError(
                 f"derived[{name!r}] must be an expression such as 'debt / income', not {formula!r}"
             )
+    if not derived:
+        return ()
     order = topological({name: parse(text) for name, text in derived.items()})
     return tuple(
         (

@@ -8,6 +8,7 @@ stand in the order of their names, so that nothing depends on the order of colum
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +40,7 @@ class Unit:
     counts: Array  # (v,) how often
     table: Array | None = None  # (v, members) the combinations of a group
 
-    @property
+    @cached_property
     def joint(self) -> bool:
         """Whether this is a group of columns."""
         return self.table is not None

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from macex.ask.goals import SLIGHT, Goals
+from macex.ask.answers import SLIGHT, Goals
 
 
 class Needed(NamedTuple):

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from macex.ask.constraints import Constraints
-from macex.ask.goals import Goal, resolve
-from macex.ask.stated import goal_read, goal_stated
+from macex.ask.goals import Goal, goal_read, goal_stated, resolve
 from macex.errors import ConstraintError, OptionError, closest, require_count
 
 LONGEST_S = 1e9  # a longer time limit is as good as none

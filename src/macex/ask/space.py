@@ -96,7 +96,7 @@ class Space:
     def __len__(self) -> int:
         return len(self.queries)
 
-    @property
+    @cached_property
     def width(self) -> int:
         """The number of units."""
         return len(self.units)

@@ -10,9 +10,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from macex.ask.constraints import Constraints
-from macex.engine.batch import Batch
+from macex.engine.batch import Batch, Checked, Outcome
 from macex.engine.fitted import Fitted
-from macex.engine.outcome import Checked, Outcome
 from macex.engine.pipeline import open_batch
 from macex.engine.ranking import plausibility_of
 from macex.errors import OptionError

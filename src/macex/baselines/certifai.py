@@ -17,7 +17,7 @@ import numpy as np
 from macex.ask.constraints import Constraints
 from macex.ask.ground import unit_codes
 from macex.baselines.baseline import Baseline, lawful, open_queries
-from macex.engine.outcome import Outcome
+from macex.engine.batch import Outcome
 from macex.errors import require_counts
 from macex.schema import MISSING, Array, row_keys, special
 from macex.stages.arrays import first_of_each, rank_within, set_keys

@@ -9,7 +9,7 @@ from macex.ask.constraints import Constraints
 from macex.baselines.dice_network import network_of
 from macex.baselines.peers.peer import Peer, one_of
 from macex.baselines.peers.process import Program
-from macex.engine.outcome import Outcome
+from macex.engine.batch import Outcome
 from macex.schema import Array
 
 METHODS = ("random", "genetic", "kdtree", "gradient")

@@ -14,7 +14,7 @@ import numpy as np
 
 from macex.ask.constraints import Constraints
 from macex.baselines.baseline import Baseline, lawful, open_queries
-from macex.engine.outcome import Outcome
+from macex.engine.batch import Outcome
 from macex.errors import require_counts
 from macex.schema import Array
 from macex.stages.arrays import rank_within

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from macex.ask.goals import Goal, Goals, Verdict, compile_goals, resolve
+from macex.ask.answers import Goals, Verdict, compile_goals
+from macex.ask.goals import Goal, resolve
 from macex.engine.options import check_classes
 from macex.errors import OptionError, require_counts
 from macex.explanation import Cost

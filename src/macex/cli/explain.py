@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from macex.ask.goals import goal_typed
 from macex.ask.question import FIELDS
-from macex.ask.typed import goal_typed
 from macex.audit import Audit
 from macex.cli import options
 from macex.cli.inputs import Training, classes_named, label_hint, model_for, training

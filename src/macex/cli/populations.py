@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from macex.ask.constraints import Constraints
-from macex.ask.typed import goal_typed
+from macex.ask.goals import goal_typed
 from macex.cli.inputs import classes_named, label_hint, model_for, training
 from macex.cli.toml import read_constraints, read_structure
 from macex.engine.options import STRUCTURES

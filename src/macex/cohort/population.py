@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macex.ask.answers import Answers
+from macex.ask.answers import Answers, compile_goals
 from macex.ask.compiling import build_space
-from macex.ask.goals import compile_goals
 from macex.ask.space import Space
 from macex.engine.fitted import same_goal
 from macex.engine.measuring import measure_of

@@ -18,8 +18,8 @@ from macex.device.arrays import on_host
 from macex.device.explainer import DeviceExplainer, readable
 from macex.device.torch_scores import TorchScores
 from macex.device.tree_scores import TreeScores
+from macex.engine.batch import Outcome
 from macex.engine.confirmation import confirm, select
-from macex.engine.outcome import Outcome
 from macex.engine.pipeline import answer, open_batch, run
 from macex.engine.ranking import fine_tune, rank
 from macex.engine.search import offer, search

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from macex.ask.answers import Answers, Outlook
-from macex.ask.goals import AnyOf, Goal, Goals, compile_goals, resolve
+from macex.ask.answers import Answers, Goals, Outlook, compile_goals
+from macex.ask.goals import AnyOf, Goal, resolve
 from macex.device.arrays import Array, place_of
 from macex.errors import GoalError
 from macex.schema import Array as HostArray

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from macex.ask.answers import TINY, Outlook
-from macex.ask.goals import SLIGHT
+from macex.ask.answers import SLIGHT, TINY, Outlook
 from macex.device.arrays import Array, changed_rows, rows_at
 from macex.device.layout import Layout
 from macex.errors import ModelError

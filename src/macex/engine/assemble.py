@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from macex.ask.answers import Answers
-from macex.ask.goals import compile_goals
+from macex.ask.answers import Answers, compile_goals
 from macex.engine.breaches import breaks_of, notes_of
 from macex.engine.ranking import plausibility_of
 from macex.engine.spreading import distributions_of
@@ -22,10 +21,9 @@ if TYPE_CHECKING:
     from macex.ask.constraints import Constraints
     from macex.ask.goals import Goal
     from macex.ask.space import Space
-    from macex.engine.batch import Batch
-    from macex.engine.cell_intervals import Span
+    from macex.engine.batch import Batch, Outcome, Spans
     from macex.engine.fitted import Fitted
-    from macex.engine.outcome import Outcome, Spans
+    from macex.engine.intervals import Span
     from macex.schema import Column
 
 

@@ -1,18 +1,35 @@
-"""A batch: rows with a goal and constraints each, and the question that is asked of all of them."""
+"""A batch: rows with a goal and constraints each, and what the six steps find out about them.
+
+`Batch` is what is asked. `Outcome` is the same batch on its way: every step takes an outcome and
+returns one that knows more.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Self, TypeAlias, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar
+
+import numpy as np
 
 from macex.ask.constraints import Constraints
 from macex.ask.goals import Goal
 from macex.ask.question import Question
+from macex.engine.intervals import Span
 from macex.engine.sturdy import Sturdiness
 from macex.models.remembered import Remembered
 from macex.schema import Array, Rows
+from macex.stages.shapes import Candidates, Found, Pool
+
+if TYPE_CHECKING:
+    from macex.ask.answers import Answers, Goals, Verdict
+    from macex.engine.fitted import Fitted
+    from macex.models.judge import Judge
+    from macex.stages.candidates import Near
+    from macex.stages.shapes import Task
+
 
 RowsT = TypeVar("RowsT")
 ConstraintsT = TypeVar("ConstraintsT")
@@ -35,17 +52,17 @@ class BatchOf(Generic[RowsT, ConstraintsT]):
     def __len__(self) -> int:
         return len(self.goals)
 
-    @property
+    @cached_property
     def count(self) -> int:
         """How many counterfactuals each row is to get."""
         return int(self.question.n)
 
-    @property
+    @cached_property
     def margin(self) -> float:
         """By how much the wanted class must lead."""
         return float(self.question.margin)
 
-    @property
+    @cached_property
     def max_rows(self) -> int | None:
         """The most rows a query may cost."""
         return None if self.question.max_rows is None else int(self.question.max_rows)
@@ -55,7 +72,7 @@ class BatchOf(Generic[RowsT, ConstraintsT]):
         """Whether the time of the call is over."""
         return self.deadline is not None and time.monotonic() > self.deadline
 
-    @property
+    @cached_property
     def keep(self) -> bool:
         """Whether a row that the model fails on gets a reason instead of an error."""
         return self.question.keeps
@@ -79,3 +96,81 @@ class BatchOf(Generic[RowsT, ConstraintsT]):
 
 
 Batch: TypeAlias = BatchOf[Rows, Constraints]
+
+
+Spans = dict[tuple[int, int], Span]  # (answer, column) -> how far the new number can go
+
+
+class Checked(NamedTuple):
+    """The answers: by query, best first."""
+
+    pool: Pool
+    plausibility: Array  # (C,)
+    score: Array  # (C,)
+    decision: Array  # (C,)
+    spans: Spans
+    robustness: Array  # (C,) NaN where it was not asked for
+    fragile: Array  # (Q,) bool: reached, but by nothing that was robust enough
+
+    @classmethod
+    def empty(cls, width: int, queries: int) -> Checked:
+        """No answer."""
+        none, nothing = np.zeros(queries, bool), np.zeros(0)
+        return cls(Pool.empty(width), nothing, nothing, nothing.astype(int), {}, nothing, none)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is known of a batch so far.
+
+    At first the queries have been scored and it is laid out what may change in each; at last
+    `checked` holds the answers, of which `assemble` makes explanations.
+    """
+
+    example: ClassVar[str] = "row"  # what answers are, in messages
+    fitted: Fitted
+    batch: Batch
+    task: Task
+    judge: Judge
+    goals: Goals
+    own: Answers
+    verdict: Verdict  # on the queries themselves
+    there: Array  # (Q,) bool: the goal is reached without a change
+    method: Array  # (Q,) str: the search that answered
+    near: Near | None  # offer: training rows to take values from
+    found: Found  # search: what it found out and proved
+    pool: Pool  # search and fine-tune: examples that reach their goals
+    plausibility: Array  # rank: (E,)
+    order: Array  # rank: positions of examples, by query, best first
+    chosen: Array | None  # select: positions of examples, by query, best first
+    checked: Checked  # confirm: the answers
+
+    @classmethod
+    def begin(
+        cls,
+        fitted: Fitted,
+        batch: Batch,
+        task: Task,
+        judge: Judge,
+        *,
+        goals: Goals,
+        own: Answers,
+        verdict: Verdict,
+        there: Array,
+    ) -> Self:
+        """A batch whose queries have been scored, and nothing else yet."""
+        pool, count = Pool.empty(task.space.width), len(task.queries)
+        return cls(
+            *(fitted, batch, task, judge, goals, own, verdict, there),
+            method=np.array([fitted.options.method_name] * count, dtype=object),
+            near=None,
+            found=Found.unproved(pool, Candidates.empty(count)),
+            pool=pool,
+            plausibility=np.zeros(0),
+            order=np.zeros(0, int),
+            chosen=None,
+            checked=Checked.empty(task.space.width, count),
+        )
+
+
+OutcomeT = TypeVar("OutcomeT", bound=Outcome)

@@ -23,8 +23,8 @@ from macex.explanation.box import Box, Range
 from macex.schema import Array
 
 if TYPE_CHECKING:
+    from macex.engine.batch import Outcome
     from macex.engine.engine import Engine
-    from macex.engine.outcome import Outcome
     from macex.explanation import Counterfactual, Explanation
 
 MOST = 4000  # combinations of the grid

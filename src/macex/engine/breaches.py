@@ -10,8 +10,8 @@ from macex.ask.keeping import kin_of
 from macex.schema import Array
 
 if TYPE_CHECKING:
+    from macex.engine.batch import Outcome
     from macex.engine.fitted import Fitted
-    from macex.engine.outcome import Outcome
 
 
 def breaks_of(fitted: Fitted, full: Array, own: Array) -> list[tuple[str, ...]]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from macex.engine.batch import Checked, Outcome, OutcomeT, Spans
 from macex.engine.intervals import probe
-from macex.engine.outcome import Checked, Outcome, OutcomeT, Spans
 from macex.engine.ranking import plausibility_of
 from macex.engine.sturdy import neighbours
 from macex.schema import Array

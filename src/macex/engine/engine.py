@@ -14,21 +14,18 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from macex.ask.answers import Outlook
+from macex.ask.answers import Outlook, compile_goals
 from macex.ask.compiling import check
 from macex.ask.constraints import Constraints
-from macex.ask.goals import AboveRow, Band, Goal, compile_goals, resolve
+from macex.ask.goals import AboveRow, Band, Goal, resolve
 from macex.ask.question import Question, read_constraints
 from macex.engine.assemble import assemble, unreached
-from macex.engine.batch import Batch, BatchOf
-from macex.engine.blocks import MOST_QUERIES, Tempo, blocks
+from macex.engine.batch import Batch, BatchOf, Outcome
+from macex.engine.blocks import MOST_QUERIES, Progress, Tempo, answered_once, blocks, silent
 from macex.engine.diagnosis import diagnosed
 from macex.engine.fitted import Fitted
 from macex.engine.options import Options
-from macex.engine.outcome import Outcome
 from macex.engine.pipeline import answer, remembering
-from macex.engine.progress import Progress, silent
-from macex.engine.repeats import answered_once
 from macex.engine.retrying import retried
 from macex.engine.sturdy import sturdiness
 from macex.errors import ConstraintError, GoalError, ModelError

@@ -29,7 +29,7 @@ from macex.structure.keeping import Keeping
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from macex.ask.goals import Goals
+    from macex.ask.answers import Goals
     from macex.ask.space import Space
     from macex.engine.options import Options
     from macex.schema import Rows, Schema

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from macex.ask.answers import SLIGHT, Goals, Verdict, compile_goals
 from macex.ask.compiling import build_space
-from macex.ask.goals import SLIGHT, Goals, Verdict, compile_goals
-from macex.engine.batch import Batch
+from macex.engine.batch import Batch, Outcome, OutcomeT
 from macex.engine.confirmation import confirm, select
 from macex.engine.measuring import measure_of
 from macex.engine.options import Preference
-from macex.engine.outcome import Outcome, OutcomeT
 from macex.engine.ranking import fine_tune, nearest_first, rank
 from macex.engine.search import offer, search
 from macex.models.asking import Asker

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macex.ask.answers import Answers
-from macex.ask.goals import SLIGHT, AboveRow, compile_goals, resolve
+from macex.ask.answers import SLIGHT, Answers, compile_goals
+from macex.ask.goals import AboveRow, resolve
 from macex.models.asking import Asker
 from macex.schema import Array, Rows
 from macex.schema.typed import typed

@@ -17,7 +17,7 @@ from macex.stages.selection import PLAUSIBLE, Ranking, Standing
 from macex.stages.shapes import Found, Pool, Task
 
 if TYPE_CHECKING:
-    from macex.engine.outcome import Outcome
+    from macex.engine.batch import Outcome
 
 
 WAVES = (1, 4, 12)  # how many of the nearest examples are looked at first, and then

@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from macex.ask.stated import goal_stated
+from macex.ask.goals import goal_stated
 from macex.audit import Audit
 from macex.engine.fingerprint import fingerprint
 from macex.engine.option_documents import written_options

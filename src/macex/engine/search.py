@@ -20,7 +20,7 @@ from macex.stages.shapes import Candidates, Found, Pool, Task
 from macex.stages.thresholds import Thresholds
 
 if TYPE_CHECKING:
-    from macex.engine.outcome import Outcome
+    from macex.engine.batch import Outcome
 
 
 def offer(outcome: Outcome) -> Outcome:

@@ -11,11 +11,11 @@ from macex.ask.constraints import Constraints
 from macex.ask.question import Question, read_constraints
 from macex.audit import Audit
 from macex.engine.batch import Batch
+from macex.engine.blocks import reporter
 from macex.engine.box import box_of
 from macex.engine.engine import Engine
 from macex.engine.fitted import fit
 from macex.engine.options import check_classes, read_options
-from macex.engine.progress import reporter
 from macex.engine.recording import Recorder
 from macex.errors import ModelError
 from macex.explainer.populations import Populations

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from macex.ask.answers import Answers, Outlook
-from macex.ask.goals import SLIGHT, Goal, Goals, RiseBy, compile_goals
+from macex.ask.answers import SLIGHT, Answers, Goals, Outlook, compile_goals
+from macex.ask.goals import Goal, RiseBy, goal_read
 from macex.ask.ground import group_members
-from macex.ask.stated import goal_read
 from macex.explanation.batch import Explanations
 from macex.explanation.json import plain
 from macex.explanation.values import (

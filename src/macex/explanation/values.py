@@ -22,7 +22,8 @@ from macex.schema import Array
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from macex.ask.goals import Goal, Goals
+    from macex.ask.answers import Goals
+    from macex.ask.goals import Goal
     from macex.schema import Rows
     from macex.schema.distributions import Distributions
 

@@ -6,9 +6,12 @@ calls to a bounded size, counts, watches the clock, and finds the row at fault w
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +20,7 @@ from macex.ask.answers import Answers
 from macex.errors import ModelError, UnavailableError
 from macex.models.oracle import Oracle
 from macex.models.outputs import NotAScoreError
-from macex.models.pace import Pace
 from macex.models.remembered import Remembered
-from macex.models.threads import few_threads
 from macex.schema import Array, row_keys
 from macex.schema.columns import MISSING
 
@@ -33,6 +34,7 @@ CHUNK_ROWS = 131_072
 CHUNK_CELLS = 4_000_000
 CODES_AT_ONCE = 500_000  # cells of a prepared matrix: what a core has at hand
 LEAST_AT_ONCE = 2_000  # rows of it, where it is wide
+SMALL = 1_000  # rows of a call that has one OpenMP thread
 
 
 @dataclass
@@ -42,6 +44,68 @@ class Cost:
     calls: int = 0
     rows: int = 0
     seconds: float = 0.0
+
+
+@dataclass
+class Pace:
+    """What calls have taken, and from that how many rows fit into a time.
+
+    >>> pace = Pace()
+    >>> for rows in (1, 3):
+    ...     pace.add(rows, 0.3 + 0.001 * rows)
+    >>> pace.rows_in(0.5)
+    12
+    """
+
+    calls: int = 0
+    rows: float = 0.0
+    seconds: float = 0.0
+    squares: float = 0.0  # of rows
+    products: float = 0.0  # of rows and seconds
+    largest: int = 0
+
+    def add(self, rows: int, seconds: float) -> None:
+        """Take a call into account."""
+        self.calls += 1
+        self.rows += rows
+        self.seconds += seconds
+        self.squares += rows * rows
+        self.products += rows * seconds
+        self.largest = max(self.largest, rows)
+
+    def rows_in(self, seconds: float) -> int:
+        """Rows whose own price is `seconds`, but no leap beyond what was tried.
+
+        As long as all calls were of one size the price of a row cannot be told from that of a
+        call: then twice that size is tried, or more where even the whole price allows it.
+        """
+        variance = self.squares - self.rows * self.rows / self.calls
+        if variance <= 0:
+            return int(max(seconds * self.rows / max(self.seconds, 1e-9), 2 * self.largest))
+        slope = (self.products - self.rows * self.seconds / self.calls) / variance
+        return int(min(seconds / max(slope, 1e-9), 4 * self.largest))
+
+
+@contextmanager
+def few_threads(rows: int) -> Iterator[None]:
+    """OpenMP has one thread within, if the call is of few rows."""
+    libraries = _openmp(len(sys.modules)) if rows <= SMALL else ()
+    before = [library.num_threads for library in libraries]
+    try:
+        for library in libraries:
+            library.set_num_threads(1)
+        yield
+    finally:
+        for library, threads in zip(libraries, before, strict=True):
+            library.set_num_threads(threads)
+
+
+@lru_cache(maxsize=1)
+def _openmp(_modules: int) -> tuple[Any, ...]:
+    """The OpenMP libraries of this process, looked for again when more modules are imported."""
+    from threadpoolctl import ThreadpoolController
+
+    return tuple(ThreadpoolController().select(user_api="openmp").lib_controllers)
 
 
 @dataclass

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macex.ask.answers import Answers
-from macex.ask.goals import Goals, Verdict
+from macex.ask.answers import Answers, Goals, Verdict
 from macex.schema import Array
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ after and refuses answers that no model may give.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +18,11 @@ from macex.errors import ModelError, OptionError
 from macex.models.deciding import by_highest_score
 from macex.models.files.loading import ModelFile
 from macex.models.kinds import adapted
-from macex.models.labels import count_labels, each_label, many_labels
 from macex.models.outputs import (
     are_probable,
+    count_labels,
+    each_label,
+    many_labels,
     on_host,
     one_hot,
     plain_label,
@@ -126,7 +128,7 @@ class Oracle:
             return Answers(scores, (scores[:, 1] > scores[:, 0]).astype(int))
         return Answers(scores, scores.argmax(axis=1) if count else np.zeros(0, int))
 
-    @property
+    @cached_property
     def calls_per_ask(self) -> int:
         """How often the model is called for one frame."""
         return 2 if self.decide is not None and self.outlook.by_predict else 1

@@ -17,8 +17,8 @@ from typing import IO, Any
 import pandas as pd
 
 from macex.ask.constraints import Constraints
+from macex.ask.goals import goal_stated
 from macex.ask.question import Question
-from macex.ask.stated import goal_stated
 from macex.engine.fingerprint import fingerprint, others_marked
 from macex.errors import DataError, OptionError, require_count
 from macex.explainer import Explainer

@@ -87,7 +87,7 @@ class Column:
     storage: Storage
     ticks: Ticks = field(default_factory=lambda: np.zeros(0, np.int64))  # of `seen`, if datetimes
 
-    @property
+    @cached_property
     def discrete(self) -> bool:
         """Whether the codes are positions in `table`."""
         return self.kind in {"categorical", "ordered"}
@@ -97,7 +97,7 @@ class Column:
         """Whether training shows fewer than two states; missing is a state."""
         return len(self.seen) + self.missing < 2
 
-    @property
+    @cached_property
     def integer(self) -> bool:
         """Whether the numbers of this column can only be whole."""
         return self.storage.numbers.kind in "iu"

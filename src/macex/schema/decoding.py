@@ -12,7 +12,7 @@ import pandas as pd
 
 from macex.schema.cells import BLANKS, Array
 from macex.schema.columns import MISSING, Column, Floats
-from macex.schema.frames import Patch, integers, positions
+from macex.schema.frames import Patch
 
 
 class Decoders:
@@ -151,6 +151,18 @@ def plain_numbers(codes: Floats, kind: np.dtype[Any]) -> Array:
     if kind.kind == "f":
         return np.where(codes == MISSING, np.nan, codes).astype(kind, copy=False)
     return integers(codes, kind)
+
+
+def positions(codes: Floats, blank: int) -> Array:
+    """Codes of a discrete column as positions in its table, reserved ones as `blank`."""
+    return np.where(codes < 0, blank, codes).astype(np.intp)
+
+
+def integers(codes: Floats, kind: np.dtype[Any]) -> Array:
+    """Whole numbers in an integer dtype; the largest floats may round past its ends."""
+    if kind.itemsize == 8:
+        codes = np.minimum(codes, np.nextafter(float(np.iinfo(kind).max), 0))
+    return codes.astype(kind)
 
 
 def _boxes(codes: Floats, column: Column) -> Array:

@@ -107,15 +107,3 @@ def library(name: LibraryName) -> Library:
     from macex.schema.array_frames import Arrays
 
     return Arrays()
-
-
-def positions(codes: Floats, blank: int) -> npt.NDArray[np.intp]:
-    """Codes of a discrete column as positions in its table, reserved ones as `blank`."""
-    return np.where(codes < 0, blank, codes).astype(np.intp)
-
-
-def integers(codes: Floats, kind: np.dtype[Any]) -> Array:
-    """Whole numbers in an integer dtype; the largest floats may round past its ends."""
-    if kind.itemsize == 8:
-        codes = np.minimum(codes, np.nextafter(float(np.iinfo(kind).max), 0))
-    return codes.astype(kind)

@@ -9,6 +9,7 @@ beside it, and a moment never seen has the code of no other.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -38,7 +39,7 @@ class Clock:
     seen: Floats  # the codes of training, increasing
     ticks: Ticks  # their ticks; none where a schema was stored without
 
-    @property
+    @cached_property
     def unit(self) -> Unit:
         """What a tick is: "ns" or "us"."""
         return tick_unit(self.numbers)

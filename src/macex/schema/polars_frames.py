@@ -11,7 +11,8 @@ import pandas as pd
 
 from macex.schema.cells import BLANKS, Array, Cells, unsupported
 from macex.schema.columns import MISSING, Column, Floats
-from macex.schema.frames import Patch, Write, integers, positions
+from macex.schema.decoding import integers, positions
+from macex.schema.frames import Patch, Write
 
 try:
     import polars as pl

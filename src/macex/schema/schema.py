@@ -59,7 +59,7 @@ class Schema:
         """The names of the columns."""
         return tuple(column.name for column in self.columns)
 
-    @property
+    @cached_property
     def frame_columns(self) -> tuple[Column, ...]:
         """The columns of the frame: those of the schema, with the members of one-hot blocks."""
         return self.columns if self.folding is None else self.folding.held

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from macex.ask.answers import Answers
-from macex.ask.goals import compile_goals
+from macex.ask.answers import Answers, compile_goals
 from macex.engine.assemble import MOST_ACTIONS, minimal_of, ran_out, reason_of, status_of
 from macex.explanation import Cost
 from macex.explanation.values import Asking, Over, Status

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from macex.ask.answers import Outlook
+from macex.ask.answers import Outlook, compile_goals
 from macex.ask.compiling import check as check_constraints
-from macex.ask.goals import AboveRow, Goal, compile_goals, resolve
+from macex.ask.goals import AboveRow, Goal, resolve
 from macex.ask.question import Question
+from macex.engine.batch import Outcome
 from macex.engine.blocks import Tempo
 from macex.engine.engine import EngineOf
-from macex.engine.outcome import Outcome
 from macex.errors import ConstraintError, GoalError
 from macex.schema import Array
 from macex.series.assemble import assemble, unreached

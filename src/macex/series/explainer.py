@@ -9,8 +9,8 @@ from typing import Any, Self
 
 from macex.ask.question import Question
 from macex.audit import Audit
+from macex.engine.blocks import reporter
 from macex.engine.options import check_classes
-from macex.engine.progress import reporter
 from macex.errors import ModelError
 from macex.schema import Array
 from macex.series.cases import channel_names, read_cases

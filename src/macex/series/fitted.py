@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from macex.ask.answers import Answers, Outlook
-from macex.ask.goals import Goals
+from macex.ask.answers import Answers, Goals, Outlook
 from macex.ask.ground import Ground
 from macex.errors import MacexError, ModelError
 from macex.models.oracle import Oracle, consult

@@ -7,8 +7,7 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from macex.engine.batch import BatchOf
-from macex.engine.outcome import Outcome
+from macex.engine.batch import BatchOf, Outcome
 from macex.schema import Array
 from macex.series.cases import Cases
 from macex.series.constraints import SeriesConstraints

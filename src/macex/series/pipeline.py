@@ -15,13 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from macex.ask.answers import Answers
+from macex.ask.answers import Answers, Goals, Verdict, compile_goals
 from macex.ask.compiling import build_space
-from macex.ask.goals import Goals, Verdict, compile_goals
 from macex.ask.space import Space
-from macex.engine.batch import Batch
+from macex.engine.batch import Batch, Outcome
 from macex.engine.confirmation import select
-from macex.engine.outcome import Outcome
 from macex.engine.pipeline import run
 from macex.models.judge import Judge
 from macex.schema import Array

@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 
 from macex.ask.constraints import Constraints
-from macex.ask.goals import AnyOf, above_row
-from macex.ask.stated import goal_read
-from macex.ask.typed import goal_typed
+from macex.ask.goals import AnyOf, above_row, goal_read, goal_typed
 from macex.errors import ConstraintError, GoalError, OptionError, SchemaError, closest
 from macex.explainer import Explainer
 from macex.explanation import Explanations

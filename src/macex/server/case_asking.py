@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from macex.ask.answers import Answers
-from macex.ask.goals import compile_goals, resolve
+from macex.ask.answers import Answers, compile_goals
+from macex.ask.goals import resolve
 from macex.errors import GoalError, SchemaError
 from macex.schema import Array
 from macex.series.values import SeriesExplanations

@@ -19,7 +19,7 @@ from macex.stages.arrays import rank_within, spread_turns
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from macex.ask.goals import Verdict
+    from macex.ask.answers import Verdict
     from macex.ask.space import Space
     from macex.stages.draws import Draws
     from macex.stages.thresholds import Grid
@@ -161,7 +161,7 @@ class Task:
         """Which examples, of the queries `at`, clear the band around the threshold, (n,) bool."""
         return np.ones(len(at), bool) if self.band is None else progress >= self.band[at]
 
-    @property
+    @cached_property
     def queries(self) -> Array:
         """The queries by unit, (Q, U)."""
         return self.space.queries
@@ -171,7 +171,7 @@ class Task:
         probability = 1 / (1 + np.exp(-np.clip(progress, -700.0, 700.0)))
         return np.where(self.bounded[at], probability, progress)
 
-    @property
+    @cached_property
     def max_changes(self) -> Array:
         """The most units each query may change, (Q,)."""
         return np.minimum(self.space.bounds.max_changes, self.space.changeable.sum(axis=1))

@@ -22,8 +22,8 @@ from macex.schema import Array, special
 from macex.stages.shapes import Pool
 
 if TYPE_CHECKING:
+    from macex.engine.batch import Outcome
     from macex.engine.fitted import Fitted
-    from macex.engine.outcome import Outcome
 
 DECIMALS = 6  # of numbers without a grid
 Details = Callable[["Outcome", int, Array], list[Array]]

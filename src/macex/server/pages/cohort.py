@@ -6,8 +6,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import ValidationError
 
-from macex.ask.goals import AnyOf, Goal
-from macex.ask.stated import goal_stated
+from macex.ask.goals import AnyOf, Goal, goal_stated
 from macex.errors import MacexError, OptionError
 from macex.render.speech import Speech
 from macex.server.api.jobs import submitted, visible

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from macex.ask.goals import AnyOf, compile_goals
+from macex.ask.answers import compile_goals
+from macex.ask.goals import AnyOf
 from macex.ask.needed import Needed, needed
 from macex.errors import SchemaError
 from macex.explainer import Explainer

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from macex.ask.goals import Verdict
+from macex.ask.answers import Verdict
 from macex.errors import require_counts
 from macex.schema import Array, special
 from macex.stages.arrays import counted, rank_within
