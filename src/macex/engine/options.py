@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from numbers import Integral
 from typing import Any, Literal, get_args
 
@@ -48,7 +47,7 @@ class Options:
     plausibility: str = MEASURES[0]
     structure: str = STRUCTURES[0]
 
-    @cached_property
+    @property
     def method_name(self) -> str:
         """The name of the search."""
         return self.method.name
