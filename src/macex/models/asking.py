@@ -183,9 +183,13 @@ class Asker:
         """One row of codes as the caller would write it."""
         return self.rows.row(query, codes)
 
+    def keys(self, full: Array) -> Array:
+        """Keys of rows of codes, equal for equal rows."""
+        return row_keys(full)
+
     def _keys(self, full: Array, at: Array) -> Array:
         """Keys of rows, equal for rows that are one to the model."""
-        keys = row_keys(full)
+        keys = self.keys(full)
         if self._some_odd:
             whose = at if self.places is None else self.places[at]
             keys = keys + np.where(self._odd[at], (whose + 1) * _ODD[0], 0).astype(np.uint64)

@@ -26,6 +26,10 @@ class SeriesAsker(Asker):
         """The samples as the model gets them."""
         return self.mixture.train.given(self.mixture.samples(full, at))
 
+    def keys(self, full: Array) -> Array:
+        """Keys of codes, or of tables of patches, whatever room for stretches they have."""
+        return Patches.keys(full, self.mixture.cases.width)
+
     def row(self, query: int, codes: Array) -> Any:
         """One sample as the caller would write it."""
         return self.frame(codes[None], np.array([query]))[0]

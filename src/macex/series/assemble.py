@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from macex.series.fitted import Fitted
 from macex.series.mixing import differs
 from macex.series.outcome import CaseBatch, SeriesOutcome
 from macex.series.segments import Draft
+from macex.series.stretches import laid_out
 from macex.series.values import (
     CaseSource,
     SeriesAction,
@@ -162,15 +164,15 @@ def _label_score(outcome: SeriesOutcome, row: int, draft: Draft) -> float | None
 def _changes(
     outcome: SeriesOutcome, draft: Draft, row: int, own: Array, sample: Array
 ) -> tuple[SeriesChange, ...]:
-    """The changed channels in their order."""
+    """The changed stretches, by channel and time."""
     query, found, fitted = int(draft.at[row]), {}, outcome.fitted
-    moved = np.asarray(differs(own, sample).any(axis=1))
+    moved = np.asarray(differs(own, sample))  # (d, time)
     for unit in np.flatnonzero(draft.code[row]):
         case = int(outcome.mixture.donors[query, draft.code[row, unit] - 1])
-        start, stop = int(draft.start[row, unit]), int(draft.stop[row, unit])
-        for channel in outcome.task.space.units[unit].members:
-            if moved[channel]:
-                found[channel] = SeriesChange(
+        runs = laid_out(draft.start[row, unit], draft.stop[row, unit])
+        for channel, (start, stop) in product(outcome.task.space.units[unit].members, runs):
+            if moved[channel, start:stop].any():
+                found[channel, start] = SeriesChange(
                     channel=fitted.names[channel],
                     start=start,
                     stop=stop,
@@ -180,7 +182,7 @@ def _changes(
                     before=own[channel, start:stop],
                     after=sample[channel, start:stop],
                 )
-    return tuple(found[channel] for channel in sorted(found))
+    return tuple(found[place] for place in sorted(found))
 
 
 def _unchanged(outcome: SeriesOutcome, query: int) -> SeriesCounterfactual:

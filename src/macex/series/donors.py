@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from macex.schema import Array
-from macex.series.drafts import full_tables
 from macex.series.mixing import Mixture
 from macex.series.outcome import SeriesOutcome
 from macex.series.segments import Draft
+from macex.series.stretches import Run, laid_out
 from macex.stages.shapes import Pool
 
-Patch = tuple[int, int, int]  # the code of a neighbor, where it begins and where it ends
-Known = dict[tuple[int, int, Patch, float], bool]
+Known = dict[tuple[int, int, int, tuple[Run, ...], float], bool]
 
 
 def plausibilities(outcome: SeriesOutcome, pool: Pool) -> Array:
@@ -63,26 +62,26 @@ def smooth(outcome: SeriesOutcome, draft: Draft, known: Known | None = None) -> 
     known = {} if known is None else known
     fine = np.ones(len(draft.at), bool)
     mixture, steep = outcome.mixture, outcome.fitted.texture.steep
-    full = full_tables(outcome.task.space, draft)
-    width = mixture.cases.width
-    code, start, stop, blend = (full[:, width * part : width * (part + 1)] for part in range(4))
-    row, channel = np.nonzero(code)
-    for line, at in zip(row.tolist(), channel.tolist(), strict=True):
-        patch = int(code[line, at]), int(start[line, at]), int(stop[line, at])
-        key = int(draft.at[line]), at, patch, float(blend[line, at])
-        if key not in known:
-            known[key] = bool(_seams(mixture, *key) <= steep[at])
-        fine[line] &= known[key]
+    units = outcome.task.space.units
+    for line, unit in zip(*np.nonzero(draft.code), strict=True):
+        runs = tuple(laid_out(draft.start[line, unit], draft.stop[line, unit]))
+        for channel in units[unit].members:
+            taken = int(draft.code[line, unit]), runs, float(draft.blend[line, unit])
+            key = int(draft.at[line]), channel, *taken
+            if key not in known:
+                known[key] = bool(_seams(mixture, *key) <= steep[channel])
+            fine[line] &= known[key]
     return fine
 
 
-def _seams(mixture: Mixture, query: int, channel: int, patch: Patch, share: float) -> float:
-    """By how much the larger step at the ends of a stretch exceeds the case's own step there."""
+def _seams(
+    mixture: Mixture, query: int, channel: int, code: int, runs: tuple[Run, ...], share: float
+) -> float:
+    """The largest step at the ends of stretches that exceeds the case's own step there."""
     own = np.asarray(mixture.cases.values[query][channel], dtype=float)
-    code, start, stop = patch
     other = mixture.donor(query, code, channel)
     found = 0.0
-    for inside, outside in ((start, start - 1), (stop - 1, stop)):
+    for inside, outside in (ends for a, b in runs for ends in ((a, a - 1), (b - 1, b))):
         if 0 <= outside < len(own):
             new = own[inside] + share * (float(other[inside]) - own[inside])
             before, after = abs(own[inside] - own[outside]), abs(new - own[outside])

@@ -6,8 +6,9 @@ import numpy as np
 
 from macex.ask.space import Space
 from macex.schema import Array
-from macex.series.mixing import Mixture, differs
+from macex.series.mixing import Mixture, Patches, differs
 from macex.series.segments import Draft
+from macex.series.stretches import MOST
 from macex.stages.shapes import Pool
 
 
@@ -15,21 +16,22 @@ def whole(mixture: Mixture, space: Space, pool: Pool) -> Draft:
     """Examples that take whole channels, from the first time point that differs to the last."""
     full = space.columns(pool.codes, pool.at)
     samples = mixture.samples(full, pool.at) if len(pool) else []
-    start, stop = np.zeros(pool.codes.shape, int), np.zeros(pool.codes.shape, int)
+    start, stop = np.zeros((2, *pool.codes.shape, MOST), int)
     for row, query in enumerate(pool.at):
         moved = differs(np.asarray(mixture.cases.values[query]), samples[row])  # (d, time)
         for unit in np.flatnonzero(pool.codes[row]):
             times = np.flatnonzero(moved[list(space.units[unit].members)].any(axis=0))
-            start[row, unit], stop[row, unit] = times[0], times[-1] + 1
+            start[row, unit, 0], stop[row, unit, 0] = times[0], times[-1] + 1
     codes = pool.codes.astype(int)
     return Draft(pool.at, codes, start, stop, np.where(codes > 0, 1.0, 0.0))
 
 
 def full_tables(space: Space, draft: Draft) -> Array:
-    """Drafts as the asker takes them: four tables by channel, side by side."""
+    """Drafts as the asker takes them: tables by channel, side by side."""
     owner = np.zeros(len(space.own[0]), int)
     for place, unit in enumerate(space.units):
         owner[list(unit.members)] = place
     codes = space.columns(draft.code.astype(float), draft.at)
-    rest = [table[:, owner] for table in (draft.start, draft.stop, draft.blend)]
-    return np.concatenate([codes, *rest], axis=1, dtype=float)
+    most = max(1, int((draft.stop > draft.start).any(axis=(0, 1)).sum()))
+    start, stop = (table[:, owner, :most] for table in (draft.start, draft.stop))
+    return Patches.written(codes, start, stop, draft.blend[:, owner])

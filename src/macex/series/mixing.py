@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from macex.schema import Array
+from macex.schema.keys import row_keys
 from macex.series.cases import Cases
 
 NOISE = 0.02  # of a channel's spread: how far a neighbor of a sample is off
@@ -28,7 +29,7 @@ class Mixture:
     spread: Array | None = None  # (channels,) of the training cases, for noise
 
     def samples(self, full: Array, at: Array) -> Array | list[Array]:
-        """Samples from codes by channel (n, d), or from the tables of `Patches` (n, 4 d)."""
+        """Samples from codes by channel (n, d), or from the tables of `Patches` beside them."""
         patches = Patches.read(full, self.cases.width)
         if self.cases.even and self.train.even:
             made: Array | list[Array] = self._together(patches, at)
@@ -83,12 +84,12 @@ class Mixture:
 
 @dataclass(frozen=True, eq=False)
 class Patches:
-    """What each of n samples takes from neighbours, channel by channel, (n, d) each."""
+    """What each of n samples takes from neighbours, channel by channel."""
 
-    code: Array  # whole numbers
-    start: Array | None = None  # None where whole channels are taken
-    stop: Array | None = None
-    blend: Array | None = None
+    code: Array  # (n, d) whole numbers
+    start: Array | None = None  # (n, d, stretches); None where whole channels are taken
+    stop: Array | None = None  # (n, d, stretches)
+    blend: Array | None = None  # (n, d)
     noise: Array | None = None  # (n,) int: which neighbor of the sample is meant; 0 for itself
 
     @property
@@ -98,24 +99,47 @@ class Patches:
 
     @staticmethod
     def read(full: Array, width: int) -> Patches:
-        """Codes (n, d), or the four tables of patches side by side (n, 4 d).
+        """Codes (n, d), or beside them blends, and where stretches start and stop.
 
-        A column after the tables says which neighbor of each sample is meant.
+        These are the tables of `written`. A column after them says which neighbor of each sample
+        is meant.
         """
         if full.shape[1] == width:
             return Patches(full)
-        code, start, stop, blend = np.split(full[:, : 4 * width], 4, axis=1)
-        turn = full[:, -1].astype(int) if full.shape[1] > 4 * width else None
-        return Patches(code.astype(np.intp), start, stop, blend, turn)
+        pairs = full.shape[1] // (2 * width)
+        tables = full[:, : pairs * 2 * width].reshape(len(full), 2 * pairs, width)
+        start, stop = (tables[:, first::2].transpose(0, 2, 1) for first in (2, 3))
+        turn = full[:, -1].astype(int) if full.shape[1] > pairs * 2 * width else None
+        return Patches(tables[:, 0].astype(np.intp), start, stop, tables[:, 1], turn)
+
+    @staticmethod
+    def written(code: Array, start: Array, stop: Array, blend: Array) -> Array:
+        """Codes and blends (n, d) and the ends of stretches (n, d, stretches) side by side."""
+        ends = [table[:, :, at] for at in range(start.shape[2]) for table in (start, stop)]
+        return np.concatenate([code, blend, *ends], axis=1, dtype=float)
+
+    @staticmethod
+    def keys(full: Array, width: int) -> Array:
+        """A key for every row of such tables, the same whether or not they have room for more."""
+        pairs = full.shape[1] // (2 * width)
+        if pairs <= 2:
+            return row_keys(full)
+        keys = row_keys(full[:, np.r_[: 4 * width, pairs * 2 * width : full.shape[1]]])
+        for turn in range(2, pairs):
+            part = full[:, turn * 2 * width : (turn + 1) * 2 * width]
+            used = np.flatnonzero(part.any(axis=1))
+            keys[used] += row_keys(part[used]) * np.uint64(2 * turn + 1)
+        return keys
 
     def laid(self, own: Array, other: Array, row: Array, channel: Array) -> Array:
         """Neighbours' channels (m, time) laid over the cases' own as far as patches reach."""
         if self.start is None or self.stop is None or self.blend is None:
             return other
         time = np.arange(own.shape[1])
-        inside = (time >= self.start[row, channel][:, None]) & (
-            time < self.stop[row, channel][:, None]
-        )
+        inside = np.zeros(own.shape, bool)
+        start, stop = self.start[row, channel], self.stop[row, channel]  # (m, stretches)
+        for place in np.flatnonzero((stop > start).any(axis=0)):
+            inside |= (time >= start[:, place, None]) & (time < stop[:, place, None])
         share = self.blend[row, channel][:, None]
         with np.errstate(invalid="ignore"):  # infinite values are taken over whole
             mixed = own + share * (other.astype(float) - own)

@@ -20,6 +20,7 @@ from macex.series.drafts import full_tables, whole
 from macex.series.fitted import Fitted
 from macex.series.outcome import SeriesOutcome
 from macex.series.segments import Draft
+from macex.series.stretches import joined, laid_out
 from macex.stages.shapes import Pool
 
 WAYS = ((0, 0), (0, 0.5), (0, 1), (0.1, 1), (0.25, 1), (0.5, 1))
@@ -78,7 +79,7 @@ def price_of(robust: Sturdiness) -> int:
 
 
 def held_share(judge: Judge, full: Array, at: Array, count: int = NEIGHBOURS) -> Array:
-    """The share of the first neighbors of samples (n, 4 d) that reach the goal, (n,).
+    """The share of the first neighbors of samples (n, tables) that reach the goal, (n,).
 
     A model may fail on values that it has never seen: then the neighbor does not hold.
     """
@@ -157,9 +158,19 @@ def steady(outcome: SeriesOutcome, order: Array) -> Array:
 
 
 def between(made: Draft, draft: Draft, longer: float, fuller: float) -> Draft:
-    """Drafts on the way from `made` to `draft`, so much `longer` and `fuller`."""
-    start = np.floor(made.start + longer * (draft.start - made.start)).astype(int)
-    stop = np.ceil(made.stop + longer * (draft.stop - made.stop)).astype(int)
+    """Drafts on the way from `made` to `draft`, so much `longer` and `fuller`.
+
+    Every stretch grows toward both ends of what `draft` takes; those that meet become one.
+    """
+    used = made.stop > made.start
+    first, last = draft.start[:, :, :1], draft.stop[:, :, :1]
+    start = np.floor(made.start + longer * (first - made.start)).astype(int) * used
+    stop = np.ceil(made.stop + longer * (last - made.stop)).astype(int) * used
+    if longer:
+        for row, unit in zip(*np.nonzero(used[:, :, 1:].any(axis=2)), strict=True):
+            runs = joined(laid_out(start[row, unit], stop[row, unit]))
+            start[row, unit], stop[row, unit] = 0, 0
+            start[row, unit, : len(runs)], stop[row, unit, : len(runs)] = np.transpose(runs)
     blend = made.blend + fuller * (draft.blend - made.blend)
     return Draft(made.at, made.code, start, stop, np.round(blend, 9))
 

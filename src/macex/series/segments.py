@@ -1,10 +1,11 @@
-"""Fine-tuning of series: a short stretch of each channel that is enough, and how much of it.
+"""Fine-tuning of series: the short stretches of each channel that are enough, and how much of them.
 
 A search takes whole channels from neighbours. Here each is shortened at both ends, in coarse steps
-first, as long as the goal is still reached, and then blended with the case's own. Only some
-stretches are tried, so a shorter one may exist. What the channels
-of an example could save alone is then put together, as much of it as holds. Each round asks the
-model once for all examples about single channels, and once about what goes together.
+first, as long as the goal is still reached. Then parts of it are left out on a grid of many scales,
+so that two events far apart stay two stretches, and what is left is blended with the case's own.
+Only some stretches are tried, so shorter ones may exist. What the channels of an example could
+save alone is put together, as much of it as holds. Each round asks the model once for all examples
+about single channels, and once about what goes together.
 """
 
 from __future__ import annotations
@@ -17,39 +18,52 @@ import numpy as np
 
 from macex.errors import OptionError, require_counts, require_number
 from macex.schema import Array
+from macex.series.stretches import MOST, laid_out, left_out, parts_of
 from macex.stages.arrays import rank_within
 
 Ask = Callable[["Draft"], tuple[Array, Array]]  # reached (n,) bool, progress (n,)
 
 
 class Draft(NamedTuple):
-    """Examples that take parts of units: row i is made from case `at[i]`; (n, U) each."""
+    """Examples that take stretches of units: row i is made from case `at[i]`.
+
+    Stretches are in their order, at most `MOST` for a unit; the rest of them are empty.
+    """
 
     at: Array  # (n,)
-    code: Array
-    start: Array
-    stop: Array
-    blend: Array
+    code: Array  # (n, U)
+    start: Array  # (n, U, MOST)
+    stop: Array  # (n, U, MOST)
+    blend: Array  # (n, U)
 
     @staticmethod
     def empty(width: int) -> Draft:
         """No examples of `width` units."""
-        nothing = np.zeros((0, width), int)
-        return Draft(np.zeros(0, np.intp), nothing, nothing, nothing, nothing.astype(float))
+        nothing, ends = np.zeros((0, width), int), np.zeros((0, width, MOST), int)
+        return Draft(np.zeros(0, np.intp), nothing, ends, ends, nothing.astype(float))
 
     def take(self, rows: Array) -> Draft:
         """Copies of some examples."""
         return Draft(*(part[rows] for part in self))
 
+    @property
+    def size(self) -> Array:
+        """How many time points of each unit are taken, (n, U)."""
+        return np.asarray((self.stop - self.start).sum(axis=2))
+
 
 class _Trials(NamedTuple):
-    """Changes to single units of examples: (n,) each."""
+    """Changes to single units of examples: m of them."""
 
-    example: Array
-    unit: Array
-    start: Array
-    stop: Array
-    blend: Array
+    example: Array  # (m,)
+    unit: Array  # (m,)
+    start: Array  # (m, MOST)
+    stop: Array  # (m, MOST)
+    blend: Array  # (m,)
+
+    @property
+    def size(self) -> Array:
+        return np.asarray((self.stop - self.start).sum(axis=1))
 
     def applied(self, draft: Draft) -> Draft:
         """One example for each trial."""
@@ -66,19 +80,23 @@ class _Trials(NamedTuple):
 class Segments:
     """Shorten what is taken from neighbours to the stretches that are needed, and blend it.
 
-    An example may try about `trials` stretches a round, for at most `rounds` rounds. `blend` is
-    the number of steps between the case's own values and the neighbour's; 1 leaves them unblended.
-    What is taken is then lengthened again until the share `stable` of samples with noise, 2 % of
-    each channel's spread, reach the goal, or whole channels are taken; 0 leaves it on the edge.
+    An example may try about `trials` stretches a round, for at most `rounds` rounds. A channel has
+    at most `stretches` of them, 4 or fewer. `blend` is the number of steps between the case's own
+    values and the neighbour's; 1 leaves them unblended. What is taken is then lengthened again
+    until the share `stable` of samples with noise, 2 % of each channel's spread, reach the goal, or
+    whole channels are taken; 0 leaves it on the edge.
     """
 
     trials: int = 96
     rounds: int = 10
     blend: int = 8
     stable: float = 0.9
+    stretches: int = 3
 
     def __post_init__(self) -> None:
-        require_counts(self, "trials", "rounds", "blend")
+        require_counts(self, "trials", "rounds", "blend", "stretches")
+        if self.stretches > MOST:
+            raise OptionError(f"Segments(stretches=) is 1 to {MOST}, not {self.stretches}")
         if not 0 <= require_number("stable", self.stable) <= 1:
             raise OptionError(f"Segments(stable=) is a share from 0 to 1, not {self.stable!r}")
 
@@ -87,6 +105,8 @@ class Segments:
         if not len(draft.at):
             return draft
         draft = self._shortened(ask, draft, late)
+        if self.stretches > 1:
+            draft = self._thinned(ask, draft, late)
         if self.blend > 1:
             for turn in (1, 2):
                 if late():
@@ -94,12 +114,17 @@ class Segments:
                 draft, _, _ = _improved(ask, draft, self._blends(draft, self.blend**-turn))
         return draft
 
+    def _share(self, draft: Draft) -> Array:
+        """How many trials each channel of an example has a round, (E,)."""
+        return np.maximum(8, self.trials // np.maximum(1, (draft.code > 0).sum(axis=1)))
+
     def _shortened(self, ask: Ask, draft: Draft, late: Callable[[], bool]) -> Draft:
-        share = np.maximum(8, self.trials // np.maximum(1, (draft.code > 0).sum(axis=1)))
+        """One stretch of every channel, from the first time point to the last that is needed."""
+        share = self._share(draft)
         cuts = np.floor((np.sqrt(9 + 8 * share) - 1) / 2).astype(int)[:, None]  # (E, 1)
         reach = np.floor(np.sqrt(share + 1)).astype(int)[:, None] - 1
-        step = np.ceil((draft.stop - draft.start) / cuts).astype(int)  # (E, U)
-        open_ = (draft.code > 0) & (draft.stop - draft.start > 1)
+        step = np.ceil(draft.size / cuts).astype(int)  # (E, U)
+        open_ = (draft.code > 0) & (draft.size > 1)
         coarse = True
         for _ in range(self.rounds):
             if not open_.any() or late():
@@ -107,11 +132,39 @@ class Segments:
             most = cuts if coarse else reach
             trials = _windows(draft, step, np.broadcast_to(most, step.shape), open_)
             draft, better, taken = _improved(ask, draft, trials)
-            open_ &= ((step > 1) | better) & (draft.stop - draft.start > 1)
+            open_ &= ((step > 1) | better) & (draft.size > 1)
             finer = np.ceil(step / (reach + 1)).astype(int)
             step = np.where(~better | taken, np.maximum(1, finer), step)
             coarse = False
         return draft
+
+    def _thinned(self, ask: Ask, draft: Draft, late: Callable[[], bool]) -> Draft:
+        """Stretches without the parts between that are not needed."""
+        open_ = (draft.code > 0) & (draft.size > 1)
+        for _ in range(self.rounds):
+            if not open_.any() or late():
+                break
+            trials = self._holes(draft, open_)
+            draft, better, _ = _improved(ask, draft, trials)
+            open_ &= better
+        return draft
+
+    def _holes(self, draft: Draft, open_: Array) -> _Trials:
+        """What is left of channels where one part of them is left out, the largest parts first."""
+        share, found = self._share(draft), []
+        for example, unit in zip(*np.nonzero(open_), strict=True):
+            runs = laid_out(draft.start[example, unit], draft.stop[example, unit])
+            left = [left_out(runs, hole) for hole in parts_of(runs)]
+            kept = [one for one in left if 0 < len(one) <= self.stretches][: share[example]]
+            ends = np.zeros((len(kept), 2, MOST), int)
+            for line, one in enumerate(kept):
+                ends[line, :, : len(one)] = np.transpose(one)
+            place = np.tile([example, unit], (len(kept), 1))
+            found.append((place, ends))
+        place = np.concatenate([np.zeros((0, 2), int), *(one for one, _ in found)])
+        ends = np.concatenate([np.zeros((0, 2, MOST), int), *(both for _, both in found)])
+        example, unit = place.T
+        return _Trials(example, unit, ends[:, 0], ends[:, 1], draft.blend[example, unit])
 
     def _blends(self, draft: Draft, step: float) -> _Trials:
         """Less and less of what is taken, in steps from what was last found to hold."""
@@ -130,7 +183,7 @@ def _windows(draft: Draft, step: Array, most: Array, open_: Array) -> _Trials:
     """Stretches that leave out up to `most` steps at the ends of what is taken now."""
     found: list[Array] = []
     for example, unit in zip(*np.nonzero(open_), strict=True):
-        start, stop = draft.start[example, unit], draft.stop[example, unit]
+        start, stop = draft.start[example, unit, 0], draft.stop[example, unit, 0]
         width = np.arange(most[example, unit] + 1) * step[example, unit]
         left, right = np.meshgrid(width, width, indexing="ij")
         fits = (left + right > 0) & (left + right < stop - start)
@@ -139,7 +192,9 @@ def _windows(draft: Draft, step: Array, most: Array, open_: Array) -> _Trials:
         ends = np.stack([start + left[fits], stop - right[fits]])
         found.append(np.concatenate([place, ends]))
     example, unit, start, stop = np.concatenate([np.zeros((4, 0)), *found], axis=1).astype(int)
-    return _Trials(example, unit, start, stop, draft.blend[example, unit])
+    ends = np.zeros((2, len(start), MOST), int)
+    ends[:, :, 0] = start, stop
+    return _Trials(example, unit, ends[0], ends[1], draft.blend[example, unit])
 
 
 def _improved(ask: Ask, draft: Draft, trials: _Trials) -> tuple[Draft, Array, Array]:
@@ -152,7 +207,7 @@ def _improved(ask: Ask, draft: Draft, trials: _Trials) -> tuple[Draft, Array, Ar
     good = np.flatnonzero(reached)
     best = trials.take(good)
     pair = best.example * draft.code.shape[1] + best.unit
-    rank = rank_within(pair, (best.stop - best.start) * best.blend, -progress[good], best.start)
+    rank = rank_within(pair, best.size * best.blend, -progress[good], best.start[:, 0])
     chosen, safe = best.take(np.flatnonzero(rank == 0)), progress[good][rank == 0]
     better[chosen.example, chosen.unit] = True
     turn = rank_within(chosen.example, -safe, chosen.unit)

@@ -1,0 +1,73 @@
+"""Two events of a channel that are far apart are two stretches, not one from first to last."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import macex as mx
+from macex.series.stretches import left_out, parts_of
+
+LENGTH = 100
+
+
+def two_bumps(count=60):
+    cases = np.random.default_rng(0).normal(0, 0.3, (count, 4, LENGTH))
+    cases[1::2, 1, 10:16] += 3
+    cases[1::2, 1, 80:86] += 3
+    return cases
+
+
+def both(samples):
+    first, second = samples[:, 1, 10:16].mean(axis=1), samples[:, 1, 80:86].mean(axis=1)
+    return 1 / (1 + np.exp(-4 * (np.minimum(first, second) - 1.5)))
+
+
+@pytest.fixture(scope="module")
+def explainer():
+    return mx.SeriesExplainer(both, two_bumps(), classes=("fine", "fault"))
+
+
+def test_what_lies_between_two_bumps_is_left_alone(explainer):
+    for found in explainer.explain(two_bumps()[:6:2]):
+        answer = found.counterfactuals[0]
+        assert answer.channels == ("channel 1",)
+        assert answer.sparsity == 1
+        first, second = answer.changes
+        assert 8 <= first.start < first.stop <= 18
+        assert 78 <= second.start < second.stop <= 88
+        sample, own = answer.sample, found.query
+        assert np.array_equal(sample[:, 18:78], own[:, 18:78])
+        assert both(sample[None])[0] > 0.5
+
+
+def test_one_event_stays_one_stretch(explainer):
+    for found in explainer.explain(two_bumps()[1:6:2]):
+        assert len(found.counterfactuals[0].changes) == 1
+
+
+def test_stretches_are_the_same_alone_and_together(explainer):
+    cases = two_bumps()[:4]
+    together = explainer.explain(cases)
+    for at, found in enumerate(together):
+        alone = explainer.explain(cases[at : at + 1])[0]
+        assert alone.to_json(canonical=True) == found.to_json(canonical=True)
+        assert alone.cost[:2] == found.cost[:2]
+
+
+def test_two_stretches_of_a_channel_are_told(explainer):
+    found = explainer.explain(two_bumps()[:1])
+    changes = found.to_changes()
+    assert changes["channel"].tolist() == ["channel 1"] * 2
+    assert found[0].sentences()[0].count("channel 1 between") == 2
+    assert found[0].to_html().count('class="mx-stretch"') == 2
+
+
+def test_each_part_is_offered_once_and_lies_within():
+    runs = [(0, 7), (20, 64)]
+    offered = parts_of(runs)
+    assert len(offered) == len(set(offered))
+    taken = {time for a, b in runs for time in range(a, b)}
+    for start, stop in offered:
+        rest = {time for a, b in left_out(runs, (start, stop)) for time in range(a, b)}
+        assert rest == taken - set(range(start, stop))
