@@ -29,6 +29,7 @@ from macex.bench.tasks import Outcome, Task
 from macex.bench.writing import document, machine
 from macex.datasets import SERIES_NAMES, load_series
 from macex.datasets import names as dataset_names
+from macex.datasets.series import SHIPPED
 from macex.errors import DataError, MacexError, OptionError, closest
 
 TABLES = ", ".join([*EXPERIMENTS, *GROUPS])
@@ -121,14 +122,15 @@ def planned(
         seeds=seeds,
         sizes=sizes,
         missing=missing,
-        series=_series(cells),
+        series=_series(cells, SERIES_NAMES),
+        shipped=_series(cells, SHIPPED),
     )
 
 
-def _series(cells: Cells) -> dict[str, int]:
+def _series(cells: Cells, names: Iterable[str]) -> dict[str, int]:
     """The sets of time series that can be read, and how many channels each has."""
     found = {}
-    for name in SERIES_NAMES:
+    for name in names:
         with suppress(DataError):
             found[name] = len(load_series(name, folder=cells.folder).channels)
     return found

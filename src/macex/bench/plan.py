@@ -29,6 +29,7 @@ class Plan:
     sizes: Mapping[str, int] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
     series: Mapping[str, int] = field(default_factory=dict)  # sets of time series, their channels
+    shipped: Mapping[str, int] = field(default_factory=dict)  # those of the UEA and UCR archives
 
     @property
     def here(self) -> list[str]:

@@ -13,9 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macex.datasets.sources import FOLDER_VARIABLE, Source, check_sha256
+from macex.datasets.ts_files import read_ts, ts_parts
 from macex.errors import DataError, closest
 
 AEON = "aeon/"
+SHIPPED = tuple(
+    f"aeon/{name}" for name in ("BasicMotions", "GunPoint", "ArrowHead", "ItalyPowerDemand")
+)
 PARTS = ("X_train", "y_train", "X_test", "y_test", "channels")
 SERIES = {
     "natops": Source(
@@ -64,10 +68,11 @@ def load_series(name: str, *, folder: str | Path | None = None) -> SeriesDataset
     """Load a set of time series.
 
     "natops", "spoken_digits_563" and "tennessee_eastman" are read from `folder` or the folder named
-    by the environment variable MACEX_DATA; "aeon/BasicMotions" and the like are aeon's.
+    by the environment variable MACEX_DATA; "aeon/BasicMotions" and the like are aeon's, or read
+    from `BasicMotions_TRAIN.ts` and `BasicMotions_TEST.ts` in that folder.
     """
     if name.startswith(AEON):
-        return _from_aeon(name)
+        return _shipped(name, folder or os.environ.get(FOLDER_VARIABLE))
     if name not in SERIES:
         known = (*SERIES, f"{AEON}BasicMotions")
         raise DataError(f"no set of time series is called {name!r}{closest(name, known)}")
@@ -106,6 +111,17 @@ def _joined(name: str, halves: Any, channels: tuple[str, ...], citation: str) ->
             f"{len(channels)} channels"
         )
     return SeriesDataset(name, X, y, channels, len(first), citation)
+
+
+def _shipped(name: str, folder: str | Path | None) -> SeriesDataset:
+    """A set in .ts files, else one of aeon's."""
+    wanted = name.removeprefix(AEON)
+    parts = ts_parts(Path(folder), wanted) if folder else None
+    if parts is None:
+        return _from_aeon(name)
+    halves = tuple(read_ts(path) for path in parts)
+    channels = tuple(f"channel {place}" for place in range(halves[0][0].shape[1]))
+    return _joined(name, halves, channels, f"UEA and UCR archive, {wanted}")
 
 
 def _from_aeon(name: str) -> SeriesDataset:

@@ -23,6 +23,7 @@ from macex.bench.experiments import (
     paper_claims,
     seeds,
     series,
+    stretches,
     thresholds,
     times,
 )
@@ -58,6 +59,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "7": Experiment(series.tasks, series.show, (series.claims, paper_claims.series)),
     "figure2": Experiment(importance.tasks, importance.show, (paper_claims.columns,)),
     "seeds": Experiment(seeds.tasks, seeds.show, (seeds.claims,)),
+    "series": Experiment(stretches.tasks, stretches.show, (stretches.claims,)),
     "growth": Experiment(growth.tasks, growth.show, (growth.claims,)),
     "neighbours": Experiment(neighbours.tasks, neighbours.show, (neighbours.claims,)),
     "ablations": Experiment(ablations.tasks, ablations.show),
@@ -92,6 +94,7 @@ def measures() -> dict[str, Measure]:
         "nearest optimum": quality.measure,
         "cost": cost.measure,
         "series": series.measure,
+        stretches.KIND: stretches.measure,
         "kinds": kinds.measure,
         "cohort": cohort.measure,
         "thresholds": thresholds.measure,

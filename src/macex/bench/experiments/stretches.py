@@ -1,0 +1,208 @@
+"""Time series beside other methods: how little changes, and whether it holds and looks real.
+
+Queries are test samples that the model decides rightly. Every sample that a method returns is
+judged alike.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from macex.ask.answers import compile_goals
+from macex.ask.goals import resolve
+from macex.baselines.native_guide import NativeGuide
+from macex.baselines.series_evolution import SeriesEvolution
+from macex.baselines.series_greedy import SeriesGreedy
+from macex.bench.claims import Claim, everywhere
+from macex.bench.experiments.series import StatisticsForest
+from macex.bench.findings import Findings
+from macex.bench.plan import Plan
+from macex.bench.report.document import Section, Table
+from macex.bench.tasks import Outcome, Task
+from macex.bench.workshop import Workshop
+from macex.datasets import SeriesDataset, load_series
+from macex.schema import Array
+from macex.series.explainer import SeriesExplainer
+from macex.series.mixing import NOISE, differs, noise
+from macex.series.segments import Segments
+
+KIND = "stretches"
+TEXT = """The model is the forest of table 7. Any other class than the case's own will do. Cells are
+the share of values that differ, stretches the runs of time points that differ, L2 the root of the
+summed squares. Noise is the share of 32 samples with noise, 2 % of each channel's spread, that are
+decided as the answer is; refits the share of 5 forests on bootstrap samples that decide so. Unusual
+is the share of answers whose plausibility is under 0.05; seams the share with a step, at the end of
+a stretch, above 99.9 % of the steps in training. On the edge is `Segments(stable=0)`."""
+QUERIES, REFITS, NOISY = 10, 5, 32
+DEFAULT, EDGE, WHOLE = "default", "on the edge", "whole channels"
+COMTE, NATIVE, MASKS, WINDOWS = "CoMTE", "Native Guide", "evolution, masks", "evolution, windows"
+METHODS = (DEFAULT, EDGE, WHOLE, COMTE, NATIVE, MASKS, WINDOWS)
+SLOW, WIDE = (MASKS, WINDOWS), 100  # methods that are not asked about sets with more channels
+FIGURES = (
+    *("valid", "channels", "cells", "stretches", "l2"),
+    *("noise", "refits", "unusual", "seams", "rows", "cpu"),
+)
+PUBLISHED = {  # Refoyo and Luengo's notebook, NATOPS: sparsity, L2, subsequences, seconds, valid
+    "CoMTE": (0.14, 9.0, 3.4, 83.0, 1.0),
+    "TSEvo": (0.12, 13.2, 27.0, 110.0, 1.0),
+    "M-CELS": (0.04, 8.1, 8.3, 17.0, 0.97),
+    "Multi-SpaCE": (0.07, 7.8, 5.2, 4.7, 1.0),
+}
+
+
+def tasks(plan: Plan) -> list[Task]:
+    """Every method on every set that can be read."""
+    return [
+        Task(KIND, name, "forest", method, stop=min(QUERIES, plan.queries or QUERIES))
+        for name, channels in _sets(plan).items()
+        for method in METHODS
+        if channels <= WIDE or method not in SLOW
+    ]
+
+
+def _sets(plan: Plan) -> dict[str, int]:
+    return {**plan.shipped, **plan.series}
+
+
+class Setting(NamedTuple):
+    """A fitted model, its refits, and cases that it decides rightly."""
+
+    data: SeriesDataset
+    model: StatisticsForest
+    refits: list[StatisticsForest]
+    cases: Array  # (q, channels, time)
+    judge: SeriesExplainer  # which knows what is plausible, and how steep steps are
+
+    @property
+    def train(self) -> tuple[Array, Array]:
+        """The training cases and their labels."""
+        rows = self.data.split()[0]
+        return self.data.X[rows], self.data.y[rows]
+
+
+def setting(data: SeriesDataset, count: int) -> Setting:
+    """Fit the models and choose the cases, spread over the test part."""
+    train, test = data.split()
+    X, y = data.X[train], data.y[train]
+    model, refits = StatisticsForest(X, y), []
+    for seed in range(REFITS):
+        rows = np.random.default_rng(seed).choice(len(X), len(X))
+        rows = np.concatenate([rows, [np.flatnonzero(y == label)[0] for label in np.unique(y)]])
+        refits.append(StatisticsForest(X[rows], y[rows]))
+    right = test[_decided(model, data.X[test]) == data.y[test]]
+    chosen = right[np.unique(np.linspace(0, len(right) - 1, count).astype(int))]
+    return Setting(data, model, refits, data.X[chosen], SeriesExplainer(model, X))
+
+
+def measure(task: Task, workshop: Workshop) -> Outcome:
+    """A record for each query."""
+    given = setting(load_series(task.dataset, folder=workshop.cells.folder), task.stop)
+    explain, records = method(task.method, given), []
+    for case in given.cases:
+        began = time.process_time()
+        found = explain(case[None])[0]
+        record = {"rows": found.cost.rows, "cpu": time.process_time() - began}
+        answer = found.counterfactuals[0] if found.counterfactuals else None
+        looked = {} if answer is None else judged(given, case, np.asarray(answer.sample))
+        records.append({"valid": answer is not None, **looked, **record})
+    return Outcome(task, records)
+
+
+def method(name: str, given: Setting) -> Callable[..., Any]:
+    """What explains cases."""
+    model, (X, y) = given.model, given.train
+    if name in (DEFAULT, EDGE, WHOLE):
+        tune = {DEFAULT: "segments", EDGE: Segments(stable=0.0), WHOLE: None}[name]
+        return SeriesExplainer(model, X, finetune=tune).explain
+    if name == COMTE:
+        return SeriesGreedy(model, X, y).explain
+    if name == NATIVE:
+        return NativeGuide(model, X, y).explain
+    return SeriesEvolution(model, X, y, style="masks" if name == MASKS else "windows").explain
+
+
+def judged(given: Setting, case: Array, sample: Array) -> dict[str, Any]:
+    """What a sample changes, whether it holds, and whether it looks real."""
+    moved = differs(case, sample)  # (d, time)
+    runs = (np.diff(moved.astype(int), axis=1, prepend=0) > 0).sum()
+    decided = _decided(given.model, sample[None])[0]
+    fitted, others = given.judge.fitted, given.refits
+    spread = NOISE * fitted.sketch.spread[:, None]
+    around = np.stack([sample + spread * noise(1 + k, sample.shape) for k in range(NOISY)])
+    goals = compile_goals(resolve(None, 1), fitted.oracle(case[None], 1), fitted.outlook, 1e-6)
+    plausible = fitted.plausibility(goals, 0, case, sample)
+    return {
+        "channels": int(moved.any(axis=1).sum()),
+        "cells": float(moved.mean()),
+        "stretches": int(runs),
+        "l2": float(np.sqrt(((sample.astype(float) - case) ** 2).sum())),
+        "noise": float((_decided(given.model, around) == decided).mean()),
+        "refits": float(np.mean([_decided(one, sample[None])[0] == decided for one in others])),
+        "unusual": float("nan") if plausible is None else float(plausible < 0.05),
+        "seams": float(seam(case, sample, moved, fitted.texture.steep)),
+    }
+
+
+def seam(case: Array, sample: Array, moved: Array, steep: Array) -> bool:
+    """Whether a step at the end of a stretch is steeper than steps in training, and than it was."""
+    ends = moved[:, 1:] != moved[:, :-1]
+    new, old = (np.abs(np.diff(one.astype(float), axis=1)) for one in (sample, case))
+    return bool((ends & (new > steep[:, None] + 1e-9) & (new > old)).any())
+
+
+def _decided(model: StatisticsForest, cases: Array) -> Array:
+    return np.asarray(model.classes_[model.predict_proba(cases).argmax(axis=1)])
+
+
+def means(outcome: Outcome) -> dict[str, float]:
+    """The mean of every figure over the queries that have it."""
+    found = {}
+    for figure in FIGURES:
+        known = np.array([record.get(figure, np.nan) for record in outcome.records], dtype=float)
+        found[figure] = float(np.nanmean(known)) if np.isfinite(known).any() else float("nan")
+    return found
+
+
+def show(findings: Findings) -> Section:
+    """A table for every set, and what is published of one of them."""
+    sets = _sets(findings.plan)
+    if not sets:
+        text = "No set of time series was run: their files are in no folder that was given."
+        return Section("Time series beside other methods", [text])
+    printed = Table(
+        "NATOPS as published, with a network", ("method", "cells", "L2", "stretches", "s", "valid")
+    )
+    for name, figures in PUBLISHED.items():
+        printed.add(name, *figures)
+    tables = []
+    for name, channels in sets.items():
+        table = Table(f"{name}, {channels} channels", ("method", *FIGURES))
+        for outcome in _done(findings, name):
+            table.add(outcome.task.method, *means(outcome).values())
+        tables.append(table)
+    return Section("Time series beside other methods", [TEXT, printed, *tables])
+
+
+def claims(findings: Findings) -> list[Claim]:
+    """Every query is answered, with as few channels as CoMTE's, and holds as well under noise."""
+    valid, fewer, firmer = [], [], []
+    for name in _sets(findings.plan):
+        found = {outcome.task.method: means(outcome) for outcome in _done(findings, name)}
+        valid += [(name, 1 - found[DEFAULT]["valid"])] if DEFAULT in found else []
+        if {DEFAULT, COMTE} <= found.keys():
+            ours, theirs = found[DEFAULT], found[COMTE]
+            fewer.append((name, max(0.0, ours["channels"] - theirs["channels"])))
+            firmer.append((name, max(0.0, theirs["noise"] - ours["noise"])))
+    return [
+        everywhere("time series: every query is answered", valid),
+        everywhere("time series: as few channels as CoMTE, or fewer", fewer),
+        everywhere("time series: as many answers hold under noise as CoMTE's, or more", firmer),
+    ]
+
+
+def _done(findings: Findings, name: str) -> list[Outcome]:
+    return [o for o in findings.kind(KIND) if o.task.dataset == name and o.error is None]

@@ -1,0 +1,72 @@
+"""The table of time series beside other methods, on a small made set."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from macex.bench.cells import Cells
+from macex.bench.experiments import series, stretches
+from macex.bench.findings import Findings
+from macex.bench.plan import Plan
+from macex.bench.results import Results
+from macex.bench.workshop import Workshop
+from macex.datasets import SeriesDataset
+from series.machines import made_cases
+
+PLAN = Plan(("series",), (), (), (), queries=2, shipped={"made": 6})
+
+
+@pytest.fixture
+def data():
+    labels = np.array(["calm", "bump", "raised"] * 20)
+    cases = np.concatenate([made_cases(), made_cases(12, seed=1)])
+    names = tuple(f"s{place}" for place in range(6))
+    return SeriesDataset("made", cases, np.append(labels, labels[:12]), names, 60, "made")
+
+
+@pytest.fixture
+def findings(monkeypatch, data):
+    monkeypatch.setattr(series, "TREES", 10)
+    monkeypatch.setattr(stretches, "REFITS", 2)
+    monkeypatch.setattr(stretches, "load_series", lambda name, folder: data)
+    results, tasks = Results(), stretches.tasks(PLAN)
+    for task in tasks:
+        results.add(stretches.measure(task, Workshop(Cells(None))))
+    return Findings(PLAN, tasks, results)
+
+
+def test_every_method_is_judged_alike(findings):
+    text, printed, table = stretches.show(findings).blocks
+    assert "On the edge" in text
+    assert [line[0] for line in printed.lines] == list(stretches.PUBLISHED)
+    assert [line[0] for line in table.lines] == list(stretches.METHODS)
+    assert {line[1] for line in table.lines} == {"1.00"}
+    assert len(stretches.claims(findings)) == 3
+
+
+def test_what_changed_is_counted(data, monkeypatch):
+    monkeypatch.setattr(series, "TREES", 5)
+    monkeypatch.setattr(stretches, "REFITS", 1)
+    given = stretches.setting(data, 2)
+    case = given.cases[0]
+    sample = case.copy()
+    sample[1, 3:5] += 0.1
+    sample[1, 20] += 50
+    sample[4, 39] += 0.1
+    told = stretches.judged(given, case, sample)
+    assert (told["channels"], told["stretches"], told["cells"]) == (2, 3, 4 / case.size)
+    assert told["l2"] == pytest.approx(np.sqrt(2500 + 0.03), rel=1e-3)
+    assert told["seams"] == 1
+    assert told["unusual"] == 1
+
+
+def test_wide_sets_are_not_for_slow_methods():
+    plan = Plan(("series",), (), (), (), series={"wide": 563})
+    assert not {task.method for task in stretches.tasks(plan)} & set(stretches.SLOW)
+
+
+def test_without_sets_the_section_says_so():
+    plan = Plan(("series",), (), (), ())
+    (text,) = stretches.show(Findings(plan, [], Results())).blocks
+    assert "no folder" in text
