@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
+from macex.bench.plan import BenchPlan
 from macex.bench.results import Results
-from macex.bench.tasks import Outcome, Task
+from macex.bench.tasks import BenchTask, TaskOutcome
 
 
 def record(*changes, label=0, own=True, proximity=None, diversity=0.0, idle=0):
@@ -35,13 +35,13 @@ def findings(answers, *, tables=("2",), model="MLP", dataset="loans", n=1, costs
     """What a run found: a list of records for each method, or an error; costs for each."""
     tasks, results = [], Results()
     for method, records in answers.items():
-        task = Task("answers", dataset, model, method, n=n, stop=len(records))
+        task = BenchTask("answers", dataset, model, method, n=n, stop=len(records))
         outcome = (
-            Outcome(task, error=records)
+            TaskOutcome(task, error=records)
             if isinstance(records, str)
-            else Outcome(task, list(records), (costs or {}).get(method, {}))
+            else TaskOutcome(task, list(records), (costs or {}).get(method, {}))
         )
         results.add(outcome)
         tasks.append(task)
-    plan = Plan(tables, [dataset], [model], list(answers), sizes={dataset: 100})
+    plan = BenchPlan(tables, [dataset], [model], list(answers), sizes={dataset: 100})
     return Findings(plan, tasks, results)

@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from macex.bench.cells import Cells, pipeline
+from macex.bench.cells import BenchCells, pipeline
 from macex.datasets import Dataset
 
 
@@ -31,7 +31,7 @@ def linear(dataset):
     return pipeline(dataset, StandardScaler(), LogisticRegression(max_iter=300))
 
 
-class MadeCells(Cells):
+class MadeCells(BenchCells):
     """Cells of made datasets, with a linear model in the place of both of the paper's."""
 
     def __init__(self, names=("loans",), models=("XGBoost", "MLP")):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from macex.bench.tasks import Outcome
+from macex.bench.tasks import TaskOutcome
 
 
 def fine(task, workshop):
-    return Outcome(task, [{"by": os.getpid()}])
+    return TaskOutcome(task, [{"by": os.getpid()}])
 
 
 def raises(task, workshop):

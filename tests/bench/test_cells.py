@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from macex.bench.cells import MODELS, Cells, mlp, xgboost
+from macex.bench.cells import MODELS, BenchCells, mlp, xgboost
 from macex.datasets import load
 from macex.errors import DataError, OptionError
 
@@ -38,7 +38,7 @@ def test_an_unknown_model_or_dataset_is_an_error(cells):
 def test_a_file_that_is_not_the_dataset_is_an_error(tmp_path):
     (tmp_path / "titanic.csv").write_text("nothing of the kind")
     with pytest.raises(DataError, match=r"titanic\.csv"):
-        Cells(tmp_path).dataset("titanic")
+        BenchCells(tmp_path).dataset("titanic")
 
 
 def test_queries_are_test_rows_in_an_order_that_longer_runs_keep(cells):

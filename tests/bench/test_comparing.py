@@ -6,9 +6,9 @@ from bench.found import findings, record
 from macex.bench.comparing import behind, nearer_if_plausible, overtaken, ranked_before
 from macex.bench.experiments import own_claims, paper_claims
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
+from macex.bench.plan import BenchPlan
 from macex.bench.results import Results
-from macex.bench.tasks import Outcome, Task
+from macex.bench.tasks import BenchTask, TaskOutcome
 
 NONE = record()
 TWO = record(("a", "b"))
@@ -128,9 +128,9 @@ def test_programs_are_compared_by_the_cpu_they_took_whatever_the_clock_says():
     tasks, results = [], Results()
     for kind in ("alone", "answers"):
         for name, cost in busy.items():
-            tasks.append(Task(kind, *LOAN, name, stop=100))
-            results.add(Outcome(tasks[-1], [], cost))
-    plan = Plan(("3",), ["loans"], ["MLP"], list(busy), sizes={"loans": 100})
+            tasks.append(BenchTask(kind, *LOAN, name, stop=100))
+            results.add(TaskOutcome(tasks[-1], [], cost))
+    plan = BenchPlan(("3",), ["loans"], ["MLP"], list(busy), sizes={"loans": 100})
     alone, batch, *_ = own_claims.time(Findings(plan, tasks, results))
     assert alone.number.startswith("3x")
     assert batch.number.startswith("3x")
@@ -142,9 +142,9 @@ def test_a_few_rows_are_no_batch_of_a_hundred():
     tasks, results = [], Results()
     for kind in ("alone", "answers"):
         for name, cost in few.items():
-            tasks.append(Task(kind, *LOAN, name, stop=3))
-            results.add(Outcome(tasks[-1], [], cost))
-    plan = Plan(("3",), ["loans"], ["MLP"], list(few), sizes={"loans": 100})
+            tasks.append(BenchTask(kind, *LOAN, name, stop=3))
+            results.add(TaskOutcome(tasks[-1], [], cost))
+    plan = BenchPlan(("3",), ["loans"], ["MLP"], list(few), sizes={"loans": 100})
     alone, batch, *_ = own_claims.time(Findings(plan, tasks, results))
     assert alone.held
     assert batch.held is None

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macex.bench.judge import Judge
+from macex.bench.judge import Referee
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def cell(cells):
 
 @pytest.fixture(scope="module")
 def judge(cell):
-    return Judge(cell)
+    return Referee(cell)
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_outliers_are_told_by_measures_that_macex_does_not_rank_by(judge, poor, 
 
 def test_about_a_twentieth_of_real_rows_are_outliers(cell):
     """Both measures are cut where 5 % of the rows they were fitted on lie outside."""
-    judge = Judge(cell)
+    judge = Referee(cell)
     wanted = cell.train[cell.model.predict(cell.train) == 1]
     found = judge._outliers(np.zeros(len(wanted), int), wanted, judge.schema.read(wanted).codes)
     assert 0.0 < found["isolation"].mean() <= 0.1

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from macex import Explainer
-from macex.bench.metered import Plain, attach
+from macex.bench.metered import PlainModel, attach
 
 ROWS = pd.DataFrame({"job": ["a", "b", "c", "a"] * 5, "age": [20, 30, 40, 50] * 5})
 
@@ -34,7 +34,7 @@ def test_a_pipeline_and_its_last_step_are_counted_once(model):
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_every_call_of_an_explainer_is_counted(model, wrapped):
     meter = attach(model)
-    explainer = Explainer(Plain(model) if wrapped else model, ROWS)
+    explainer = Explainer(PlainModel(model) if wrapped else model, ROWS)
     assert explainer.engine.fitted.oracle.takes_codes is not wrapped
     meter.reset()
     found = explainer.explain(ROWS.head(1))
@@ -43,9 +43,9 @@ def test_every_call_of_an_explainer_is_counted(model, wrapped):
 
 
 def test_a_plain_model_answers_like_its_model(model):
-    assert (Plain(model).predict_proba(ROWS) == model.predict_proba(ROWS)).all()
-    assert list(Plain(model).predict(ROWS)) == list(model.predict(ROWS))
-    assert list(Plain(model).classes_) == [0, 1]
+    assert (PlainModel(model).predict_proba(ROWS) == model.predict_proba(ROWS)).all()
+    assert list(PlainModel(model).predict(ROWS)) == list(model.predict(ROWS))
+    assert list(PlainModel(model).classes_) == [0, 1]
 
 
 def test_a_metered_pipeline_travels(model):

@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 
 from macex.bench.results import Results
-from macex.bench.tasks import Outcome, Task
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.errors import DataError
 
-FIRST, SECOND = Task("answers", "loans", "MLP", "a"), Task("answers", "loans", "MLP", "b")
+FIRST, SECOND = BenchTask("answers", "loans", "MLP", "a"), BenchTask("answers", "loans", "MLP", "b")
 
 
 def test_what_was_written_is_read_again(tmp_path):
     written = Results(tmp_path)
-    outcome = Outcome(FIRST, [{"found": 1, "plausibility": None}], {"cpu": 0.5})
+    outcome = TaskOutcome(FIRST, [{"found": 1, "plausibility": None}], {"cpu": 0.5})
     written.start({"cores": 2})
     written.add(outcome)
     written.start({"cores": 2})
@@ -27,29 +27,29 @@ def test_what_was_written_is_read_again(tmp_path):
 @pytest.mark.parametrize("cut", [1, 20, 60])
 def test_half_a_line_is_passed_over_and_the_rest_goes_on(tmp_path, cut):
     written = Results(tmp_path)
-    written.add(Outcome(FIRST))
-    written.add(Outcome(SECOND))
+    written.add(TaskOutcome(FIRST))
+    written.add(TaskOutcome(SECOND))
     content = written.path.read_bytes()
     written.path.write_bytes(content[:-cut])
     resumed = Results(tmp_path, resume=True)
     assert resumed.done(FIRST)
     assert resumed.done(SECOND) == (cut == 1)
     resumed.start({})
-    resumed.add(Outcome(SECOND))
+    resumed.add(TaskOutcome(SECOND))
     assert {outcome.task for outcome in Results(tmp_path, resume=True)} == {FIRST, SECOND}
 
 
 def test_a_run_is_not_overwritten(tmp_path):
-    Results(tmp_path).add(Outcome(FIRST))
+    Results(tmp_path).add(TaskOutcome(FIRST))
     with pytest.raises(DataError, match="--resume"):
         Results(tmp_path)
 
 
 def test_what_failed_is_not_done_and_its_last_line_counts(tmp_path):
     results = Results(tmp_path)
-    results.add(Outcome(FIRST, error="no file"))
+    results.add(TaskOutcome(FIRST, error="no file"))
     assert not results.done(FIRST)
-    results.add(Outcome(FIRST))
+    results.add(TaskOutcome(FIRST))
     assert results.done(FIRST)
     assert [o.error for o in Results(tmp_path, resume=True)] == [None]
 
@@ -61,7 +61,7 @@ def test_a_folder_that_cannot_be_is_named(tmp_path):
 
 
 def test_lines_of_another_version_are_refused_by_number(tmp_path):
-    Results(tmp_path).add(Outcome(FIRST))
+    Results(tmp_path).add(TaskOutcome(FIRST))
     with (tmp_path / "results.jsonl").open("a") as file:
         file.write('{"task": {"kind": "answers", "colour": "red"}}\n')
     with pytest.raises(DataError, match="line 2"):
@@ -71,7 +71,7 @@ def test_lines_of_another_version_are_refused_by_number(tmp_path):
 def test_results_of_other_code_are_not_gone_on_with(tmp_path):
     """One page shows one version: numbers of two are never side by side."""
     written = Results(tmp_path)
-    written.add(Outcome(FIRST))
+    written.add(TaskOutcome(FIRST))
     older = written.path.read_text().replace(written.code, "0123456789ab")
     written.path.write_text(older)
     with pytest.raises(DataError, match=r"other code \(0123456789ab; this is .*--out"):
@@ -82,5 +82,5 @@ def test_a_run_ends_when_the_code_is_changed_meanwhile(tmp_path):
     """Each process reads the sources when it starts."""
     results = Results(tmp_path)
     with pytest.raises(DataError, match="changed during the run"):
-        results.add(Outcome(FIRST, code="0123456789ab"))
+        results.add(TaskOutcome(FIRST, code="0123456789ab"))
     assert not results.done(FIRST)

@@ -6,16 +6,20 @@ import pytest
 
 from bench.measuring import measures
 from macex.bench.results import Results
-from macex.bench.runner import Job, grouped, run
-from macex.bench.tasks import Outcome, Task
+from macex.bench.runner import BenchJob, grouped, run
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 
-GOOD = [Task("fine", "a", "m", "one"), Task("fine", "b", "m", "one"), Task("fine", "a", "m", "two")]
-BAD = Task("raises", "a", "m", "three")
-DEADLY = Task("dies", "a", "m", "four")
+GOOD = [
+    BenchTask("fine", "a", "m", "one"),
+    BenchTask("fine", "b", "m", "one"),
+    BenchTask("fine", "a", "m", "two"),
+]
+BAD = BenchTask("raises", "a", "m", "three")
+DEADLY = BenchTask("dies", "a", "m", "four")
 
 
-JOB = Job(measures)
+JOB = BenchJob(measures)
 
 
 def test_tasks_of_one_model_stay_together():
@@ -33,7 +37,7 @@ def test_a_task_that_raises_is_reported_and_the_rest_goes_on(jobs, cells):
 
 def test_what_is_done_is_not_done_again(cells):
     results = Results()
-    results.add(Outcome(GOOD[0], [{"by": "another run"}]))
+    results.add(TaskOutcome(GOOD[0], [{"by": "another run"}]))
     run(GOOD, results, JOB, workshop=Workshop(cells))
     assert results.get(GOOD[0]).records == [{"by": "another run"}]
     assert all(results.done(task) for task in GOOD)

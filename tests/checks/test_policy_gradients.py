@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from macex.stages.search.options import Options
+from macex.stages.search.options import UnitValues
 from macex.stages.search.reinforce import Policy, gradients, probabilities, sample
 
 
@@ -22,7 +22,7 @@ def log_policy(p: np.ndarray, values: np.ndarray, mu: np.ndarray, nu: np.ndarray
     return total
 
 
-def loss(policy: Policy, options: Options, mu, nu, advantage, penalty) -> float:
+def loss(policy: Policy, options: UnitValues, mu, nu, advantage, penalty) -> float:
     """Eq. 5 as a surrogate whose gradient is that of REINFORCE, against the mean reward."""
     p, values = probabilities(policy, options)
     l1, l2 = penalty
@@ -55,7 +55,7 @@ def test_the_gradients_are_the_derivatives_of_the_loss(seed, l1, l2, offered):
     rng = np.random.default_rng(seed)
     queries, units, most, batch = 2, 4, 3, 6
     real = np.broadcast_to(np.arange(most) < np.array(offered)[:, None], (queries, units, most))
-    options = Options(np.zeros(real.shape), real, np.zeros((units, most), int))
+    options = UnitValues(np.zeros(real.shape), real, np.zeros((units, most), int))
     policy = Policy(rng.normal(size=(queries, units)), rng.normal(size=(queries, units, most)))
     p, values = probabilities(policy, options)
     mu, nu = sample(p, values, rng.random((queries, batch, units)))
@@ -71,7 +71,7 @@ def test_the_gradients_are_the_derivatives_of_the_loss(seed, l1, l2, offered):
 
 def test_actions_are_drawn_as_often_as_the_policy_says():
     real = np.array([[[True, True, False], [True, False, False]]])
-    options = Options(np.zeros(real.shape), real, np.zeros((2, 3), int))
+    options = UnitValues(np.zeros(real.shape), real, np.zeros((2, 3), int))
     policy = Policy(np.array([[0.5, -1.0]]), np.array([[[0.3, -0.4, 9.0], [0.0, 0.0, 0.0]]]))
     p, values = probabilities(policy, options)
     mu, nu = sample(p, values, np.random.default_rng(0).random((1, 40_000, 2)))

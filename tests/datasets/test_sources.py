@@ -4,11 +4,11 @@ import hashlib
 
 import pytest
 
-from macex.datasets.sources import ADULT, BREAST, TITANIC, Source, read
+from macex.datasets.sources import ADULT, BREAST, TITANIC, DatasetSource, read
 from macex.errors import DataError
 
 CONTENT = b"age,class\n30,0\n41,1\n"
-TINY = Source("tiny.csv", hashlib.sha256(CONTENT).hexdigest(), "nobody")
+TINY = DatasetSource("tiny.csv", hashlib.sha256(CONTENT).hexdigest(), "nobody")
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from device.worlds import DEVICES, World, adult, numbers
 from macex.device.arrays import on_host
 from macex.device.candidates import singles
 from macex.device.levels import (
-    Brood,
-    Level,
+    DeviceBrood,
+    DeviceLevel,
     best_parts,
     extensions,
     first_level,
@@ -43,7 +43,7 @@ def open_level(search: Searcher, world: World):
     return own[left], base[left], *parts
 
 
-def distances(search: Searcher, own, level: Level) -> np.ndarray:
+def distances(search: Searcher, own, level: DeviceLevel) -> np.ndarray:
     mine = on_host(own)[np.arange(len(own))[:, None, None], on_host(level.columns)]
     columns, values = on_host(level.columns), on_host(level.values)
     scale, discrete = on_host(search.layout.scale), on_host(search.layout.discrete)
@@ -51,7 +51,7 @@ def distances(search: Searcher, own, level: Level) -> np.ndarray:
     return np.where(discrete[columns], values != mine, steps).sum(axis=2)
 
 
-def deeper(search: Searcher, own, base, surest, frugal) -> list[tuple[Level, Brood]]:
+def deeper(search: Searcher, own, base, surest, frugal) -> list[tuple[DeviceLevel, DeviceBrood]]:
     """Pairs and triples that were scored, each with those that may be nearer."""
     two = scored(search.judge, own, pairs(surest, base), search.search)
     parents = frugal_parents(two, base, search.search)

@@ -15,7 +15,7 @@ from macex import Constraints, Explainer
 from macex.device import DeviceExplainer
 from macex.device.arrays import on_host, place_named
 from macex.device.layout import layout_of
-from macex.device.section import Tried, on_the_way
+from macex.device.section import DeviceTried, on_the_way
 from macex.stages.selection import PLAUSIBLE
 
 
@@ -27,7 +27,7 @@ def test_of_the_points_that_reach_the_goal_every_fourth_is_kept(device):
     reached[0, 0, [0, 1, 5]] = False
     reached[0, 1, :11] = False
     parts = points, np.ones_like(reached), reached, -points
-    tried = Tried(*map(layout.place.array, parts))
+    tried = DeviceTried(*map(layout.place.array, parts))
     found = on_the_way(layout, layout.place.array(np.array([[50.0, 60.0]])), tried)
     values, progress, real = map(on_host, found)
     assert values[real].tolist() == [[2.0, 60.0], [7.0, 60.0], [11.0, 60.0], [50.0, 23.0]]
@@ -39,7 +39,7 @@ def test_where_nothing_was_refined_nothing_was_passed(device):
     layout = layout_of(numbers().explainer.engine.fitted, Constraints(), place_named(device))
     none = layout.place.zeros((0, 2, 24), layout.place.xp.float64)
     values, progress, real = on_the_way(
-        layout, layout.place.zeros((0, 2), none.dtype), Tried(none, none > 0, none > 0, none)
+        layout, layout.place.zeros((0, 2), none.dtype), DeviceTried(none, none > 0, none > 0, none)
     )
     assert values.shape == (0, 12, 2)
     assert progress.shape == real.shape == (0, 12)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macex.engine.intervals import DENSE, POINTS, Line, Probes, Span, probe
+from macex.engine.intervals import DENSE, POINTS, GridLine, Probes, TestedRun, probe
 from macex.stages.shapes import Pool
 from stages.worlds import space_of, task_of
 
@@ -52,8 +52,8 @@ def test_downward_is_the_mirror_of_upward():
 
 
 def test_a_run_that_ends_among_the_neighbours_is_exact():
-    assert probed(10, 40, lambda x: 40 <= x <= 43)[1] == Span(40, 43, 1 + 1 + POINTS, True)
-    assert probed(10, 40, lambda x: x == 40)[1] == Span(40, 40, 1 + 1 + POINTS, True)
+    assert probed(10, 40, lambda x: 40 <= x <= 43)[1] == TestedRun(40, 43, 1 + 1 + POINTS, True)
+    assert probed(10, 40, lambda x: x == 40)[1] == TestedRun(40, 40, 1 + 1 + POINTS, True)
 
 
 def test_a_run_that_goes_on_past_the_neighbours_is_not_exact():
@@ -67,10 +67,10 @@ def test_up_to_24_neighbours_are_all_tested_and_a_failing_one_among_them_ends_th
     near_the_end = 99 - 24
     values, span = probed(10, near_the_end, lambda x: x >= near_the_end)
     assert values[1:] == list(range(near_the_end + 1, 100))
-    assert span == Span(near_the_end, 99, 26, True)
+    assert span == TestedRun(near_the_end, 99, 26, True)
     for fails in (near_the_end + 8, near_the_end + 13):
         span = probed(10, near_the_end, lambda x, fails=fails: x >= near_the_end and x != fails)[1]
-        assert span == Span(near_the_end, fails - 1, 26, True)
+        assert span == TestedRun(near_the_end, fails - 1, 26, True)
 
 
 def test_a_gap_ends_the_run_though_points_beyond_it_hold():
@@ -85,14 +85,14 @@ def test_a_step_back_that_holds_belongs_to_the_run_and_leaves_its_end_open():
 def test_near_the_end_every_point_is_tested_and_the_end_is_exact():
     values, span = probed(10, 92, lambda x: x >= 92)
     assert values == [91, 93, 94, 95, 96, 97, 98, 99]
-    assert span == Span(92, 99, 9, True)
-    assert probed(10, 99, lambda x: x >= 99)[1] == Span(99, 99, 2, True)
+    assert span == TestedRun(92, 99, 9, True)
+    assert probed(10, 99, lambda x: x >= 99)[1] == TestedRun(99, 99, 2, True)
 
 
 def test_a_step_away_the_query_s_own_value_closes_the_run():
     values, span = probed(39, 40, lambda x: 40 <= x <= 42)
     assert 39 not in values
-    assert span == Span(40, 42, 1 + POINTS, True)
+    assert span == TestedRun(40, 42, 1 + POINTS, True)
 
 
 def test_beside_other_changes_the_query_s_own_value_might_hold_so_nothing_is_exact():
@@ -104,10 +104,10 @@ def test_beside_other_changes_the_query_s_own_value_might_hold_so_nothing_is_exa
 def test_an_interval_stays_within_the_range_that_may_be_set():
     values, span = probed(10, 40, lambda x: x >= 40, ranges={"x": (None, 45)})
     assert max(values) == 45
-    assert span == Span(40, 45, 7, True)
+    assert span == TestedRun(40, 45, 7, True)
     values, span = probed(10, 40, lambda x: True, ranges={"x": (40, 45)})
     assert (min(values), max(values)) == (41, 45)
-    assert span == Span(40, 45, 6, True)
+    assert span == TestedRun(40, 45, 6, True)
 
 
 def test_only_allowed_values_are_tested():
@@ -141,11 +141,11 @@ def test_a_query_that_cannot_pay_has_no_interval(left, paid):
 
 
 def test_the_answers_of_several_lines_are_not_mixed_up():
-    def line(unit: int, points: list[float], fresh: list[bool]) -> Line:
+    def line(unit: int, points: list[float], fresh: list[bool]) -> GridLine:
         one = np.array
         padded = points + [points[-1]] * (1 + POINTS - len(points))
         new = fresh + [False] * (1 + POINTS - len(fresh))
-        return Line(
+        return GridLine(
             unit,
             one([7]),
             one([5.0]),
@@ -160,4 +160,7 @@ def test_the_answers_of_several_lines_are_not_mixed_up():
     probes = Probes(np.zeros((4, 2)), np.full(4, 7), lines)
     space = SimpleNamespace(units=[SimpleNamespace(members=(3,)), SimpleNamespace(members=(2,))])
     found = list(probes.spans(space, np.array([False, True, False, True])))
-    assert found == [((7, 3), Span(5.0, 6.0, 4, True)), ((7, 2), Span(5.0, 6.0, 2, False))]
+    assert found == [
+        ((7, 3), TestedRun(5.0, 6.0, 4, True)),
+        ((7, 2), TestedRun(5.0, 6.0, 2, False)),
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from macex.explanation import Change
-from macex.explanation.typical import Step, typical
+from macex.explanation.typical import TypicalStep, typical
 
 
 def changes(*pairs):
@@ -14,19 +14,19 @@ def changes(*pairs):
 
 def test_numbers_have_a_median_step_each_way():
     found = typical("x", changes((1, 3), (1, 9), (1, 2), (5, 1)), numbers=True)
-    assert (found.up, found.down, found.pairs) == (Step(3, 2), Step(1, 4), ())
+    assert (found.up, found.down, found.pairs) == (TypicalStep(3, 2), TypicalStep(1, 4), ())
     assert found.times == 4
 
 
 def test_dates_move_by_time():
     day = datetime(2024, 1, 1)  # noqa: DTZ001
     found = typical("x", changes((day, day + timedelta(days=3))), numbers=True)
-    assert found.up == Step(1, timedelta(days=3))
+    assert found.up == TypicalStep(1, timedelta(days=3))
 
 
 def test_a_missing_number_is_a_pair():
     found = typical("x", changes((None, 3), (None, 3), (1, 2)), numbers=True)
-    assert found.up == Step(1, 1)
+    assert found.up == TypicalStep(1, 1)
     assert found.pairs == ((Change("x", None, 3), 2),)
 
 

@@ -22,7 +22,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.svm import SVC
 
 import macex as mx
-from macex.bench.metered import Plain
+from macex.bench.metered import PlainModel
 from macex.models.oracle import Oracle
 from macex.models.prepared import MOST_TABLE, prepared
 from macex.scale.threads import restrain
@@ -124,7 +124,7 @@ def of_people(name: str) -> Pipeline:
 @cache
 def explainers(name: str) -> tuple[mx.Explainer, mx.Explainer]:
     model = of_people(name)
-    return mx.Explainer(model, PEOPLE), mx.Explainer(Plain(model), PEOPLE)
+    return mx.Explainer(model, PEOPLE), mx.Explainer(PlainModel(model), PEOPLE)
 
 
 def oracle_of(explainer: mx.Explainer) -> Oracle:
@@ -169,7 +169,7 @@ def test_rows_that_the_model_refuses_get_its_own_reason():
     first = columns((encoder(), ["job", "town", "zone"]), (StandardScaler(), NUMBERS))
     model = make_pipeline(first, LogisticRegression()).fit(rows, YES)
     asked = queries()[rows.columns]
-    plain, hidden = mx.Explainer(model, rows), mx.Explainer(Plain(model), rows)
+    plain, hidden = mx.Explainer(model, rows), mx.Explainer(PlainModel(model), rows)
     assert oracle_of(plain).takes_codes
     found = plain.explain(asked, on_error="keep")
     expected = hidden.explain(asked, on_error="keep")
@@ -260,7 +260,7 @@ def test_steps_between_are_gone_through():
     )
     with_between = mx.Explainer(model.fit(PEOPLE, YES), PEOPLE)
     assert oracle_of(with_between).takes_codes
-    expected = mx.Explainer(Plain(model), PEOPLE).explain(PEOPLE.head(6))
+    expected = mx.Explainer(PlainModel(model), PEOPLE).explain(PEOPLE.head(6))
     found = with_between.explain(PEOPLE.head(6))
     assert found.to_json(canonical=True) == expected.to_json(canonical=True)
 
@@ -317,7 +317,7 @@ def test_a_search_over_parameters_is_asked_through_its_best_pipeline():
     search = GridSearchCV(model, {"logisticregression__C": [0.1, 1.0]}, cv=2).fit(PEOPLE, YES)
     explainer = mx.Explainer(search, PEOPLE)
     assert oracle_of(explainer).takes_codes
-    expected = mx.Explainer(Plain(search), PEOPLE).explain(queries()).to_json(canonical=True)
+    expected = mx.Explainer(PlainModel(search), PEOPLE).explain(queries()).to_json(canonical=True)
     assert explainer.explain(queries()).to_json(canonical=True) == expected
     search.fit(PEOPLE, ~YES)
     assert not oracle_of(explainer).takes_codes
@@ -357,5 +357,5 @@ def test_blocks_of_zeros_and_ones_are_unfolded():
     explainer = mx.Explainer(model, wide)
     assert explainer.schema.folding is not None
     assert oracle_of(explainer).takes_codes
-    expected = mx.Explainer(Plain(model), wide).explain(wide.head(8)).to_json(canonical=True)
+    expected = mx.Explainer(PlainModel(model), wide).explain(wide.head(8)).to_json(canonical=True)
     assert explainer.explain(wide.head(8)).to_json(canonical=True) == expected

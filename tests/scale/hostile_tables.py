@@ -163,11 +163,11 @@ ALL = REFUSED | HARMLESS | ODD
 def main(folder: Path) -> None:
     """Read each file as an upload is read."""
     from macex.models.files.sandbox import confine
-    from macex.scale.intake import Bounds, _table
+    from macex.scale.intake import IntakeLimits, _table
 
     files = [path.open("rb") for path in sorted(folder.iterdir())]
     left = confine(MEMORY_MB)
-    bounds = Bounds(memory_mb=MEMORY_MB, cells=1_000_000)
+    bounds = IntakeLimits(memory_mb=MEMORY_MB, cells=1_000_000)
     for file in files:
         try:
             table = _table(file, bounds, [])

@@ -14,7 +14,7 @@ pytest.importorskip("pyarrow")
 
 import macex as mx
 from macex.models.files.sandbox import surroundings
-from macex.scale.intake import Bounds, take_in
+from macex.scale.intake import IntakeLimits, take_in
 from macex.scale.reading import read_table
 from scale.hostile_tables import ALL, HARMLESS, LISTENER, ODD, REFUSED
 
@@ -87,6 +87,6 @@ def test_an_address_is_the_name_of_a_file_that_is_not_there(read, scheme, tmp_pa
 def test_an_upload_is_bounded(kind, tmp_path):
     source = tmp_path / "source"
     source.write_bytes(REFUSED[kind]())
-    bounds = Bounds(memory_mb=700, seconds=60, cells=1_000_000)
+    bounds = IntakeLimits(memory_mb=700, seconds=60, cells=1_000_000)
     with pytest.raises(mx.MacexError, match="the rows"):
         take_in(source, tmp_path / "target", "the rows", bounds, [])

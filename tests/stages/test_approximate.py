@@ -9,7 +9,7 @@ import pytest
 
 from macex.stages.approximate import (
     FEW,
-    Crowd,
+    ManyRows,
     approximate,
     arrays_of,
     recall,
@@ -136,14 +136,14 @@ def test_rows_that_agree_on_the_compared_columns_count_once(lists):
     side = lists.side(goal_rows(lists.index), two)
     assert isinstance(side, Side)
     assert len(side.rows) <= 100
-    assert isinstance(lists.side(goal_rows(lists.index), SOME), Crowd)
+    assert isinstance(lists.side(goal_rows(lists.index), SOME), ManyRows)
 
 
 def test_graphs_are_walked_only_where_most_rows_meet_the_goal(graphs):
     goal = goal_rows(graphs.index)
     assert isinstance(graphs.side(goal[::3], EVERY), Side)
     assert isinstance(graphs.side(goal, SOME), Side)
-    assert isinstance(graphs.side(goal[5:], EVERY), Crowd)
+    assert isinstance(graphs.side(goal[5:], EVERY), ManyRows)
 
 
 def test_a_column_of_many_categories_is_told_apart_in_the_end():

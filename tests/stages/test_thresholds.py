@@ -8,7 +8,7 @@ import pytest
 
 from macex.errors import OptionError
 from macex.schema import Continuous, Schema
-from macex.stages.thresholds import Cells, Grid, Thresholds, cells_of
+from macex.stages.thresholds import ColumnCells, Grid, Thresholds, cells_of
 
 WIDE = np.array([np.inf])
 
@@ -49,7 +49,7 @@ def test_a_cell_without_a_value_on_the_grid_has_the_one_seen_or_is_left_out():
 
 
 def test_the_value_of_a_cell_is_the_nearest_to_the_query_within_its_bounds():
-    cells = Cells(np.array([0.0, 5.0, 10.0]), np.array([4.0, 9.0, 20.0]), 7.0)
+    cells = ColumnCells(np.array([0.0, 5.0, 10.0]), np.array([4.0, 9.0, 20.0]), 7.0)
     values, real = cells.nearest(np.array([6.0]), -WIDE, WIDE)
     assert values.tolist() == [[4, 6, 10]]
     values, real = cells.nearest(np.array([30.0]), np.array([3.0]), np.array([8.0]))
@@ -58,7 +58,7 @@ def test_the_value_of_a_cell_is_the_nearest_to_the_query_within_its_bounds():
 
 
 def test_a_query_without_a_value_starts_from_the_middle():
-    cells = Cells(np.array([0.0, 5.0, 10.0]), np.array([4.0, 9.0, 20.0]), 7.0)
+    cells = ColumnCells(np.array([0.0, 5.0, 10.0]), np.array([4.0, 9.0, 20.0]), 7.0)
     missing = Schema.infer(pd.DataFrame({"n": [1.0, None]})).read({"n": None}).codes[:, 0]
     assert cells.nearest(missing, -WIDE, WIDE)[0].tolist() == [[4, 7, 10]]
 

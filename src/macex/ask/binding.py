@@ -26,8 +26,8 @@ from macex.ask.evaluation import (
     Fold,
     IsMissing,
     Not,
-    Ranked,
-    Read,
+    Rank,
+    ReadColumn,
     Restated,
     Rounded,
     Some,
@@ -36,14 +36,14 @@ from macex.ask.evaluation import (
 from macex.ask.grammar import BARE, KEYWORDS
 from macex.ask.syntax import (
     Absent,
-    Arithmetic,
+    Calculation,
     Call,
     Choice,
+    ColumnName,
     Comparison,
     Literal,
     Logic,
     Member,
-    Name,
     Negation,
     Negative,
     Tree,
@@ -110,7 +110,7 @@ class Binder:
             found = "literals" if kind is None else _described(kind)
         return self._error(tree, f"expected {_described(wanted)}, found {found}")
 
-    def _column(self, tree: Name) -> tuple[int, Described]:
+    def _column(self, tree: ColumnName) -> tuple[int, Described]:
         if tree.name not in self.columns:
             hint = closest(tree.name, map(written, self.columns))
             raise self._error(tree, f"unknown column {tree.name!r}{hint}")
@@ -127,14 +127,14 @@ class Binder:
         match tree:
             case Literal():
                 return None
-            case Name():
+            case ColumnName():
                 _, column = self._column(tree)
                 return NUMBER if column.kind == "continuous" else column
             case Choice(then=then, otherwise=otherwise):
                 return TRUTH if otherwise is None else self._common((then, otherwise))
             case Call(function="min" | "max", arguments=arguments):
                 return self._common(arguments)
-            case Arithmetic(operands=(first, second, *_), operators=operators):
+            case Calculation(operands=(first, second, *_), operators=operators):
                 start = self._kind(first)
                 if not _is_datetime(start) or (operators == ("-",) and self._is_moment(second)):
                     return NUMBER
@@ -152,7 +152,7 @@ class Binder:
         match tree:
             case Literal(value=bool(value)):
                 return Always(value)
-            case Name():
+            case ColumnName():
                 return self._flag(tree)
             case Comparison():
                 return self._comparison(tree)
@@ -175,7 +175,7 @@ class Binder:
             case _:
                 raise self._mismatch(tree, TRUTH)
 
-    def _flag(self, tree: Name) -> Condition:
+    def _flag(self, tree: ColumnName) -> Condition:
         """A column of true and false, used as a condition."""
         place, column = self._column(tree)
         if column.kind not in ("categorical", "ordered"):
@@ -188,7 +188,7 @@ class Binder:
         except SchemaError as error:
             message = f"{tree.name!r} does not hold true and false; compare it with a value"
             raise self._error(tree, message) from error
-        return Compare((Read(place, tree.old), Constant(true)), ("==",))
+        return Compare((ReadColumn(place, tree.old), Constant(true)), ("==",))
 
     def _comparison(self, tree: Comparison) -> Condition:
         kind = self._common(tree.operands) or NUMBER
@@ -199,7 +199,7 @@ class Binder:
             if kind.kind == "categorical":
                 message = f"{kind.name!r} is categorical and has no order; use ==, != or in"
                 raise self._error(tree, message)
-            values = tuple(map(Ranked, values))
+            values = tuple(map(Rank, values))
         return Compare(values, tree.operators)
 
     def value(self, tree: Tree, kind: Kind) -> Value:
@@ -207,7 +207,7 @@ class Binder:
         match tree:
             case Literal():
                 return Constant(self._literal(tree, kind))
-            case Name():
+            case ColumnName():
                 return self._read(tree, kind)
             case Choice(condition=condition, then=then, otherwise=otherwise):
                 if otherwise is None:
@@ -216,7 +216,7 @@ class Binder:
                 return Choose(self.truth(condition), *branches)
             case Call():
                 return self._call(tree, kind)
-            case Arithmetic() if kind is NUMBER or _is_datetime(kind):
+            case Calculation() if kind is NUMBER or _is_datetime(kind):
                 return self._arithmetic(tree, kind)
             case Negative(operand=operand) if kind is NUMBER:
                 return Apply("negative", self.value(operand, NUMBER))
@@ -247,9 +247,9 @@ class Binder:
             raise self._error(tree, message) from error
         return self._code(kind, value if FINER.search(value) else moment, tree)
 
-    def _read(self, tree: Name, kind: Kind) -> Value:
+    def _read(self, tree: ColumnName, kind: Kind) -> Value:
         place, column = self._column(tree)
-        read = Read(place, tree.old)
+        read = ReadColumn(place, tree.old)
         if isinstance(kind, Plain):
             if kind is NUMBER and column.kind == "continuous":
                 return read
@@ -262,7 +262,7 @@ class Binder:
         own = f"only its own values and old({written(kind.name)}) can"
         raise self._error(tree, f"{message}; {own}")
 
-    def _arithmetic(self, tree: Arithmetic, kind: Kind) -> Value:
+    def _arithmetic(self, tree: Calculation, kind: Kind) -> Value:
         """Numbers; or a datetime and days: `start + 30` is a datetime, `end - start` days."""
         first, *others = tree.operands
         start = self._kind(first)

@@ -106,7 +106,7 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadColumn:
     """A column of the new rows or of the old ones."""
 
     column: int
@@ -133,7 +133,7 @@ class Restated:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class Rank:
     """Codes to be put in order: a category that was never seen has no place in it."""
 
     value: Value

@@ -48,7 +48,7 @@ __all__ = [
     "Described",
     "Expression",
     "Formula",
-    "Rule",
+    "RowRule",
     "compile_formula",
     "compile_rule",
     "parse",
@@ -72,7 +72,7 @@ class Expression:
 
 
 @dataclass(frozen=True)
-class Rule:
+class RowRule:
     """A condition on the new rows, given the old ones; unknown counts as kept."""
 
     text: str
@@ -117,11 +117,11 @@ def parse(text: str) -> Expression:
     return Expression(text, frozenset(parser.now), frozenset(parser.old), tree)
 
 
-def compile_rule(text: str, columns: Sequence[Described]) -> Rule:
+def compile_rule(text: str, columns: Sequence[Described]) -> RowRule:
     """Bind a condition to the columns of the code arrays, in their order."""
     expression = parse(text)
     condition = Binder(text, columns).truth(expression.tree)
-    return Rule(text, places(expression, columns), condition)
+    return RowRule(text, places(expression, columns), condition)
 
 
 def compile_formula(

@@ -32,14 +32,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from macex.ask.syntax import (
     Absent,
-    Arithmetic,
+    Calculation,
     Call,
     Choice,
+    ColumnName,
     Comparison,
     Literal,
     Logic,
     Member,
-    Name,
     Negation,
     Negative,
     Tree,
@@ -241,14 +241,14 @@ class Parser:
         while sign := self._accept("+", "-"):
             operators.append(sign.text)
             operands.append(self._term())
-        return Arithmetic(at, tuple(operands), tuple(operators)) if operators else operands[0]
+        return Calculation(at, tuple(operands), tuple(operators)) if operators else operands[0]
 
     def _term(self) -> Tree:
         operands, operators, at = [self._factor()], [], self._token.at
         while sign := self._accept("*", "/"):
             operators.append(sign.text)
             operands.append(self._factor())
-        return Arithmetic(at, tuple(operands), tuple(operators)) if operators else operands[0]
+        return Calculation(at, tuple(operands), tuple(operators)) if operators else operands[0]
 
     def _factor(self) -> Tree:
         at, negative = self._token.at, False
@@ -257,7 +257,7 @@ class Parser:
         operand = self._atom()
         if power := self._accept("**"):
             exponent = self._nested(self._factor)
-            operand = Arithmetic(power.at, (operand, exponent), ("**",))
+            operand = Calculation(power.at, (operand, exponent), ("**",))
         if not negative:
             return operand
         if isinstance(operand, Literal) and not isinstance(operand.value, str | bool):
@@ -298,14 +298,14 @@ class Parser:
             raise marked(self.text, token.at, "a number too large to hold")
         return int(token.text) if token.text.isdigit() else float(token.text)
 
-    def _column(self, *, old: bool) -> Name:
+    def _column(self, *, old: bool) -> ColumnName:
         token = self._token
         if token.sort not in ("name", "column"):
             raise self._unexpected("a column name" if old else "a column, a number or text")
         self.place += 1
         name = unquoted(token.text) if token.sort == "column" else token.text
         (self.old if old else self.now).add(name)
-        return Name(token.at, name, old)
+        return ColumnName(token.at, name, old)
 
     def _call(self) -> Call:
         token = self._token

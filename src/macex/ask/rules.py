@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from macex.ask.expressions import Rule
+from macex.ask.expressions import RowRule
 from macex.errors import ConstraintError
 from macex.schema import Array, Rows, Schema
 from macex.structure.keeping import Kept
@@ -18,7 +18,7 @@ from macex.structure.keeping import Kept
 class TextRule:
     """An expression, used as a rule."""
 
-    rule: Rule
+    rule: RowRule
 
     def __call__(self, new: Array, old: Array, at: Array) -> Array:  # noqa: ARG002
         """Whether the new rows satisfy it."""

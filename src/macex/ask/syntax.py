@@ -33,7 +33,7 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class ColumnName:
     """A column, as it is now or as it was in the query."""
 
     at: int
@@ -59,7 +59,7 @@ class Negative:
 
 
 @dataclass(frozen=True, slots=True)
-class Arithmetic:
+class Calculation:
     """Operands joined from left to right by operators of one rank."""
 
     at: int
@@ -122,10 +122,10 @@ class Choice:
 
 Tree: TypeAlias = (
     Literal
-    | Name
+    | ColumnName
     | Call
     | Negative
-    | Arithmetic
+    | Calculation
     | Comparison
     | Member
     | Absent

@@ -27,7 +27,7 @@ UNFIT = 1e6  # beyond any distance: rows that miss the goal are ranked by how fa
 CROSSED = 0.7  # share of offspring with two parents
 
 
-class Population(NamedTuple):
+class Generation(NamedTuple):
     """P individuals of every open query."""
 
     at: Array  # (Q,) which query
@@ -114,7 +114,7 @@ def _draw(task: Task, at: Array, stream: str, turn: int, count: int) -> Array:
     return drawn[at]
 
 
-def _judged(task: Task, at: Array, codes: Array) -> Population:
+def _judged(task: Task, at: Array, codes: Array) -> Generation:
     """Individuals as they may be, with what they cost: one model call for all of them."""
     queries, count, width = codes.shape
     owner = np.repeat(at, count)
@@ -125,12 +125,12 @@ def _judged(task: Task, at: Array, codes: Array) -> Population:
     miss = UNFIT - np.where(np.isfinite(verdict.progress), verdict.progress, -UNFIT / 2)
     cost = np.where(fit, task.measure(rows, owner), miss)
     shape = (queries, count)
-    return Population(
+    return Generation(
         at, rows.reshape(codes.shape), cost.reshape(shape), verdict.progress.reshape(shape)
     )
 
 
-def _bred(task: Task, people: Population, turn: int) -> Array:
+def _bred(task: Task, people: Generation, turn: int) -> Array:
     """Offspring (Q, P, U): parents by rank, uniform crossover, mutation."""
     at, count = people.at, people.codes.shape[1]
     lines = np.arange(len(at))[:, None]
@@ -143,7 +143,7 @@ def _bred(task: Task, people: Population, turn: int) -> Array:
     return _mutated(task, people, child, turn)
 
 
-def _mutated(task: Task, people: Population, child: Array, turn: int) -> Array:
+def _mutated(task: Task, people: Generation, child: Array, turn: int) -> Array:
     """Each value goes back to the query's own, part of the way back, or to a value of another.
 
     On average about one value of a row does so.
@@ -181,7 +181,7 @@ def _values(task: Task, luck: Array) -> Array:
     return found
 
 
-def _survivors(people: Population, young: Population) -> Population:
+def _survivors(people: Generation, young: Generation) -> Generation:
     """The fittest of parents and offspring, fittest first, each kind of row once."""
     codes, cost, progress = (
         np.concatenate([old, new], axis=1) for old, new in zip(people[1:], young[1:], strict=True)
@@ -189,14 +189,14 @@ def _survivors(people: Population, young: Population) -> Population:
     keys = row_keys(codes.reshape(-1, codes.shape[2])).reshape(cost.shape)
     cost = np.where(first_of_each(keys), cost, np.inf)
     order = np.argsort(cost, axis=1, kind="stable")[:, : people.codes.shape[1]]
-    return Population(
+    return Generation(
         people.at,
         np.take_along_axis(codes, order[:, :, None], axis=1),
         *(np.take_along_axis(table, order, axis=1) for table in (cost, progress)),
     )
 
 
-def _fittest(task: Task, people: Population) -> Pool:
+def _fittest(task: Task, people: Generation) -> Pool:
     """Fit individuals: for each query the nearest of every set of columns, then the others."""
     query, place = np.nonzero(people.cost < UNFIT / 2)
     at, codes = people.at[query], people.codes[query, place]

@@ -17,7 +17,7 @@ from macex.schema import Array
 
 
 @dataclass(frozen=True)
-class Network:
+class DiceNetwork:
     """The parts of a pipeline: for each column its share of the first layer, and the layers.
 
     The share of a number is a slope and an offset, that of a category a mapping from its values.
@@ -47,7 +47,7 @@ class Network:
         return [np.stack(rows), bias, *self.later[:-2], sign * weight, sign * offset]
 
 
-def network_of(model: Any) -> Network:
+def network_of(model: Any) -> DiceNetwork:
     """The network of a pipeline of a column transformer and an MLP."""
     steps = [step for _, step in getattr(model, "steps", [])]
     fits = len(steps) == 2 and hasattr(steps[0], "transformers_") and hasattr(steps[1], "coefs_")
@@ -58,7 +58,7 @@ def network_of(model: Any) -> Network:
         )
     mlp = steps[1]
     later = [part for pair in zip(mlp.coefs_, mlp.intercepts_, strict=True) for part in pair][2:]
-    return Network(_by_column(steps[0], mlp.coefs_[0]), mlp.intercepts_[0], tuple(later))
+    return DiceNetwork(_by_column(steps[0], mlp.coefs_[0]), mlp.intercepts_[0], tuple(later))
 
 
 def _by_column(columns: Any, first: Array) -> dict[str, Any]:

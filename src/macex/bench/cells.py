@@ -88,7 +88,7 @@ class Cell:
 
 
 @dataclass(eq=False)
-class Cells:
+class BenchCells:
     """Cells by name; data are read and models fitted when first asked for.
 
     `folder` holds the files of datasets that do not come with macex. `"titanic@paper"` is the

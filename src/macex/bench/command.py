@@ -13,19 +13,19 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from macex.bench.cells import MODELS, Cells
+from macex.bench.cells import MODELS, BenchCells
 from macex.bench.experiments.engine.quality import changed_columns
 from macex.bench.experiments.registry import EXPERIMENTS, GROUPS, measures
 from macex.bench.findings import Findings
 from macex.bench.methods import methods as all_methods
 from macex.bench.methods import read_plugin
-from macex.bench.plan import Plan
+from macex.bench.plan import BenchPlan
 from macex.bench.report.html import write_page
 from macex.bench.report.markdown import around, write_markdown, write_summary
 from macex.bench.report.markdown import markdown as as_markdown
 from macex.bench.results import Results
-from macex.bench.runner import Job, run
-from macex.bench.tasks import Outcome, Task
+from macex.bench.runner import BenchJob, run
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.writing import document, machine
 from macex.datasets import SERIES_NAMES, load_series
 from macex.datasets import names as dataset_names
@@ -73,11 +73,11 @@ def bench(  # noqa: PLR0917
             read_plugin(path)
         if markdown is not None and markdown.exists():
             around(markdown)
-        plan = planned(tables, datasets, models, methods, queries, seeds, Cells(data))
+        plan = planned(tables, datasets, models, methods, queries, seeds, BenchCells(data))
         plan = replace(plan, rows=rows)
         results = Results(out, resume=resume)
         tasks = [task for name in plan.tables for task in EXPERIMENTS[name].tasks(plan)]
-        job = Job(measures, None if data is None else str(data), plugins)
+        job = BenchJob(measures, None if data is None else str(data), plugins)
         perform(tasks, results, job, jobs)
         command = said(tables, datasets, models, methods, queries, seeds, rows)
         findings = Findings(plan, tasks, results)
@@ -99,8 +99,8 @@ def planned(
     methods: str,
     queries: int | None,
     seeds: int,
-    cells: Cells,
-) -> Plan:
+    cells: BenchCells,
+) -> BenchPlan:
     """The plan that the options ask for; a dataset that cannot be read is missing from it."""
     grouped = [part for name in _listed(tables) for part in GROUPS.get(name, (name,))]
     wanted = [*grouped, *(["seeds"] if seeds > 1 else [])]
@@ -113,7 +113,7 @@ def planned(
             sizes[name] = len(cells.dataset(name).split()[1])
         except DataError as error:
             missing[name] = str(error)
-    return Plan(
+    return BenchPlan(
         tables=_chosen("table", dict.fromkeys(wanted), [*EXPERIMENTS, *GROUPS]),
         datasets=chosen,
         models=_chosen("model", _listed(models) or cells.models, cells.models),
@@ -127,7 +127,7 @@ def planned(
     )
 
 
-def _series(cells: Cells, names: Iterable[str]) -> dict[str, int]:
+def _series(cells: BenchCells, names: Iterable[str]) -> dict[str, int]:
     """The sets of time series that can be read, and how many channels each has."""
     found = {}
     for name in names:
@@ -148,7 +148,7 @@ def _chosen(what: str, wanted: Iterable[str], known: Iterable[str]) -> list[str]
     return names
 
 
-def perform(tasks: Sequence[Task], results: Results, job: Job, jobs: int) -> None:
+def perform(tasks: Sequence[BenchTask], results: Results, job: BenchJob, jobs: int) -> None:
     """Do what is not done, with a bar on stderr."""
     todo = [task for task in dict.fromkeys(tasks) if not results.done(task)]
     results.start(machine())
@@ -157,7 +157,7 @@ def perform(tasks: Sequence[Task], results: Results, job: Job, jobs: int) -> Non
     with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
         bar = progress.add_task("measuring", total=len(todo))
 
-        def tell(outcome: Outcome) -> None:
+        def tell(outcome: TaskOutcome) -> None:
             progress.update(bar, advance=1, description=outcome.task.name)
             if outcome.error is not None:
                 console.print(f"{outcome.task.name}: {outcome.error}", markup=False)

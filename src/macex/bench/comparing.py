@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from macex.bench.findings import Findings
-from macex.bench.statistics import Difference, paired
+from macex.bench.statistics import PairedDifference, paired
 from macex.stages.selection import PLAUSIBLE
 
 SIGN = {
@@ -52,7 +52,7 @@ def behind(
 
 def _gap(
     findings: Findings, metric: str, cell: tuple[str, str], pair: tuple[str, str], n: int
-) -> Difference:
+) -> PairedDifference:
     """By how much the first method of a pair is worse than the second."""
     sign = SIGN[metric]
     first, second = (

@@ -8,9 +8,9 @@ from functools import cached_property
 
 from macex.bench.figures import Figures, Record, figures
 from macex.bench.methods import DEFAULT
-from macex.bench.plan import Plan
+from macex.bench.plan import BenchPlan
 from macex.bench.results import Results
-from macex.bench.tasks import Outcome, Task
+from macex.bench.tasks import BenchTask, TaskOutcome
 
 Key = tuple[str, str, str, str, int, int]
 
@@ -18,26 +18,26 @@ Key = tuple[str, str, str, str, int, int]
 class Findings:
     """The outcomes of a plan's tasks."""
 
-    def __init__(self, plan: Plan, tasks: Iterable[Task], results: Results) -> None:
+    def __init__(self, plan: BenchPlan, tasks: Iterable[BenchTask], results: Results) -> None:
         self.plan = plan
         found = [(task, results.get(task)) for task in dict.fromkeys(tasks)]
-        self.outcomes: list[Outcome] = [outcome for _, outcome in found if outcome is not None]
+        self.outcomes: list[TaskOutcome] = [outcome for _, outcome in found if outcome is not None]
         self.undone = [task for task, outcome in found if outcome is None]
 
     @cached_property
-    def _index(self) -> dict[Key, list[Outcome]]:
-        index: dict[Key, list[Outcome]] = defaultdict(list)
+    def _index(self) -> dict[Key, list[TaskOutcome]]:
+        index: dict[Key, list[TaskOutcome]] = defaultdict(list)
         for outcome in self.outcomes:
             index[_key(outcome.task)].append(outcome)
         return index
 
     def of(
         self, kind: str, dataset: str, model: str, method: str = "", seed: int = 0, n: int = 1
-    ) -> list[Outcome]:
+    ) -> list[TaskOutcome]:
         """The outcomes of one cell and method."""
         return self._index.get((kind, dataset, model, method, seed, n), [])
 
-    def kind(self, kind: str) -> list[Outcome]:
+    def kind(self, kind: str) -> list[TaskOutcome]:
         """All outcomes of a kind."""
         return [outcome for outcome in self.outcomes if outcome.task.kind == kind]
 
@@ -135,5 +135,5 @@ def _known(one: Record, metric: str) -> bool:
     return one.get(metric) is not None
 
 
-def _key(task: Task) -> Key:
+def _key(task: BenchTask) -> Key:
     return (task.kind, task.dataset, task.model, task.method, task.seed, task.n)

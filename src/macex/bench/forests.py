@@ -21,7 +21,7 @@ OCEAN = Program("ocean", "OCEAN", room="ocean")
 TREECF = Program("treecf", "treecf")
 
 
-class Column(NamedTuple):
+class ForestColumn(NamedTuple):
     """A column and its inputs; `step` is the grid of a number (0: none), None of a category."""
 
     name: str
@@ -30,7 +30,7 @@ class Column(NamedTuple):
     values: Array | None  # of a category, in the order of its inputs
 
 
-class Forest:
+class BenchForest:
     """The forest of a cell whose model is a pipeline of one-hot categories, numbers and XGBoost."""
 
     def __init__(self, cell: Cell) -> None:
@@ -79,8 +79,8 @@ class Forest:
         return found.astype(self.cell.train.dtypes.to_dict())
 
 
-def _columns(encode: Any, steps: dict[str, Any]) -> list[Column]:
-    found: list[Column] = []
+def _columns(encode: Any, steps: dict[str, Any]) -> list[ForestColumn]:
+    found: list[ForestColumn] = []
     start = 0
     for _, step, names in encode.transformers_:
         for place, name in enumerate(names):
@@ -88,7 +88,7 @@ def _columns(encode: Any, steps: dict[str, Any]) -> list[Column]:
             width = 1 if values is None else len(values)
             inputs = list(range(start, start + width))
             grid = float(steps[name] or 0.0) if values is None else None
-            found.append(Column(str(name), inputs, grid, values))
+            found.append(ForestColumn(str(name), inputs, grid, values))
             start += width
     return found
 
@@ -108,7 +108,7 @@ def _outward(before: float, after: float, step: float) -> float:
 class Solver:
     """A program that has been told of a forest and answers for it, row by row."""
 
-    def __init__(self, program: Program, forest: Forest, seconds: int) -> None:
+    def __init__(self, program: Program, forest: BenchForest, seconds: int) -> None:
         self.forest, self.seconds = forest, seconds
         self._process = Process(program.python(), program, {})
         finalize(self, self._process.close)

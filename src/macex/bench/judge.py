@@ -23,7 +23,7 @@ from macex.stages.plausibility import Reference, reference
 Record = dict[str, Any]
 
 
-class Judge:
+class Referee:
     """Measures counterfactuals of one cell."""
 
     def __init__(self, cell: Cell) -> None:

@@ -72,7 +72,7 @@ def attach(model: Any) -> Meter:
     return meter
 
 
-class Plain:
+class PlainModel:
     """A classifier that shows nothing of what it is made of, so that it is asked with frames."""
 
     def __init__(self, model: Any) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from macex.bench.methods import Method, method
-from macex.bench.tasks import Task
+from macex.bench.tasks import BenchTask
 
 BLOCK = 100
 
 
 @dataclass(frozen=True)
-class Plan:
+class BenchPlan:
     """A selection. `queries` None is each method's own number: all test rows, or its sample.
 
     `sizes` are the test rows of the datasets that can be read here, `missing` says of the others
@@ -53,12 +53,12 @@ class Plan:
         n: int = 1,
         seeds: Iterable[int] = (0,),
         most: int | None = None,
-    ) -> list[Task]:
+    ) -> list[BenchTask]:
         """The questions of cells, in blocks of a hundred queries."""
         methods = list(methods)
         models = [model for model in models if model in self.models]
         return [
-            Task("answers", dataset, model, one.name, seed, n, start, min(start + BLOCK, stop))
+            BenchTask("answers", dataset, model, one.name, seed, n, start, min(start + BLOCK, stop))
             for seed in seeds
             for dataset in self.here
             for model in models

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from macex.bench.code import code_version
-from macex.bench.tasks import Outcome, Task
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.errors import DataError
 
 FILE = "results.jsonl"
@@ -28,7 +28,7 @@ class Results:
         self.path = None if folder is None else folder / FILE
         self.code = code_version()
         self.machines: list[dict[str, Any]] = []
-        self._outcomes: dict[Task, Outcome] = {}
+        self._outcomes: dict[BenchTask, TaskOutcome] = {}
         if self.path is None:
             return
         _make(self.path.parent)
@@ -59,7 +59,7 @@ class Results:
             if document["machine"] not in self.machines:
                 self.machines.append(document["machine"])
             return
-        outcome = Outcome.read(document)
+        outcome = TaskOutcome.read(document)
         if outcome.code != self.code:
             raise DataError(
                 f"{str(self.path)!r} holds results of other code ({outcome.code or 'unknown'}; "
@@ -74,7 +74,7 @@ class Results:
             self.machines.append(machine)
         self._write(json.dumps({"machine": machine}))
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: TaskOutcome) -> None:
         """Keep an outcome; it is on disk when this returns.
 
         It is of this code, unless it says otherwise: then the sources were changed meanwhile.
@@ -96,17 +96,17 @@ class Results:
             file.flush()
             os.fsync(file.fileno())
 
-    def done(self, task: Task) -> bool:
+    def done(self, task: BenchTask) -> bool:
         """Whether a task is finished, and without an error."""
         return task in self._outcomes and self._outcomes[task].error is None
 
-    def __iter__(self) -> Iterator[Outcome]:
+    def __iter__(self) -> Iterator[TaskOutcome]:
         return iter(self._outcomes.values())
 
     def __len__(self) -> int:
         return len(self._outcomes)
 
-    def get(self, task: Task) -> Outcome | None:
+    def get(self, task: BenchTask) -> TaskOutcome | None:
         """The outcome of a task; None where it was not done."""
         return self._outcomes.get(task)
 

@@ -18,21 +18,21 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from macex.bench.cells import Cells
+from macex.bench.cells import BenchCells
 from macex.bench.code import code_version
 from macex.bench.methods import read_plugin
 from macex.bench.results import Results
-from macex.bench.tasks import Outcome, Task
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 
-Measure = Callable[[Task, Workshop], Outcome]
-Report = Callable[[Outcome], None]
+Measure = Callable[[BenchTask, Workshop], TaskOutcome]
+Report = Callable[[TaskOutcome], None]
 
 DIED = "the process that measured it died"
 
 
 @dataclass(frozen=True)
-class Job:
+class BenchJob:
     """What a process is told: where data are, whose methods to load, how to measure each kind."""
 
     measures: Callable[[], dict[str, Measure]]
@@ -41,13 +41,13 @@ class Job:
 
     def workshop(self) -> Workshop:
         """A workshop of its own."""
-        return Workshop(Cells(self.folder))
+        return Workshop(BenchCells(self.folder))
 
 
 def run(
-    tasks: Iterable[Task],
+    tasks: Iterable[BenchTask],
     results: Results,
-    job: Job,
+    job: BenchJob,
     *,
     jobs: int = 1,
     workshop: Workshop | None = None,
@@ -59,7 +59,7 @@ def run(
         return
     if jobs == 1:
         shop = workshop or job.workshop()
-        outcomes: Iterator[Outcome] = chain.from_iterable(
+        outcomes: Iterator[TaskOutcome] = chain.from_iterable(
             measured(group, job, shop) for group in groups
         )
     else:
@@ -69,15 +69,17 @@ def run(
         report(outcome)
 
 
-def grouped(tasks: Iterable[Task]) -> list[list[Task]]:
+def grouped(tasks: Iterable[BenchTask]) -> list[list[BenchTask]]:
     """Tasks by the model they share, in the order in which the models are first asked for."""
-    groups: dict[tuple[str, str, int], list[Task]] = {}
+    groups: dict[tuple[str, str, int], list[BenchTask]] = {}
     for task in tasks:
         groups.setdefault(task.group, []).append(task)
     return list(groups.values())
 
 
-def measured(group: Iterable[Task], job: Job, workshop: Workshop) -> Iterator[Outcome]:
+def measured(
+    group: Iterable[BenchTask], job: BenchJob, workshop: Workshop
+) -> Iterator[TaskOutcome]:
     """One outcome after the other, on one thread."""
     measures = job.measures()
     for task in group:
@@ -86,17 +88,19 @@ def measured(group: Iterable[Task], job: Job, workshop: Workshop) -> Iterator[Ou
             with threadpool_limits(1):
                 outcome = measures[task.kind](task, workshop)
         except Exception as error:  # noqa: BLE001  # whatever a method does, the rest goes on
-            outcome = Outcome(task, error=f"{type(error).__name__}: {error}")
+            outcome = TaskOutcome(task, error=f"{type(error).__name__}: {error}")
         outcome.cost["task_cpu"] = time.process_time() - began
         yield replace(outcome, code=code_version())
 
 
-def _in_processes(groups: Iterable[list[Task]], job: Job, jobs: int) -> Iterator[Outcome]:
+def _in_processes(
+    groups: Iterable[list[BenchTask]], job: BenchJob, jobs: int
+) -> Iterator[TaskOutcome]:
     """The outcomes of all groups as they come, from a process for each group.
 
     Where a process dies, the task it was at gets that as its error, and another does the rest.
     """
-    waiting, running = deque(groups), dict[Any, list[Task]]()
+    waiting, running = deque(groups), dict[Any, list[BenchTask]]()
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
@@ -115,7 +119,7 @@ def _in_processes(groups: Iterable[list[Task]], job: Job, jobs: int) -> Iterator
             inbox.close()
 
 
-def _started(group: list[Task], job: Job) -> Any:
+def _started(group: list[BenchTask], job: BenchJob) -> Any:
     """The end of a pipe on which a new process tells the outcomes of a group."""
     context = multiprocessing.get_context("spawn")
     inbox, outbox = context.Pipe(duplex=False)
@@ -124,17 +128,17 @@ def _started(group: list[Task], job: Job) -> Any:
     return inbox
 
 
-def _received(inbox: Any, left: list[Task]) -> Outcome | None:
+def _received(inbox: Any, left: list[BenchTask]) -> TaskOutcome | None:
     """The next outcome; None where all were told."""
     try:
-        outcome: Outcome = inbox.recv()
+        outcome: TaskOutcome = inbox.recv()
         return outcome
     except EOFError:
         inbox.close()
-        return Outcome(left[0], error=DIED) if left else None
+        return TaskOutcome(left[0], error=DIED) if left else None
 
 
-def _work(group: list[Task], job: Job, outbox: Any) -> None:
+def _work(group: list[BenchTask], job: BenchJob, outbox: Any) -> None:
     for path in job.plugins:
         read_plugin(path)
     for outcome in measured(group, job, job.workshop()):

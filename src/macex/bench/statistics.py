@@ -11,7 +11,7 @@ RESAMPLES = 2000
 LOW, HIGH = 0.025, 0.975
 
 
-class Difference(NamedTuple):
+class PairedDifference(NamedTuple):
     """The mean of paired differences with its 95 % interval, over so many `pairs`."""
 
     mean: float
@@ -30,28 +30,28 @@ class Difference(NamedTuple):
         return f"{self.mean:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
 
 
-def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
+def difference(first: Sequence[float], second: Sequence[float]) -> PairedDifference:
     """First minus second, pair by pair.
 
     >>> difference([1, 2, 2, 1], [2, 3, 3, 2])
-    Difference(mean=-1.0, low=-1.0, high=-1.0, pairs=4)
+    PairedDifference(mean=-1.0, low=-1.0, high=-1.0, pairs=4)
     >>> difference([1, 3], [2, 2]).tied
     True
     """
     gaps = np.asarray(first, float) - np.asarray(second, float)
     if not len(gaps):
-        return Difference(float("nan"), float("nan"), float("nan"), 0)
+        return PairedDifference(float("nan"), float("nan"), float("nan"), 0)
     random = np.random.default_rng(0)
     means = [gaps[random.integers(len(gaps), size=len(gaps))].mean() for _ in range(RESAMPLES)]
     low, high = np.quantile(means, [LOW, HIGH])
-    return Difference(float(gaps.mean()), float(low), float(high), len(gaps))
+    return PairedDifference(float(gaps.mean()), float(low), float(high), len(gaps))
 
 
-def paired(first: Mapping[int, float], second: Mapping[int, float]) -> Difference:
+def paired(first: Mapping[int, float], second: Mapping[int, float]) -> PairedDifference:
     """The difference on the queries that both have a number for.
 
     >>> paired({0: 1.0, 1: 2.0}, {1: 1.5, 2: 9.0})
-    Difference(mean=0.5, low=0.5, high=0.5, pairs=1)
+    PairedDifference(mean=0.5, low=0.5, high=0.5, pairs=1)
     """
     both = sorted(first.keys() & second.keys())
     return difference([first[query] for query in both], [second[query] for query in both])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from macex.bench.claims import Claim
-from macex.bench.report.document import Section, Table
+from macex.bench.report.document import ReportSection, ReportTable
 
 QUESTIONS = (
     ("Does the default answer every query?", "validity is 1.00"),
@@ -31,15 +31,15 @@ PAPER = "paper, "
 ANSWERS = {True: "yes", False: "NO"}
 
 
-def story(claims: Sequence[Claim]) -> list[Section]:
+def story(claims: Sequence[Claim]) -> list[ReportSection]:
     """The sections that come first; none where nothing was claimed."""
     lines = [(question, claim) for question, start in QUESTIONS if (claim := _of(claims, start))]
     if not lines:
         return []
-    table = Table("Question by question", ("question", "answer", "number"), prose=True)
+    table = ReportTable("Question by question", ("question", "answer", "number"), prose=True)
     for question, claim in lines:
         table.add(question, ANSWERS[bool(claim.held)], claim.number)
-    return [Section("What came out", [table, _counted(claims)]), _losses(claims)]
+    return [ReportSection("What came out", [table, _counted(claims)]), _losses(claims)]
 
 
 def _of(claims: Sequence[Claim], start: str) -> Claim | None:
@@ -61,12 +61,12 @@ def _counted(claims: Sequence[Claim]) -> str:
     return f"In all, {' and '.join(parts)}; the end of the page lists them one by one."
 
 
-def _losses(claims: Sequence[Claim]) -> Section:
+def _losses(claims: Sequence[Claim]) -> ReportSection:
     """Every claim of our own that does not hold."""
     lost = [c for c in claims if c.held is False and not c.sentence.startswith(PAPER)]
     if not lost:
-        return Section("What loses", ["Nothing that this run measured."])
-    table = Table("Claims of macex that do not hold", ("claim", "number"), prose=True)
+        return ReportSection("What loses", ["Nothing that this run measured."])
+    table = ReportTable("Claims of macex that do not hold", ("claim", "number"), prose=True)
     for claim in lost:
         table.add(claim.sentence, claim.number)
-    return Section("What loses", [table])
+    return ReportSection("What loses", [table])

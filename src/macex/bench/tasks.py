@@ -9,7 +9,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class BenchTask:
     """What to measure. Tasks of a run are told apart by all of their fields together.
 
     `kind` names the measurement; `start` to `stop` are positions among a cell's queries; `n` is how
@@ -35,20 +35,20 @@ class Task:
     def name(self) -> str:
         """How people read it.
 
-        >>> Task("answers", "adult", "MLP", "default", stop=100).name
+        >>> BenchTask("answers", "adult", "MLP", "default", stop=100).name
         'adult / MLP / default'
         """
         return " / ".join(filter(None, (self.dataset, self.model, self.method, self.point)))
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TaskOutcome:
     """What came of a task: a record for each query (or point), what it cost, or what went wrong.
 
     `code` is the version of the code that measured it.
     """
 
-    task: Task
+    task: BenchTask
     records: list[dict[str, Any]] = field(default_factory=list)
     cost: dict[str, float] = field(default_factory=dict)
     error: str | None = None
@@ -59,6 +59,6 @@ class Outcome:
         return json.dumps(asdict(self), separators=(",", ":"), allow_nan=True)
 
     @classmethod
-    def read(cls, document: Mapping[str, Any]) -> Outcome:
+    def read(cls, document: Mapping[str, Any]) -> TaskOutcome:
         """The outcome that a line holds."""
-        return cls(**{**document, "task": Task(**document["task"])})
+        return cls(**{**document, "task": BenchTask(**document["task"])})

@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from macex.bench.cells import Cell, Cells
-from macex.bench.judge import Judge
-from macex.bench.metered import Plain
+from macex.bench.cells import BenchCells, Cell
+from macex.bench.judge import Referee
+from macex.bench.metered import PlainModel
 from macex.bench.methods import method
-from macex.bench.tasks import Task
+from macex.bench.tasks import BenchTask
 from macex.explainer import Explainer
 from macex.explanation import Explanations
 from macex.explanation.tables import REMARKS
@@ -31,22 +31,22 @@ class Built:
 class Workshop:
     """Keeps what several tasks share: fitted models, judges, and the method built last."""
 
-    cells: Cells
-    _judges: dict[str, Judge] = field(default_factory=dict)
+    cells: BenchCells
+    _judges: dict[str, Referee] = field(default_factory=dict)
     _built: tuple[tuple[object, ...], Built] | None = None
 
-    def cell(self, task: Task) -> Cell:
+    def cell(self, task: BenchTask) -> Cell:
         """The cell of a task."""
         return self.cells.get(task.dataset, task.model, task.seed)
 
-    def judge(self, task: Task) -> Judge:
+    def judge(self, task: BenchTask) -> Referee:
         """The judge of a task's cell."""
         key = repr(task.group)
         if key not in self._judges:
-            self._judges[key] = Judge(self.cell(task))
+            self._judges[key] = Referee(self.cell(task))
         return self._judges[key]
 
-    def built(self, task: Task, build: Callable[[Any, Any, int], Any] | None = None) -> Built:
+    def built(self, task: BenchTask, build: Callable[[Any, Any, int], Any] | None = None) -> Built:
         """The task's method, built on its cell once for all tasks that follow each other."""
         key = (task.group, task.kind, task.method)
         if self._built is None or self._built[0] != key:
@@ -68,7 +68,7 @@ class Workshop:
 
 
 @dataclass
-class Clock:
+class BenchClock:
     """Seconds and CPU seconds of questions, in all and in the model.
 
     A method that works in another process (`spent`) says what it took in there; with what the model
@@ -113,8 +113,8 @@ def _clocks(explainer: Any) -> tuple[float, float]:
 
 def alone(cell: Cell, parts: Sequence[pd.DataFrame]) -> float:
     """CPU seconds of the model for the rows that the default asks about, asked with frames."""
-    explainer = Explainer(Plain(cell.model), cell.train)
-    clock = Clock(cell)
+    explainer = Explainer(PlainModel(cell.model), cell.train)
+    clock = BenchClock(cell)
     for rows in parts:
         clock.ask(explainer, rows, 1)
     return clock.cost["model_cpu"]

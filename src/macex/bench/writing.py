@@ -13,7 +13,7 @@ from macex.bench.claims import Claim
 from macex.bench.code import code_version
 from macex.bench.experiments.registry import EXPERIMENTS
 from macex.bench.findings import Findings
-from macex.bench.report.document import Document, Section, Table
+from macex.bench.report.document import Document, ReportSection, ReportTable
 from macex.bench.story import story
 
 PACKAGES = ("macex", "numpy", "pandas", "scikit-learn", "xgboost-cpu", "shap")
@@ -55,7 +55,7 @@ def document(findings: Findings, machines: Sequence[dict[str, Any]], command: st
     )
 
 
-def _run(findings: Findings, machines: Sequence[dict[str, Any]], command: str) -> Section:
+def _run(findings: Findings, machines: Sequence[dict[str, Any]], command: str) -> ReportSection:
     plan = findings.plan
     asked = "each method's own number of" if plan.queries is None else f"up to {plan.queries}"
     limits = [f"{one.name} {one.most}" for one in plan.chosen() if one.most is not None]
@@ -69,7 +69,7 @@ def _run(findings: Findings, machines: Sequence[dict[str, Any]], command: str) -
     sentences.append(f"That took {cpu / 60:.0f} minutes of CPU, other people's programs apart.")
     if findings.undone:
         sentences.append(f"{len(findings.undone)} tasks are still to do.")
-    return Section("How it was run", [" ".join(sentences)])
+    return ReportSection("How it was run", [" ".join(sentences)])
 
 
 def _machine(facts: dict[str, Any]) -> str:
@@ -79,14 +79,14 @@ def _machine(facts: dict[str, Any]) -> str:
     return f"{facts['cores']} cores ({facts['processor']}), {', '.join(rest)}"
 
 
-def _claims(claims: Iterable[Claim]) -> Section:
-    table = Table("Held or not, with the number", ("claim", "verdict", "number"), prose=True)
+def _claims(claims: Iterable[Claim]) -> ReportSection:
+    table = ReportTable("Held or not, with the number", ("claim", "verdict", "number"), prose=True)
     for claim in claims:
         table.add(claim.sentence, claim.verdict, claim.number)
-    return Section("Every claim", [table])
+    return ReportSection("Every claim", [table])
 
 
-def _troubles(findings: Findings) -> list[Section]:
+def _troubles(findings: Findings) -> list[ReportSection]:
     """What could not be measured, by reason."""
     places: dict[str, list[str]] = defaultdict(list)
     for name, why in findings.plan.missing.items():
@@ -95,8 +95,8 @@ def _troubles(findings: Findings) -> list[Section]:
         places[why].append(name)
     if not places:
         return []
-    table = Table("By reason", ("where", "what"), prose=True)
+    table = ReportTable("By reason", ("where", "what"), prose=True)
     for why, names in places.items():
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         table.add("; ".join(names[:NAMED]) + more, why)
-    return [Section("What was not measured", [table])]
+    return [ReportSection("What was not measured", [table])]

@@ -27,7 +27,7 @@ OPTIONAL = {
 }
 
 
-class Finding(NamedTuple):
+class LibraryCheck(NamedTuple):
     """One library: its version, what it is for, and what to do where it does not work."""
 
     library: str
@@ -64,24 +64,24 @@ def doctor(as_json: options.Json = False) -> None:
     )
 
 
-def _plain(found: list[Finding]) -> list[dict[str, str | None]]:
+def _plain(found: list[LibraryCheck]) -> list[dict[str, str | None]]:
     return [finding._asdict() for finding in found]
 
 
-def _needed() -> Iterator[Finding]:
+def _needed() -> Iterator[LibraryCheck]:
     for name in NEEDED:
-        yield Finding(name, _version(name), "needed", None)
+        yield LibraryCheck(name, _version(name), "needed", None)
 
 
-def _optional() -> Iterator[Finding]:
+def _optional() -> Iterator[LibraryCheck]:
     for name, (module, serves, extra) in OPTIONAL.items():
         try:
             import_module(module)
-            yield Finding(name, _version(name) or _attribute(module), serves, None)
+            yield LibraryCheck(name, _version(name) or _attribute(module), serves, None)
         except ModuleNotFoundError:
-            yield Finding(name, None, serves, f"pip install macex[{extra}]")
+            yield LibraryCheck(name, None, serves, f"pip install macex[{extra}]")
         except Exception as error:  # noqa: BLE001 - a library may be broken in any way
-            yield Finding(name, _version(name), serves, f"broken: {error!r}"[:200])
+            yield LibraryCheck(name, _version(name), serves, f"broken: {error!r}"[:200])
 
 
 def _version(name: str) -> str | None:

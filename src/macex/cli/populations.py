@@ -45,7 +45,7 @@ class Files:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PopulationQuestion:
     """The explainer, the rows of a file, the goal and the constraints."""
 
     explainer: Explainer
@@ -90,7 +90,7 @@ class Showing:
             print(found)
 
 
-def asked(files: Files) -> Asked:
+def asked(files: Files) -> PopulationQuestion:
     """Read what the options name."""
     learnt = training(files.data, files.label, files.drop, files.schema)
     model = model_for(files.model, files.data, learnt.rows, allow_pickle=files.allow_pickle)
@@ -110,7 +110,7 @@ def asked(files: Files) -> Asked:
     read = partial(frames_of, explainer, origin, CHUNK, learnt.dropped, None)
     once = list(read()) if files.rows == "-" else None
     want = goal_typed(files.want, explainer.classes)
-    return Asked(explainer, read if once is None else lambda: once, want, rules)
+    return PopulationQuestion(explainer, read if once is None else lambda: once, want, rules)
 
 
 def bands_typed(given: Sequence[str] | None) -> dict[str, list[float]] | None:

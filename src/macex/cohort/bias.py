@@ -22,8 +22,8 @@ from macex.cohort.estimates import Estimate, share_of
 from macex.cohort.explaining import explained as explanations_of
 from macex.cohort.fairness import (
     Burden,
-    Difference,
     Gap,
+    GroupGap,
     burdens,
     differences,
     gaps,
@@ -78,7 +78,7 @@ class Bias(Finding):
     free: tuple[Presence, ...]
     burden: tuple[Burden, ...]
     gaps: tuple[Gap, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[GroupGap, ...]
     constant: tuple[str, ...]
     goal: str
     table: pd.DataFrame = field(repr=False, compare=False)

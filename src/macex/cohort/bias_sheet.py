@@ -10,7 +10,7 @@ from macex.render.speech import Speech
 if TYPE_CHECKING:
     from macex.cohort.bias import Bias
     from macex.cohort.estimates import Estimate
-    from macex.cohort.fairness import Difference
+    from macex.cohort.fairness import GroupGap
 
 FEW = 30  # rows below which a group is too small to be read
 MOST = 6  # of differences, how many are told
@@ -57,7 +57,7 @@ def reading(found: Bias) -> list[str]:
     return said
 
 
-def _difference(found: Difference, speech: Speech) -> str:
+def _difference(found: GroupGap, speech: Speech) -> str:
     """A difference that is not by chance."""
     return (
         f"Rows with {speech.name(found.column)} {found.group} have a {WORDS[found.measure]} of "

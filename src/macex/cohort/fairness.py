@@ -57,7 +57,7 @@ class Burden:
 
 
 @dataclass(frozen=True)
-class Difference:
+class GroupGap:
     """One group against all other rows: a measure of both, and how likely that is by chance.
 
     `p` is the probability of a difference as large if the group were any other rows, `adjusted`
@@ -164,9 +164,9 @@ def gaps(column: str, groups: Groups, rows: Told) -> tuple[Gap, ...]:
 
 def differences(
     groupings: Sequence[tuple[str, Groups]], rows: Told, draw: np.random.Generator
-) -> tuple[Difference, ...]:
+) -> tuple[GroupGap, ...]:
     """Every group against the other rows, in every measure, corrected together."""
-    found: list[Difference] = []
+    found: list[GroupGap] = []
     for column, groups in groupings:
         for measure, values in rows.measures().items():
             for group, places in _compared(groups, values).items():
@@ -175,7 +175,7 @@ def differences(
                 mine, others = _known(values[inside]), _known(values[~inside])
                 p = _p_value(mine, others, draw, share=measure.endswith("rate"))
                 means = float(mine.mean()), float(others.mean())
-                found.append(Difference(column, measure, group, *means, p, p))
+                found.append(GroupGap(column, measure, group, *means, p, p))
     adjusted = holm([line.p for line in found]).tolist()
     return tuple(replace(line, adjusted=p) for line, p in zip(found, adjusted, strict=True))
 

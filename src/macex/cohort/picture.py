@@ -17,7 +17,7 @@ from macex.cohort.explaining import explained as explanations_of
 from macex.cohort.plan_sheet import action_text
 from macex.cohort.plans import PlannedAction, Wishes, planned
 from macex.cohort.population import Crowd, advising, crowd
-from macex.cohort.tree import Condition, divided
+from macex.cohort.tree import RuleTest, divided
 from macex.errors import require_count
 from macex.explanation.summary import Summary, summarise
 from macex.render.names import Names
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Rule:
+class PictureRule:
     """Rows that meet all conditions, the action that flips most of them, and how many it flips.
 
     `coverage` is the share of all rows the rule is about, `error` the share of those that the
     action does not flip.
     """
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[RuleTest, ...]
     action: PlannedAction | None
     rows: int
     coverage: float
@@ -58,7 +58,7 @@ class Picture(Finding):
     explained: int
     given: int
     summary: Summary
-    rules: tuple[Rule, ...]
+    rules: tuple[PictureRule, ...]
     names: Names = field(default_factory=dict)
 
     def to_frame(self) -> pd.DataFrame:
@@ -119,7 +119,7 @@ class Picture(Finding):
         )
 
 
-def _who(rule: Rule, speech: Speech) -> str:
+def _who(rule: PictureRule, speech: Speech) -> str:
     """The conditions in words."""
     said = []
     for c in rule.conditions:
@@ -135,7 +135,7 @@ def _who(rule: Rule, speech: Speech) -> str:
     return ", ".join(said) or "any values"
 
 
-def _what(rule: Rule, speech: Speech) -> str:
+def _what(rule: PictureRule, speech: Speech) -> str:
     return "no common action" if rule.action is None else action_text(rule.action, speech)
 
 
@@ -186,9 +186,9 @@ def _signature(item: Explanation) -> str:
 
 
 def _rule(
-    everyone: Crowd, conditions: tuple[Condition, ...], places: Array, max_changes: int
-) -> Rule:
+    everyone: Crowd, conditions: tuple[RuleTest, ...], places: Array, max_changes: int
+) -> PictureRule:
     plan = planned(everyone.take(places), Wishes(1, max_changes))
     share = len(places) / len(everyone)
     action = plan.actions[0] if plan.actions else None
-    return Rule(conditions, action, len(places), share, 1 - plan.flipped / len(places))
+    return PictureRule(conditions, action, len(places), share, 1 - plan.flipped / len(places))

@@ -20,7 +20,7 @@ LEAST = 0.02  # of the rows, in every part
 
 
 @dataclass(frozen=True)
-class Condition:
+class RuleTest:
     """One test of a rule: a number `over` or `up_to` a bound, or a value that is or `is_not`."""
 
     column: str
@@ -30,7 +30,7 @@ class Condition:
     is_not: Any = None
 
 
-def divided(rows: Rows, target: list[str], most: int) -> list[tuple[tuple[Condition, ...], Array]]:
+def divided(rows: Rows, target: list[str], most: int) -> list[tuple[tuple[RuleTest, ...], Array]]:
     """Parts whose rows have mostly one target: their conditions, and their positions."""
     if most == 1:
         return [((), np.arange(len(target)))]
@@ -60,9 +60,9 @@ def _features(rows: Rows) -> tuple[Array, list[Test]]:
     return np.column_stack(parts), tests
 
 
-def _ways(tree: Any, tests: list[Test]) -> dict[int, tuple[Condition, ...]]:
+def _ways(tree: Any, tests: list[Test]) -> dict[int, tuple[RuleTest, ...]]:
     """For every node the conditions from the root down."""
-    ways: dict[int, tuple[Condition, ...]] = {0: ()}
+    ways: dict[int, tuple[RuleTest, ...]] = {0: ()}
     for node in range(tree.node_count):
         left, right = int(tree.children_left[node]), int(tree.children_right[node])
         if left == right:
@@ -74,18 +74,18 @@ def _ways(tree: Any, tests: list[Test]) -> dict[int, tuple[Condition, ...]]:
     return ways
 
 
-def _condition(column: Column, code: float | None, bound: float, *, up: bool) -> Condition:
+def _condition(column: Column, code: float | None, bound: float, *, up: bool) -> RuleTest:
     if code is not None:
         value = column.value(code)
-        return Condition(column.name, value=value) if up else Condition(column.name, is_not=value)
+        return RuleTest(column.name, value=value) if up else RuleTest(column.name, is_not=value)
     whole = column.integer or column.discrete
     value = column.value(max(float(floor(bound)), column.low) if whole else bound)
-    return Condition(column.name, over=value) if up else Condition(column.name, up_to=value)
+    return RuleTest(column.name, over=value) if up else RuleTest(column.name, up_to=value)
 
 
-def _merged(way: tuple[Condition, ...]) -> tuple[Condition, ...]:
+def _merged(way: tuple[RuleTest, ...]) -> tuple[RuleTest, ...]:
     """Only the last, tightest, of the conditions that bound one column from one side."""
-    kept: dict[tuple[Any, ...], Condition] = {}
+    kept: dict[tuple[Any, ...], RuleTest] = {}
     for c in way:
         side = (c.column, c.over is not None, c.up_to is not None, c.value, c.is_not)
         kept.pop(side, None)

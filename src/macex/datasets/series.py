@@ -12,7 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from macex.datasets.sources import FOLDER_VARIABLE, Source, check_sha256
+from macex.datasets.sources import FOLDER_VARIABLE, DatasetSource, check_sha256
 from macex.datasets.ts_files import read_ts, ts_parts
 from macex.errors import DataError, closest
 
@@ -22,17 +22,17 @@ SHIPPED = tuple(
 )
 PARTS = ("X_train", "y_train", "X_test", "y_test", "channels")
 SERIES = {
-    "natops": Source(
+    "natops": DatasetSource(
         "natops.npz",
         "feebbfab8aaa3fb61fcd2ec720e30d6b46fad0916db5a3685d1a993e30aaa119",
         "NATOPS (Song, Demirdjian, Davis, 2011), UEA archive",
     ),
-    "spoken_digits_563": Source(
+    "spoken_digits_563": DatasetSource(
         "spoken_digits_563.npz",
         "ae0bb407bfdc59d02dbef498d86405d6deaa486666d35537e5338d6177d11374",
         "Free Spoken Digit Dataset (Jackson et al.), CC BY-SA 4.0, as 563 log-power spectra",
     ),
-    "tennessee_eastman": Source(
+    "tennessee_eastman": DatasetSource(
         "tennessee_eastman.npz",
         "8e6348cc32aaa85eb872cefaf9c39284229eae0a6f81623b652b21a13f8d2c18",
         "Tennessee Eastman Process (Downs and Vogel, 1993; data of Braatz et al.)",

@@ -25,7 +25,7 @@ FOLDER_VARIABLE = "MACEX_DATA"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DatasetSource:
     """One raw file: its name, its checksum, whom to thank, and where else it can be had."""
 
     file: str
@@ -42,31 +42,31 @@ class Raw(NamedTuple):
     citation: str
 
 
-ADULT = Source(
+ADULT = DatasetSource(
     "adult_8.csv",
     "ede2d823e69d834c3fb3992516680e19e7fda0ec3bcdcc17d3e5ffff62a56066",
     "UCI Adult (Becker and Kohavi, 1996), CC BY 4.0, doi:10.24432/C5XW20",
     embedded=True,
 )
-BREAST = Source(
+BREAST = DatasetSource(
     "breast_cancer_wisconsin.csv",
     "33e97b2128de3a165347b569c984acf88a11b0e3f3086d00062495e4a16532eb",
     "UCI Breast Cancer Wisconsin, Original (Wolberg, 1990), CC BY 4.0, doi:10.24432/C5HP4Z",
     embedded=True,
 )
-COMPAS = Source(
+COMPAS = DatasetSource(
     "compas.csv",
     "9a72d8310a081b85bf88030c7eaf27bf3dfaa5f549171965bfeed0007b50756f",
     "ProPublica, compas-scores-two-years (2016)",
     openml=OpenML(42193, openml.compas, "5278 people of two races instead of 6172"),
 )
-CREDIT = Source(
+CREDIT = DatasetSource(
     "australian_credit.csv",
     "3cf9352264431617bdfb4d1f59636d213f85a273ddc75c831938b5124ff354e6",
     "UCI Statlog, Australian Credit Approval (Quinlan), CC BY 4.0",
     openml=OpenML(40981, openml.credit, "690 applicants, values as OpenML stores them"),
 )
-TITANIC = Source(
+TITANIC = DatasetSource(
     "titanic.csv",
     "54a0390845d4bf509414b1e46a64c5fb42b62e85b0c82f05028f459278bc3a24",
     "Kaggle Titanic, train.csv",
@@ -79,7 +79,7 @@ TITANIC = Source(
 )
 
 
-def read(source: Source, folder: str | Path | None = None, *, download: bool = True) -> Raw:
+def read(source: DatasetSource, folder: str | Path | None = None, *, download: bool = True) -> Raw:
     """The raw table of a source: embedded, or from the folder, or else from OpenML.
 
     A folder that is passed must hold the file; the one of the environment may lack it.
@@ -108,7 +108,7 @@ def read(source: Source, folder: str | Path | None = None, *, download: bool = T
     return Raw(table, f"{source.citation}; OpenML dataset {number}: {note}")
 
 
-def _table(source: Source, content: bytes) -> Raw:
+def _table(source: DatasetSource, content: bytes) -> Raw:
     check_sha256(source.file, content, source.sha256)
     return Raw(pd.read_csv(BytesIO(content)), source.citation)
 

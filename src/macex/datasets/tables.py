@@ -14,7 +14,7 @@ import pandas as pd
 
 from macex.datasets import sources
 from macex.datasets.dataset import Dataset
-from macex.datasets.sources import Raw, Source
+from macex.datasets.sources import DatasetSource, Raw
 from macex.errors import DataError, closest
 
 RACES = ("African-American", "Caucasian", "Hispanic")
@@ -82,7 +82,7 @@ class Table:
     `printed` is the preparation of the variant "paper", where that is another one.
     """
 
-    source: Source
+    source: DatasetSource
     prepare: Prepare
     labels: tuple[str, str]
     continuous: tuple[str, ...] = ()

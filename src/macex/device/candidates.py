@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from macex.device.arrays import Array, position
-from macex.device.layout import Layout, Offer
+from macex.device.layout import DeviceLayout, Offer
 from macex.schema import MISSING
 
 
-class Singles(NamedTuple):
+class DeviceSingles(NamedTuple):
     """Single changes on offer: entry a of every query concerns the column `column[a]`."""
 
     column: Array  # (A,) int
@@ -23,12 +23,12 @@ class Singles(NamedTuple):
     real: Array  # (q, A) bool
     starts: tuple[int, ...]  # where the entries of each offer begin, and the end
 
-    def take(self, queries: Array) -> Singles:
+    def take(self, queries: Array) -> DeviceSingles:
         """The entries of some queries."""
         return self._replace(value=self.value[queries], real=self.real[queries])
 
 
-def singles(layout: Layout, own: Array, neighbors: dict[int, Array]) -> Singles:
+def singles(layout: DeviceLayout, own: Array, neighbors: dict[int, Array]) -> DeviceSingles:
     """All single changes of queries (q, d); `neighbors` gives values (q, m) of some columns."""
     xp, place = layout.place.xp, layout.place
     floor, ceiling = layout.bounds(own)
@@ -49,14 +49,14 @@ def singles(layout: Layout, own: Array, neighbors: dict[int, Array]) -> Singles:
         starts.append(starts[-1] + int(value.shape[1]))
     if not columns:
         nothing = place.zeros((own.shape[0], 0), xp.float64)
-        return Singles(place.arange(0), nothing, nothing > 0, (0,))
-    return Singles(
+        return DeviceSingles(place.arange(0), nothing, nothing > 0, (0,))
+    return DeviceSingles(
         xp.concat(columns), xp.concat(values, axis=1), xp.concat(real, axis=1), tuple(starts)
     )
 
 
 def _offered(
-    layout: Layout, offer: Offer, mine: Array, ends: tuple[Array, Array]
+    layout: DeviceLayout, offer: Offer, mine: Array, ends: tuple[Array, Array]
 ) -> tuple[Array, Array]:
     """The values of one column (q, v), and which of them count."""
     xp = layout.place.xp
@@ -71,7 +71,9 @@ def _offered(
     return value, offer.permits[xp.clip(present, 0, last)]
 
 
-def _with_ends(layout: Layout, offer: Offer, ends: tuple[Array, Array]) -> tuple[Array, Array]:
+def _with_ends(
+    layout: DeviceLayout, offer: Offer, ends: tuple[Array, Array]
+) -> tuple[Array, Array]:
     """Seen values spread evenly between each query's floor and ceiling, and those two."""
     xp, column = layout.place.xp, offer.column
     value, new = quantiles(layout, offer, *ends)
@@ -88,7 +90,9 @@ def _with_ends(layout: Layout, offer: Offer, ends: tuple[Array, Array]) -> tuple
     return xp.concat([value, edges], axis=1), xp.concat([new, inside], axis=1)
 
 
-def quantiles(layout: Layout, offer: Offer, floor: Array, ceiling: Array) -> tuple[Array, Array]:
+def quantiles(
+    layout: DeviceLayout, offer: Offer, floor: Array, ceiling: Array
+) -> tuple[Array, Array]:
     """Evenly spread seen values between floor and ceiling, (q, rungs), and which are no repeats."""
     xp = layout.place.xp
     if offer.ladder is None:
@@ -109,7 +113,7 @@ def quantiles(layout: Layout, offer: Offer, floor: Array, ceiling: Array) -> tup
     return values, new
 
 
-def _beside(layout: Layout, offer: Offer, mine: Array) -> Array:
+def _beside(layout: DeviceLayout, offer: Offer, mine: Array) -> Array:
     """Seen values near the query's own, on either side; itself where there are none, (q, m)."""
     xp, place = layout.place.xp, layout.place
     if offer.ladder is None:
@@ -124,7 +128,7 @@ def _beside(layout: Layout, offer: Offer, mine: Array) -> Array:
     return xp.where(inside, seen[xp.clip(index, 0, last)], mine)
 
 
-def _joined(layout: Layout, value: Array, ok: Array, more: Array) -> tuple[Array, Array]:
+def _joined(layout: DeviceLayout, value: Array, ok: Array, more: Array) -> tuple[Array, Array]:
     """Further values (q, m), those on offer already left out."""
     xp = layout.place.xp
     fresh = ~xp.any((more[:, :, None] == value[:, None, :]) & ok[:, None, :], axis=2)

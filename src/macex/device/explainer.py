@@ -12,7 +12,7 @@ from macex.ask.constraints import Constraints
 from macex.ask.question import Question
 from macex.device.arrays import Array, Place, at_once, memory, on_host, place_named
 from macex.device.goals import Wanted, toward, wanted_of
-from macex.device.judging import MOST_ROWS, Asker, Judge, Score
+from macex.device.judging import MOST_ROWS, DeviceAsker, DeviceJudge, Score
 from macex.device.layout import layout_of
 from macex.device.neighbors import nearby
 from macex.device.plausibility import usual_of
@@ -98,7 +98,7 @@ class DeviceExplainer:
         merged = explainer.engine.merged(constraints)
         self.layout = layout_of(fitted, merged, self.place)
         most = at_once(self.place, MOST_ROWS) if most_rows is None else most_rows
-        self._asker = Asker(score, self.layout, fitted.outlook, most)
+        self._asker = DeviceAsker(score, self.layout, fitted.outlook, most)
         self._searchers: dict[bytes, Searcher] = {}
 
     def explain(self, codes: Any, want: Any = None) -> CodeAnswers:
@@ -184,7 +184,7 @@ class DeviceExplainer:
             search, section = fitted.options.method, fitted.options.finetune
             self._searchers[key] = Searcher(
                 self.layout,
-                Judge(self._asker, classes, self.margin),
+                DeviceJudge(self._asker, classes, self.margin),
                 nearby(fitted, self.layout, fitted.meeting(goals, 0)),
                 usual_of(fitted.reference(goals, 0), self.layout, may_blank=blank),
                 search if isinstance(search, Exhaustive) else Exhaustive(),

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from macex.errors import ModelError
-from macex.models.kinds.xgboost import Boosted
+from macex.models.kinds.xgboost import BoostedXGBoost
 from macex.models.trees.xgboost_trees import grown
 from macex.schema import Array
 
@@ -47,7 +47,7 @@ NONE = np.zeros(0, np.int64)
 NOTHING = Piece(NONE, NONE, NONE, NONE, NONE, bits=0, values=np.zeros(MOST_LEAVES, np.float32))
 
 
-def read_forest(model: Boosted) -> Forest:
+def read_forest(model: BoostedXGBoost) -> Forest:
     """The trees that count when a model predicts."""
     learner = json.loads(bytes(model.booster.save_raw(raw_format="json")))["learner"]
     booster = learner["gradient_booster"]
@@ -71,7 +71,7 @@ def read_forest(model: Boosted) -> Forest:
     return Forest(pieces, start.astype(float), int(shape["num_feature"]))
 
 
-def _refuse(learner: dict[str, Any], made: dict[str, Any], model: Boosted) -> None:
+def _refuse(learner: dict[str, Any], made: dict[str, Any], model: BoostedXGBoost) -> None:
     """Raise for trees whose sums are not known here."""
     objective, said = learner["objective"]["name"], ""
     if not made:

@@ -15,7 +15,7 @@ import numpy as np
 
 from macex.ask.answers import SLIGHT, TINY, Outlook
 from macex.device.arrays import Array, changed_rows, rows_at
-from macex.device.layout import Layout
+from macex.device.layout import DeviceLayout
 from macex.errors import ModelError
 from macex.schema import Array as HostArray
 
@@ -24,7 +24,7 @@ MOST_ROWS = 1 << 20  # rows in one call of the model
 Score = Callable[[Array], Array]
 
 
-class Verdict(NamedTuple):
+class DeviceVerdict(NamedTuple):
     """What the scores of some rows mean: whether they reach the goal, and how near they come."""
 
     reached: Array  # bool
@@ -32,11 +32,11 @@ class Verdict(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asker:
+class DeviceAsker:
     """Asks a model that scores rows of codes."""
 
     score: Score
-    layout: Layout
+    layout: DeviceLayout
     outlook: Outlook
     most: int = MOST_ROWS
 
@@ -84,21 +84,21 @@ class Asker:
 
 
 @dataclass(frozen=True)
-class Judge:
+class DeviceJudge:
     """Verdicts on rows for a goal: the model decides for one of the `wanted` classes."""
 
-    asker: Asker
+    asker: DeviceAsker
     wanted: HostArray  # (K,) bool
     margin: float
 
-    def __call__(self, codes: Array) -> tuple[Verdict, Array]:
+    def __call__(self, codes: Array) -> tuple[DeviceVerdict, Array]:
         """The verdict on rows (n, d), and their scores toward the goal."""
         xp, place = self.asker.layout.place.xp, self.asker.layout.place
         scores = [self.asker(codes[part]) for part in self.asker.parts(codes.shape[0])]
         joined = xp.concat(scores) if scores else place.full((0, self.asker.outlook.width), 0.0)
         return self.read(joined), self.shown(joined)
 
-    def read(self, scores: Array) -> Verdict:
+    def read(self, scores: Array) -> DeviceVerdict:
         """What scores (n, K) mean."""
         xp, outlook = self.asker.layout.place.xp, self.asker.outlook
         inside, outside = self._sides(scores)
@@ -107,9 +107,9 @@ class Judge:
         gap = near > far if slight else (near - far) * outlook.unit >= self.margin * (1 - 1e-9)
         if outlook.probable:
             lead = xp.log(xp.clip(inside, TINY)) - xp.log(xp.clip(outside, TINY))
-            return Verdict(gap & (inside > outside), xp.round(lead * 1e4) / 1e4)
+            return DeviceVerdict(gap & (inside > outside), xp.round(lead * 1e4) / 1e4)
         lead = (inside - outside) / (2 * outlook.spread)
-        return Verdict(gap & (inside > outside), xp.round(lead * 1e6) / 1e6)
+        return DeviceVerdict(gap & (inside > outside), xp.round(lead * 1e6) / 1e6)
 
     def shown(self, scores: Array) -> Array:
         """Scores toward the goal, as shown to people."""
@@ -127,7 +127,7 @@ class Judge:
         best = self.asker.best(scores, inside)
         return best, self.asker.best(scores, outside) if len(outside) else best * 0.0 - 1.0
 
-    def singles(self, own: Array, columns: Array, values: Array, real: Array) -> Verdict:
+    def singles(self, own: Array, columns: Array, values: Array, real: Array) -> DeviceVerdict:
         """Of single changes: which reach the goal, and their progress, (q, A) each.
 
         Change j of query i sets `values[i, j]` in `columns[j]`; only the real ones count.
@@ -143,10 +143,10 @@ class Judge:
             verdict = self.read(self.asker(xp.reshape(rows, (-1, own.shape[1]))))
             for parts, found in zip((reached, progress), verdict, strict=True):
                 parts.append(xp.reshape(found, (-1, width)))
-        joined = Verdict(xp.concat(reached), xp.concat(progress))
-        return Verdict(joined.reached & real, xp.where(real, joined.progress, -xp.inf))
+        joined = DeviceVerdict(xp.concat(reached), xp.concat(progress))
+        return DeviceVerdict(joined.reached & real, xp.where(real, joined.progress, -xp.inf))
 
-    def changes(self, own: Array, columns: Array, values: Array, real: Array) -> Verdict:
+    def changes(self, own: Array, columns: Array, values: Array, real: Array) -> DeviceVerdict:
         """Of changes made to queries: which reach the goal, and their progress, (q, n) each.
 
         Change j of query i of `own` (q, d) sets `values[i, j]` in `columns[i, j]`, (q, n, S) each.
@@ -164,4 +164,4 @@ class Judge:
             rows = rows_at(own, some // width)
             rows = changed_rows(rows, rows_at(columns, some), rows_at(values, some))
             reached[some], progress[some] = self.read(self.asker(rows))
-        return Verdict(xp.reshape(reached, real.shape), xp.reshape(progress, real.shape))
+        return DeviceVerdict(xp.reshape(reached, real.shape), xp.reshape(progress, real.shape))

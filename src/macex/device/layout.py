@@ -56,7 +56,7 @@ class Offer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Layout:
+class DeviceLayout:
     """The columns of a schema under some constraints; every array has an entry for each."""
 
     place: Place
@@ -107,7 +107,7 @@ class Layout:
         return xp.minimum(xp.maximum(held, self.low[columns]), self.high[columns])
 
 
-def layout_of(fitted: Fitted, constraints: Constraints, place: Place) -> Layout:
+def layout_of(fitted: Fitted, constraints: Constraints, place: Place) -> DeviceLayout:
     """The layout of an explainer's columns under constraints."""
     refuse_unsupported(constraints)
     columns = fitted.ground.schema.columns
@@ -121,7 +121,7 @@ def layout_of(fitted: Fitted, constraints: Constraints, place: Place) -> Layout:
     step, times, by, single = np.array([_grid(column) for column in columns], dtype=float).T
     listed = np.isin(np.arange(len(columns)), list(bounds.menus))
     discrete = np.array([column.discrete for column in columns], dtype=bool)
-    return Layout(
+    return DeviceLayout(
         place=place,
         number=place.array(~discrete & ~listed),
         discrete=place.array(discrete),

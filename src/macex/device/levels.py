@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from macex.device.arrays import Array, along, first_of_each, lowest, place_of, ranked_keys
-from macex.device.candidates import Singles
-from macex.device.judging import Judge
+from macex.device.candidates import DeviceSingles
+from macex.device.judging import DeviceJudge
 from macex.stages.search.combinations import PER_UNIT
 from macex.stages.search.exhaustive import CLOSE, Exhaustive
 
@@ -25,7 +25,7 @@ REPEATS = 4  # how often one combination may come from different parents
 NEARER = 32  # combinations that are tried because they are nearer; the search tries more
 
 
-class Level(NamedTuple):
+class DeviceLevel(NamedTuple):
     """Combinations of S single changes that were scored, most promising first."""
 
     columns: Array  # (q, n, S)
@@ -35,22 +35,22 @@ class Level(NamedTuple):
     distance: Array  # (q, n)
     key: Array  # (q, n) int: the same for the same changes
 
-    def take(self, queries: Array) -> Level:
+    def take(self, queries: Array) -> DeviceLevel:
         """Those of some queries."""
-        return Level(*(part[queries] for part in self))
+        return DeviceLevel(*(part[queries] for part in self))
 
-    def at(self, index: Array) -> Level:
+    def at(self, index: Array) -> DeviceLevel:
         """The combinations at `index` (q, m)."""
         line = place_of(index).arange(index.shape[0])[:, None]
-        return Level(*(part[line, index] for part in self))
+        return DeviceLevel(*(part[line, index] for part in self))
 
-    def join(self, other: Level) -> Level:
+    def join(self, other: DeviceLevel) -> DeviceLevel:
         """The combinations of both."""
         both = zip(self, other, strict=True)
-        return Level(*(place_of(self.key).xp.concat(pair, axis=1) for pair in both))
+        return DeviceLevel(*(place_of(self.key).xp.concat(pair, axis=1) for pair in both))
 
 
-class Parts(NamedTuple):
+class LevelParts(NamedTuple):
     """The best single changes of each query, which combinations are built from."""
 
     column: Array  # (q, T)
@@ -59,26 +59,26 @@ class Parts(NamedTuple):
     distance: Array  # (q, T)
     key: Array  # (q, T) int
 
-    def take(self, queries: Array) -> Parts:
+    def take(self, queries: Array) -> LevelParts:
         """Those of some queries."""
-        return Parts(*(part[queries] for part in self))
+        return LevelParts(*(part[queries] for part in self))
 
-    def at(self, index: Array) -> Parts:
+    def at(self, index: Array) -> LevelParts:
         """Those at `index` (q, m)."""
         line = place_of(index).arange(index.shape[0])[:, None]
-        return Parts(*(part[line, index] for part in self))
+        return LevelParts(*(part[line, index] for part in self))
 
 
-class Brood(NamedTuple):
+class DeviceBrood(NamedTuple):
     """Combinations that may be scored: parents, each with one more single change."""
 
-    parents: Level  # (q, P)
-    parts: Parts  # (q, T)
+    parents: DeviceLevel  # (q, P)
+    parts: LevelParts  # (q, T)
     parent: Array  # (n,)
     single: Array  # (n,)
     guess: Array  # (q, n) the estimated progress, minus infinity where there is none
 
-    def first(self, promise: Array, most: int) -> tuple[Level, Array]:
+    def first(self, promise: Array, most: int) -> tuple[DeviceLevel, Array]:
         """Those that promise most, (q, most), each once, and which of them there are."""
         once = self.parents.columns.shape[2] == 1
         order = lowest(ranked_keys(promise), most if once else most * REPEATS)
@@ -93,7 +93,7 @@ class Brood(NamedTuple):
         """How far each is from its query, (q, n)."""
         return self.parents.distance[:, self.parent] + self.parts.distance[:, self.single]
 
-    def _made(self, order: Array) -> Level:
+    def _made(self, order: Array) -> DeviceLevel:
         """Those at `order` (q, m), not scored yet."""
         xp = place_of(order).xp
         made, more = self.parents.at(self.parent[order]), self.parts.at(self.single[order])
@@ -103,25 +103,27 @@ class Brood(NamedTuple):
         return made._replace(columns=columns, values=values, distance=distance, key=key)
 
 
-def first_level(judge: Judge, own: Array, singles: Singles) -> Level:
+def first_level(judge: DeviceJudge, own: Array, singles: DeviceSingles) -> DeviceLevel:
     """All single changes, scored."""
     layout, column, value = judge.asker.layout, singles.column, singles.value
     salt = layout.place.array(np.random.default_rng(0).integers(1, 2**50, value.shape[1]))
     columns, keys = (layout.place.xp.broadcast_to(part, value.shape) for part in (column, salt))
     verdict = judge.singles(own, column, value, singles.real)
     distance = layout.distances(own[:, column], value, column)
-    return Level(columns[:, :, None], value[:, :, None], *verdict, distance, keys)
+    return DeviceLevel(columns[:, :, None], value[:, :, None], *verdict, distance, keys)
 
 
 def best_parts(
-    level: Level, base: Array, starts: tuple[int, ...], most: int
-) -> tuple[Parts, Parts]:
+    level: DeviceLevel, base: Array, starts: tuple[int, ...], most: int
+) -> tuple[LevelParts, LevelParts]:
     """The single changes that gain most, and those that gain most for their distance.
 
     Not too many are of one column.
     """
     gain = level.progress - base[:, None]
-    every = Parts(level.columns[:, :, 0], level.values[:, :, 0], gain, level.distance, level.key)
+    every = LevelParts(
+        level.columns[:, :, 0], level.values[:, :, 0], gain, level.distance, level.key
+    )
     few = max(PER_UNIT["fewest"], most // max(1, len(starts) - 1))
     surest = _best_entries(gain, starts, most, few)
     frugal = _best_entries(_thrift(gain, level.distance), starts, most, PER_UNIT["nearest"])
@@ -147,13 +149,13 @@ def _thrift(gain: Array, distance: Array) -> Array:
     return xp.where(gain > 0, gain / xp.clip(distance, LEAST), loss)
 
 
-def pairs(parts: Parts, base: Array) -> Brood:
+def pairs(parts: LevelParts, base: Array) -> DeviceBrood:
     """All pairs of single changes."""
     place = place_of(base)
     first, second = (place.array(side) for side in np.triu_indices(int(parts.gain.shape[1]), k=1))
     guess = base[:, None] + parts.gain[:, first] + parts.gain[:, second]
     taken = parts.column[:, first] == parts.column[:, second]
-    alone = Level(
+    alone = DeviceLevel(
         parts.column[:, :, None],
         parts.value[:, :, None],
         parts.gain > place.xp.inf,
@@ -161,10 +163,10 @@ def pairs(parts: Parts, base: Array) -> Brood:
         parts.distance,
         parts.key,
     )
-    return Brood(alone, parts, first, second, place.xp.where(taken, -place.xp.inf, guess))
+    return DeviceBrood(alone, parts, first, second, place.xp.where(taken, -place.xp.inf, guess))
 
 
-def extensions(parents: Level, parts: Parts) -> Brood:
+def extensions(parents: DeviceLevel, parts: LevelParts) -> DeviceBrood:
     """All parents, each with every other single change."""
     place = place_of(parts.gain)
     xp, (count, most), width = place.xp, parents.key.shape, parts.gain.shape[1]
@@ -172,23 +174,23 @@ def extensions(parents: Level, parts: Parts) -> Brood:
     guess = parents.progress[:, :, None] + parts.gain[:, None, :]
     guess = xp.reshape(xp.where(taken, -xp.inf, guess), (count, most * width))
     each = place.arange(most * width)
-    return Brood(parents, parts, each // width, each % width, guess)
+    return DeviceBrood(parents, parts, each // width, each % width, guess)
 
 
-def surest_parents(before: Level, search: Exhaustive) -> Level:
+def surest_parents(before: DeviceLevel, search: Exhaustive) -> DeviceLevel:
     """The combinations of the level before that came nearest to the goal."""
     deep = before.columns.shape[2] >= search.depth
     most = max(2, search.parents // 5) if deep else search.parents
     return before.at(lowest(ranked_keys(before.progress), most))
 
 
-def frugal_parents(before: Level, base: Array, search: Exhaustive) -> Level:
+def frugal_parents(before: DeviceLevel, base: Array, search: Exhaustive) -> DeviceLevel:
     """The combinations of the level before that gained most for their distance."""
     thrift = _thrift(before.progress - base[:, None], before.distance)
     return before.at(lowest(ranked_keys(thrift), search.parents))
 
 
-def scored(judge: Judge, own: Array, brood: Brood, search: Exhaustive) -> Level:
+def scored(judge: DeviceJudge, own: Array, brood: DeviceBrood, search: Exhaustive) -> DeviceLevel:
     """The most promising combinations, and some more where the first of these do not help."""
     place = judge.asker.layout.place
     made, real = brood.first(brood.guess, search.beam + search.more)
@@ -200,7 +202,7 @@ def scored(judge: Judge, own: Array, brood: Brood, search: Exhaustive) -> Level:
     return made._replace(reached=reached | more, progress=progress)
 
 
-def nearer(judge: Judge, own: Array, brood: Brood, level: Level) -> Level:
+def nearer(judge: DeviceJudge, own: Array, brood: DeviceBrood, level: DeviceLevel) -> DeviceLevel:
     """The level and combinations that should suffice too and are nearer than all that do."""
     xp = judge.asker.layout.place.xp
     slack = 0.5 if judge.asker.outlook.probable else 0.0

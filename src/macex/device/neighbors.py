@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from macex.device.arrays import Array, at_once, best_of, lowest, position
-from macex.device.layout import Layout
+from macex.device.layout import DeviceLayout
 from macex.schema import MISSING, row_keys
 from macex.stages.neighbors import WIDE
 
@@ -42,7 +42,7 @@ class Feature(NamedTuple):
 class Nearby(NamedTuple):
     """Training rows that meet a goal, ready to be compared with queries."""
 
-    layout: Layout
+    layout: DeviceLayout
     choice: Neighbors
     features: tuple[Feature, ...]
     table: Array  # (R, F) float32
@@ -148,7 +148,7 @@ class Nearby(NamedTuple):
         return xp.stack(picked, axis=1)
 
 
-def encoded(layout: Layout, features: tuple[Feature, ...], bins: dict[int, Array]) -> Array:
+def encoded(layout: DeviceLayout, features: tuple[Feature, ...], bins: dict[int, Array]) -> Array:
     """Bins as float32 features: one-hot for categories, the bin itself for numbers."""
     xp, place = layout.place.xp, layout.place
     count = next(iter(bins.values())).shape[0]
@@ -164,7 +164,7 @@ def encoded(layout: Layout, features: tuple[Feature, ...], bins: dict[int, Array
     return xp.concat(parts, axis=1)
 
 
-def nearby(fitted: Fitted, layout: Layout, meeting: HostArray) -> Nearby:
+def nearby(fitted: Fitted, layout: DeviceLayout, meeting: HostArray) -> Nearby:
     """The training rows `meeting` a goal, without those that agree in all compared columns."""
     choice, place = fitted.options.neighbors, layout.place
     columns = sorted(offer.column for offer in layout.offers)

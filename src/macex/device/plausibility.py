@@ -7,17 +7,17 @@ from typing import NamedTuple
 import numpy as np
 
 from macex.device.arrays import Array, Place, at_once, position, smallest
-from macex.device.layout import Layout
+from macex.device.layout import DeviceLayout
 from macex.schema import MISSING
 from macex.stages.plausibility import NEAREST, Reference
 
 BLOCK = 1 << 25  # distances held at once
 
 
-class Usual(NamedTuple):
+class DeviceReference(NamedTuple):
     """Goal rows to compare with, as tables on the device."""
 
-    layout: Layout
+    layout: DeviceLayout
     columns: Array  # (F,) the column of each category met
     levels: Array  # (F,) its code
     hot: Array  # (F, R) float32
@@ -66,7 +66,7 @@ class Usual(NamedTuple):
         return xp.where(odd | self.blank[place], differs, gap)
 
 
-def usual_of(reference: Reference, layout: Layout, *, may_blank: bool) -> Usual:
+def usual_of(reference: Reference, layout: DeviceLayout, *, may_blank: bool) -> DeviceReference:
     """The tables of a reference; `may_blank` says that numbers of queries may be missing."""
     place, scales = layout.place, reference.scales
     discrete = [int(column) for column in scales.by_name if scales.discrete[column]]
@@ -76,7 +76,7 @@ def usual_of(reference: Reference, layout: Layout, *, may_blank: bool) -> Usual:
     codes = reference.codes[:, numbers].T
     blank = codes <= MISSING
     scaled = np.where(blank, 0.0, codes) / scales.scale[numbers, None]
-    return Usual(
+    return DeviceReference(
         layout,
         place.array(np.array(columns, dtype=np.int64)),
         place.array(np.concatenate([*reference.levels, np.zeros(0)])),

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from macex.device.arrays import Array, place_of
 from macex.device.candidates import singles
-from macex.device.judging import Judge
-from macex.device.layout import Layout
+from macex.device.judging import DeviceJudge
+from macex.device.layout import DeviceLayout
 from macex.device.levels import (
-    Level,
+    DeviceLevel,
     best_parts,
     extensions,
     first_level,
@@ -21,8 +21,8 @@ from macex.device.levels import (
     surest_parents,
 )
 from macex.device.neighbors import Nearby
-from macex.device.plausibility import Usual
-from macex.device.selection import Selection
+from macex.device.plausibility import DeviceReference
+from macex.device.selection import DeviceSelection
 from macex.stages.finetune.section import Section
 from macex.stages.search.exhaustive import Exhaustive
 
@@ -31,10 +31,10 @@ from macex.stages.search.exhaustive import Exhaustive
 class Searcher:
     """The search for queries that all have the same goal."""
 
-    layout: Layout
-    judge: Judge
+    layout: DeviceLayout
+    judge: DeviceJudge
     near: Nearby
-    usual: Usual
+    usual: DeviceReference
     search: Exhaustive
     section: Section | None
 
@@ -51,7 +51,7 @@ class Searcher:
 
     def _answered(self, own: Array, base: Array) -> Iterator[tuple[Array, Array]]:
         """The queries that each level helps, and their answers."""
-        choose = Selection(self.layout, self.judge, self.usual, self.section)
+        choose = DeviceSelection(self.layout, self.judge, self.usual, self.section)
         offered = singles(self.layout, own, self.near.values(own))
         level = first_level(self.judge, own, offered)
         queries = self.layout.place.arange(own.shape[0])
@@ -83,7 +83,7 @@ class Searcher:
             surest, frugal, level = surest.take(left), frugal.take(left), level.take(left)
 
 
-def _split(level: Level) -> tuple[Array, Array]:
+def _split(level: DeviceLevel) -> tuple[Array, Array]:
     """The queries that a level helps, and the others."""
     xp = place_of(level.reached).xp
     helped = xp.any(level.reached, axis=1)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from macex.device.arrays import Array, at_each, best_of
-from macex.device.judging import Judge
-from macex.device.layout import Layout
+from macex.device.judging import DeviceJudge
+from macex.device.layout import DeviceLayout
 from macex.schema import MISSING
 from macex.stages.finetune.section import PASSED, Section
 
@@ -29,7 +29,7 @@ class Examples(NamedTuple):
     progress: Array  # (e,)
 
 
-class Tried(NamedTuple):
+class DeviceTried(NamedTuple):
     """Points on lines: of each example what was tried in one slot, the others being kept."""
 
     points: Array  # (e, S, n)
@@ -37,12 +37,12 @@ class Tried(NamedTuple):
     reached: Array  # (e, S, n) bool
     progress: Array  # (e, S, n)
 
-    def take(self, examples: Array) -> Tried:
+    def take(self, examples: Array) -> DeviceTried:
         """Those of some examples."""
-        return Tried(*(part[examples] for part in self))
+        return DeviceTried(*(part[examples] for part in self))
 
 
-class _Trials(NamedTuple):
+class _DeviceTrials(NamedTuple):
     """Values to be tried in the slots of every example, and which of them are worth it."""
 
     values: Array  # (e, n, S)
@@ -59,8 +59,8 @@ class _Frame(NamedTuple):
 
 
 def refined(
-    judge: Judge, layout: Layout, section: Section, examples: Examples
-) -> tuple[Examples, Tried]:
+    judge: DeviceJudge, layout: DeviceLayout, section: Section, examples: Examples
+) -> tuple[Examples, DeviceTried]:
     """The examples, each as near to its query as it goes, and what the first round tried."""
     xp, columns = layout.place.xp, examples.columns
     line = layout.place.arange(columns.shape[0])
@@ -86,7 +86,9 @@ def refined(
     return examples._replace(values=values, progress=progress), first
 
 
-def on_the_way(layout: Layout, values: Array, tried: Tried) -> tuple[Array, Array, Array]:
+def on_the_way(
+    layout: DeviceLayout, values: Array, tried: DeviceTried
+) -> tuple[Array, Array, Array]:
     """Some points that were passed: values (e, n, S), their progress (e, n), and which are real.
 
     Of those on a line that reach the goal every fourth is kept, the nearest first.
@@ -104,7 +106,7 @@ def on_the_way(layout: Layout, values: Array, tried: Tried) -> tuple[Array, Arra
     return made.values, xp.reshape(progress, made.real.shape), made.real
 
 
-def _frame(layout: Layout, examples: Examples) -> _Frame:
+def _frame(layout: DeviceLayout, examples: Examples) -> _Frame:
     line = layout.place.arange(examples.columns.shape[0])[:, None]
     floor, ceiling = layout.bounds(examples.own)
     own = examples.own[line, examples.columns]
@@ -114,8 +116,13 @@ def _frame(layout: Layout, examples: Examples) -> _Frame:
 
 
 def _lines(
-    layout: Layout, section: Section, columns: Array, frame: _Frame, values: Array, fence: Array
-) -> _Trials:
+    layout: DeviceLayout,
+    section: Section,
+    columns: Array,
+    frame: _Frame,
+    values: Array,
+    fence: Array,
+) -> _DeviceTrials:
     """Points of one slot between its fence and its present value, slot after slot."""
     xp, place = layout.place.xp, layout.place
     share = xp.astype(place.arange(section.points) + 1, xp.float64) / (section.points + 1)
@@ -128,20 +135,20 @@ def _lines(
     return _one_by_one(layout, values, points, ok)
 
 
-def _one_by_one(layout: Layout, values: Array, points: Array, real: Array) -> _Trials:
+def _one_by_one(layout: DeviceLayout, values: Array, points: Array, real: Array) -> _DeviceTrials:
     """The values (e, S) with each of the points (e, S, n) in the slot it is for."""
     xp, place, (count, size, each) = layout.place.xp, layout.place, points.shape
     slot = place.arange(size)
     mine = slot[:, None, None] == slot  # (S, 1, S)
     made = xp.where(mine, points[:, :, :, None], values[:, None, None, :])
-    return _Trials(
+    return _DeviceTrials(
         xp.reshape(made, (count, size * each, size)), xp.reshape(real, (count, size * each))
     )
 
 
 def _diagonal(
-    layout: Layout, columns: Array, frame: _Frame, values: Array, fence: Array, moved: Array
-) -> _Trials:
+    layout: DeviceLayout, columns: Array, frame: _Frame, values: Array, fence: Array, moved: Array
+) -> _DeviceTrials:
     """Points where all numbers of an example move together, for examples that just moved."""
     xp, place = layout.place.xp, layout.place
     moving = frame.numbers & (values != frame.own)
@@ -152,10 +159,10 @@ def _diagonal(
     ok = moving[:, None, :] & (point != frame.own[:, None, :])
     ok = ok & (point >= frame.floor[:, None, :]) & (point <= frame.ceiling[:, None, :])
     found = xp.where(ok, point, now)
-    return _Trials(found, several[:, None] & xp.any(found != now, axis=2))
+    return _DeviceTrials(found, several[:, None] & xp.any(found != now, axis=2))
 
 
-def _taken_back(layout: Layout, frame: _Frame, values: Array, moved: Array) -> _Trials:
+def _taken_back(layout: DeviceLayout, frame: _Frame, values: Array, moved: Array) -> _DeviceTrials:
     """One change undone at a time, where more than one was made."""
     xp = layout.place.xp
     changed = values != frame.own
@@ -165,26 +172,28 @@ def _taken_back(layout: Layout, frame: _Frame, values: Array, moved: Array) -> _
     )
 
 
-def _joined(layout: Layout, trials: list[_Trials]) -> _Trials:
-    return _Trials(*(layout.place.xp.concat(part, axis=1) for part in zip(*trials, strict=True)))
+def _joined(layout: DeviceLayout, trials: list[_DeviceTrials]) -> _DeviceTrials:
+    return _DeviceTrials(
+        *(layout.place.xp.concat(part, axis=1) for part in zip(*trials, strict=True))
+    )
 
 
 def _tried(
-    layout: Layout, section: Section, trials: _Trials, reached: Array, progress: Array
-) -> Tried:
+    layout: DeviceLayout, section: Section, trials: _DeviceTrials, reached: Array, progress: Array
+) -> DeviceTried:
     """The trials on lines, which are the first of all."""
     xp, (count, _, size) = layout.place.xp, trials.values.shape
     shape, slot = (count, size, section.points), layout.place.arange(size)
     lines = xp.reshape(trials.values[:, : size * section.points], (*shape, size))
     point = lines[:, slot, :, slot]  # the slot that moves on each line, first
     parts = trials.real, reached, progress
-    return Tried(
+    return DeviceTried(
         xp.permute_dims(point, (1, 0, 2)),
         *(xp.reshape(part[:, : size * section.points], shape) for part in parts),
     )
 
 
-def _raised(layout: Layout, fence: Array, tried: Tried) -> Array:
+def _raised(layout: DeviceLayout, fence: Array, tried: DeviceTried) -> Array:
     """The fences moved to the last point before the first one that reaches the goal."""
     xp = layout.place.xp
     away = xp.abs(tried.points - fence[:, :, None])
@@ -196,7 +205,12 @@ def _raised(layout: Layout, fence: Array, tried: Tried) -> Array:
 
 
 def _best(
-    layout: Layout, columns: Array, frame: _Frame, values: Array, trials: _Trials, reached: Array
+    layout: DeviceLayout,
+    columns: Array,
+    frame: _Frame,
+    values: Array,
+    trials: _DeviceTrials,
+    reached: Array,
 ) -> tuple[Array, Array]:
     """The trial to move to: fewer changes, or as many and nearer; and whether it is better."""
     xp = layout.place.xp
@@ -209,7 +223,9 @@ def _best(
     return best_of(better, changes, distance), xp.any(better, axis=1)
 
 
-def measured(layout: Layout, own: Array, values: Array, columns: Array) -> tuple[Array, Array]:
+def measured(
+    layout: DeviceLayout, own: Array, values: Array, columns: Array
+) -> tuple[Array, Array]:
     """How many slots differ from the query, and how far in all: sums over the last axis."""
     xp = layout.place.xp
     changes = xp.sum(xp.astype(values != own, xp.int64), axis=-1)

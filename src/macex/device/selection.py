@@ -19,11 +19,11 @@ from macex.device.arrays import (
     place_of,
     rows_at,
 )
-from macex.device.judging import Judge
-from macex.device.layout import Layout
-from macex.device.levels import Level
-from macex.device.plausibility import Usual
-from macex.device.section import Examples, Tried, measured, on_the_way, refined
+from macex.device.judging import DeviceJudge
+from macex.device.layout import DeviceLayout
+from macex.device.levels import DeviceLevel
+from macex.device.plausibility import DeviceReference
+from macex.device.section import DeviceTried, Examples, measured, on_the_way, refined
 from macex.stages.finetune.section import Section
 from macex.stages.selection import PLAUSIBLE
 
@@ -33,7 +33,7 @@ REFINED = 2  # of these, how many are refined
 WAVES = (4, 12)  # how many are looked at if the best is implausible, and then
 
 
-class Pool(NamedTuple):
+class DevicePool(NamedTuple):
     """Examples of each query, to choose from."""
 
     columns: Array  # (q, n, S)
@@ -41,43 +41,43 @@ class Pool(NamedTuple):
     progress: Array  # (q, n)
     real: Array  # (q, n) bool
 
-    def take(self, queries: Array) -> Pool:
+    def take(self, queries: Array) -> DevicePool:
         """Those of some queries."""
-        return Pool(*(part[queries] for part in self))
+        return DevicePool(*(part[queries] for part in self))
 
-    def at(self, index: Array) -> Pool:
+    def at(self, index: Array) -> DevicePool:
         """The examples at `index` (q, m)."""
         line = place_of(index).arange(index.shape[0])[:, None]
-        return Pool(*(part[line, index] for part in self))
+        return DevicePool(*(part[line, index] for part in self))
 
-    def join(self, other: Pool) -> Pool:
+    def join(self, other: DevicePool) -> DevicePool:
         """The examples of both."""
         both = zip(self, other, strict=True)
-        return Pool(*(place_of(self.real).xp.concat(pair, axis=1) for pair in both))
+        return DevicePool(*(place_of(self.real).xp.concat(pair, axis=1) for pair in both))
 
 
-class Way(NamedTuple):
+class OneWay(NamedTuple):
     """Examples before and after they were refined, and what was tried first."""
 
-    start: Pool
-    end: Pool
+    start: DevicePool
+    end: DevicePool
     number: Array  # (q, n) which of all that were refined each of them is
-    tried: Tried
+    tried: DeviceTried
 
 
 @dataclass(frozen=True)
-class Selection:
+class DeviceSelection:
     """Chooses one example for each query of a block."""
 
-    layout: Layout
-    judge: Judge
-    usual: Usual
+    layout: DeviceLayout
+    judge: DeviceJudge
+    usual: DeviceReference
     section: Section | None
 
-    def __call__(self, own: Array, level: Level) -> Array:
+    def __call__(self, own: Array, level: DeviceLevel) -> Array:
         """The chosen rows (q, d); every query has an example in the level."""
         xp = self.layout.place.xp
-        every = Pool(level.columns, level.values, level.progress, level.reached)
+        every = DevicePool(level.columns, level.values, level.progress, level.reached)
         short = self._shortlist(every, level.distance)
         way = None if self.section is None else self._refined(own, short, self.section)
         pool = short if way is None else short.join(way.end)
@@ -91,7 +91,7 @@ class Selection:
             rows[odd] = self._plausible(own[odd], pool)
         return rows
 
-    def _shortlist(self, pool: Pool, distance: Array) -> Pool:
+    def _shortlist(self, pool: DevicePool, distance: Array) -> DevicePool:
         """The nearest few examples of the nearest sets of columns, (q, SETS * EACH)."""
         xp, place = self.layout.place.xp, self.layout.place
         left = xp.where(pool.real, xp.round(distance * 1e9), xp.inf)
@@ -110,12 +110,12 @@ class Selection:
         real = xp.stack(nearness, axis=1) < xp.inf
         return pool.at(xp.stack(index, axis=1))._replace(real=real)
 
-    def _refined(self, own: Array, pool: Pool, section: Section) -> Way:
+    def _refined(self, own: Array, pool: DevicePool, section: Section) -> OneWay:
         """The nearest examples of each set, refined."""
         xp, place = self.layout.place.xp, self.layout.place
         nearest = place.arange(SETS * EACH)
         nearest = nearest[nearest % EACH < REFINED]
-        some = Pool(*(part[:, nearest] for part in pool))
+        some = DevicePool(*(part[:, nearest] for part in pool))
         some = some._replace(real=some.real & xp.any(self.layout.number[some.columns], axis=2))
         line, entry = xp.nonzero(some.real)
         made = Examples(rows_at(own, line), *(part[line, entry] for part in some[:3]))
@@ -124,9 +124,9 @@ class Selection:
         values[line, entry], progress[line, entry] = done.values, done.progress
         number = place.zeros(some.real.shape, xp.int64)
         number[line, entry] = place.arange(line.shape[0])
-        return Way(some, some._replace(values=values, progress=progress), number, tried)
+        return OneWay(some, some._replace(values=values, progress=progress), number, tried)
 
-    def _passed(self, way: Way, queries: Array) -> Pool:
+    def _passed(self, way: OneWay, queries: Array) -> DevicePool:
         """Points that were passed while the examples of some queries were refined."""
         xp, place = self.layout.place.xp, self.layout.place
         start = way.start.take(queries)
@@ -141,9 +141,11 @@ class Selection:
             table[line, entry] = part
         columns = xp.broadcast_to(start.columns[:, :, None, :], values.shape)
         columns, values = (xp.reshape(part, (count, -1, size)) for part in (columns, values))
-        return Pool(columns, values, *(xp.reshape(part, (count, -1)) for part in (progress, real)))
+        return DevicePool(
+            columns, values, *(xp.reshape(part, (count, -1)) for part in (progress, real))
+        )
 
-    def _plausible(self, own: Array, pool: Pool) -> Array:
+    def _plausible(self, own: Array, pool: DevicePool) -> Array:
         """The best rows where the very best are implausible: the nearest plausible ones, if any.
 
         The next nearest few are looked at first, and all only where these are implausible, too.
@@ -168,7 +170,7 @@ class Selection:
             queries = queries[~xp.any(usual, axis=1)]
         return self._rows(own, pool, best)
 
-    def _usual(self, own: Array, pool: Pool, look: Array) -> Array:
+    def _usual(self, own: Array, pool: DevicePool, look: Array) -> Array:
         """Which of the examples to `look` at are plausible, (q, n) bool."""
         xp, place = self.layout.place.xp, self.layout.place
         line, entry = xp.nonzero(look)
@@ -177,15 +179,15 @@ class Selection:
         usual[line, entry] = self.usual.share(rows) >= PLAUSIBLE
         return usual
 
-    def _measured(self, own: Array, pool: Pool) -> tuple[Array, Array]:
+    def _measured(self, own: Array, pool: DevicePool) -> tuple[Array, Array]:
         line = self.layout.place.arange(own.shape[0])[:, None, None]
         return measured(self.layout, own[line, pool.columns], pool.values, pool.columns)
 
-    def _best(self, own: Array, pool: Pool) -> Array:
+    def _best(self, own: Array, pool: DevicePool) -> Array:
         changes, distance = self._measured(own, pool)
         return best_of(pool.real, changes, distance, -pool.progress)
 
-    def _rows(self, own: Array, pool: Pool, best: Array) -> Array:
+    def _rows(self, own: Array, pool: DevicePool, best: Array) -> Array:
         """Queries with one example of each put into effect, (q, d)."""
         line = self.layout.place.arange(own.shape[0])
         return changed_rows(own + 0.0, pool.columns[line, best], pool.values[line, best])

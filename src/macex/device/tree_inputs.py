@@ -17,8 +17,8 @@ import numpy as np
 from macex.device.forest import INSTEAD
 from macex.errors import ModelError
 from macex.models.first_steps import Move, steps_of
-from macex.models.kinds.xgboost import Boosted
-from macex.models.prepared import Numbers, Rest, prepared
+from macex.models.kinds.xgboost import BoostedXGBoost
+from macex.models.prepared import PreparedNumbers, Rest, prepared
 from macex.schema import MISSING, Array, Schema
 
 CONSTANT = -1  # the owner of features that no column changes
@@ -28,7 +28,7 @@ TOP = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True, eq=False)
-class Inputs:
+class TreeInputs:
     """The features that trees see, by column of the schema."""
 
     schema: Schema
@@ -74,7 +74,9 @@ def _number(place: Array) -> Array:
     return np.where(place < 0, place ^ TOP, place).view(np.float64)
 
 
-def inputs_of(model: Any, boosted: Boosted, schema: Schema, codes: Array, width: int) -> Inputs:
+def inputs_of(
+    model: Any, boosted: BoostedXGBoost, schema: Schema, codes: Array, width: int
+) -> TreeInputs:
     """How codes become the features of a model's trees."""
     matrix, made = _looked_up(model, schema, codes) if steps_of(model) else _bare(boosted, schema)
     own = codes[:1]
@@ -97,7 +99,7 @@ def inputs_of(model: Any, boosted: Boosted, schema: Schema, codes: Array, width:
                 )
             owner[varies] = at
     moves = {feature: moves for feature, (_, moves) in made.items()}
-    return Inputs(schema, own, matrix, moves, owner)
+    return TreeInputs(schema, own, matrix, moves, owner)
 
 
 def _lines(schema: Schema, own: Array, matrix: Matrix, column: int) -> Array:
@@ -116,7 +118,7 @@ def _lines(schema: Schema, own: Array, matrix: Matrix, column: int) -> Array:
         ) from error
 
 
-def _bare(boosted: Boosted, schema: Schema) -> tuple[Matrix, Made]:
+def _bare(boosted: BoostedXGBoost, schema: Schema) -> tuple[Matrix, Made]:
     """The features of a booster on a frame of numbers."""
     taken = boosted.matrix
     if taken is None or taken.categories:
@@ -159,7 +161,7 @@ def _looked_up(model: Any, schema: Schema, codes: Array) -> tuple[Matrix, Made]:
     columns = {place: column for column, place in _numbers(schema)}
     made: Made = {}
     for part in parts:
-        if isinstance(part, Numbers):
+        if isinstance(part, PreparedNumbers):
             for at, (place, feature) in enumerate(zip(part.columns, part.outputs, strict=True)):
                 if place in columns:
                     moves = tuple((move, by[at]) for move, by in part.moves)

@@ -14,7 +14,7 @@ from macex.device.tree_tables import batches_of
 from macex.errors import ModelError
 from macex.models.first_steps import steps_of
 from macex.models.kinds import adapted
-from macex.models.kinds.xgboost import Boosted, of_estimator
+from macex.models.kinds.xgboost import BoostedXGBoost, of_estimator
 from macex.models.optional import needed
 from macex.models.quick import Quick
 from macex.schema import Array
@@ -116,13 +116,13 @@ class TreeScores:
             )
 
 
-def _boosted(model: Any) -> Boosted:
+def _boosted(model: Any) -> BoostedXGBoost:
     """The booster of a model or of the last step of a pipeline, and which of its trees count."""
     steps = steps_of(model)
     last = steps[-1] if steps else getattr(model, "best_estimator_", model)
     found = of_estimator(last) if hasattr(last, "get_booster") else last
     found = adapted(last) if found is last else found
-    if not isinstance(found, Boosted):
+    if not isinstance(found, BoostedXGBoost):
         raise ModelError(
             f"the model is a {type(last).__name__}, and XGBoost classifiers with trees are known "
             f"here, alone or as the last step of a pipeline: {INSTEAD}"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from macex.device.forest import NOTHING, Forest, Piece
-from macex.device.tree_inputs import CONSTANT, Inputs
+from macex.device.tree_inputs import CONSTANT, TreeInputs
 from macex.schema import MISSING, Array
 
 MOST_PIECES = 128  # of one batch
@@ -32,7 +32,7 @@ class States(NamedTuple):
     masks: Array  # (states, P) int64
 
 
-class Table(NamedTuple):
+class TreeTable(NamedTuple):
     """Columns together: states s[0], s[1], ... are in line s[0] + sizes[0] * (s[1] + ...)."""
 
     columns: tuple[States, ...]
@@ -42,11 +42,11 @@ class Table(NamedTuple):
 class Batch(NamedTuple):
     """Some pieces of every class, class by class, as many of each."""
 
-    tables: list[Table]
+    tables: list[TreeTable]
     values: Array  # (190, P) float32: what the leaf with bit b adds in line 127 + b, without 0
 
 
-def batches_of(forest: Forest, inputs: Inputs) -> Iterator[Batch]:
+def batches_of(forest: Forest, inputs: TreeInputs) -> Iterator[Batch]:
     """All pieces in batches."""
     each = max(1, MOST_PIECES // len(forest.pieces))
     rounds = list(zip_longest(*forest.pieces, fillvalue=NOTHING))
@@ -58,7 +58,7 @@ def batches_of(forest: Forest, inputs: Inputs) -> Iterator[Batch]:
         yield Batch(_tables(pieces, inputs), values)
 
 
-def _tables(pieces: list[Piece], inputs: Inputs) -> list[Table]:
+def _tables(pieces: list[Piece], inputs: TreeInputs) -> list[TreeTable]:
     """The columns that matter to some pieces, put into as few tables as they fit in."""
     used = np.unique(np.concatenate([piece.feature for piece in pieces]))
     fixed = used[inputs.owner[used] == CONSTANT]
@@ -66,24 +66,24 @@ def _tables(pieces: list[Piece], inputs: Inputs) -> list[Table]:
     start = masks & np.array([piece.bits for piece in pieces], dtype=np.int64)
     owners = np.setdiff1d(inputs.owner[used], [CONSTANT])
     columns = [_states(int(at), used[inputs.owner[used] == at], pieces, inputs) for at in owners]
-    tables = [Table((), start)]
+    tables = [TreeTable((), start)]
     for column in sorted(columns, key=lambda states: -len(states.masks)):
         size = column.masks.size
         fits = (at for at, table in enumerate(tables) if len(table.masks) * size <= MOST_CELLS)
         at = next(fits, None)
         if at is None:
-            tables.append(Table((column,), column.masks))
+            tables.append(TreeTable((column,), column.masks))
         else:
             tables[at] = _joined(tables[at], column)
     return tables
 
 
-def _joined(table: Table, column: States) -> Table:
+def _joined(table: TreeTable, column: States) -> TreeTable:
     masks = column.masks[:, None] & table.masks[None]
-    return Table((*table.columns, column), masks.reshape(-1, masks.shape[2]))
+    return TreeTable((*table.columns, column), masks.reshape(-1, masks.shape[2]))
 
 
-def _states(column: int, features: Array, pieces: list[Piece], inputs: Inputs) -> States:
+def _states(column: int, features: Array, pieces: list[Piece], inputs: TreeInputs) -> States:
     """The states of a column for the features that are made of it."""
     if inputs.schema.columns[column].discrete:
         values = inputs.of_categories(column, features)

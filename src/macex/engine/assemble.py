@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from macex.ask.space import Space
     from macex.engine.batch import Batch, Outcome, Spans
     from macex.engine.fitted import Fitted
-    from macex.engine.intervals import Span
+    from macex.engine.intervals import TestedRun
     from macex.schema import Column
 
 
 MOST_ACTIONS = 8
 
 
-class _Parts(NamedTuple):
+class _Pieces(NamedTuple):
     """What an explanation is made of, each entry a list over the queries."""
 
     answers: list[list[Counterfactual]]
@@ -48,7 +48,7 @@ def assemble(outcome: Outcome, seconds: float) -> list[Explanation]:
     candidates = outcome.found.candidates
     actions = _actions(outcome, candidates.allowed)
     bound = bool((candidates.real & ~candidates.allowed).any())
-    parts = _Parts(
+    parts = _Pieces(
         answers,
         _misses(fitted, outcome, [not found for found in answers]),
         actions,
@@ -95,7 +95,7 @@ def unreached(fitted: Fitted, batch: Batch) -> list[Explanation]:
 
 
 def _explanation(
-    fitted: Fitted, outcome: Outcome, query: int, parts: _Parts, per_row: float
+    fitted: Fitted, outcome: Outcome, query: int, parts: _Pieces, per_row: float
 ) -> Explanation:
     judge, miss = outcome.judge, parts.misses[query]
     answers = _claims_kept(parts.answers[query])
@@ -331,7 +331,7 @@ def _changes(
     return found
 
 
-def _interval(column: Column, span: Span | None) -> Interval | None:
+def _interval(column: Column, span: TestedRun | None) -> Interval | None:
     if span is None:
         return None
     return Interval(column.value(span.low), column.value(span.high), span.tested, span.exact)

@@ -17,7 +17,7 @@ import numpy as np
 from macex.ask.constraints import Constraints
 from macex.ask.goals import Goal
 from macex.ask.question import Question
-from macex.engine.intervals import Span
+from macex.engine.intervals import TestedRun
 from macex.engine.sturdy import Sturdiness
 from macex.models.remembered import Remembered
 from macex.schema import Array, Rows
@@ -98,7 +98,7 @@ class BatchOf(Generic[RowsT, ConstraintsT]):
 Batch: TypeAlias = BatchOf[Rows, Constraints]
 
 
-Spans = dict[tuple[int, int], Span]  # (answer, column) -> how far the new number can go
+Spans = dict[tuple[int, int], TestedRun]  # (answer, column) -> how far the new number can go
 
 
 class Checked(NamedTuple):

@@ -31,7 +31,7 @@ MOST = 4000  # combinations of the grid
 ROUNDS = 8
 
 
-class Axis(NamedTuple):
+class BoxAxis(NamedTuple):
     """The values of one changed number that are tried, and what each stands for."""
 
     unit: int
@@ -75,7 +75,7 @@ def _codes(outcome: Outcome, found: Counterfactual) -> Array:
     return unit_codes(space.units, full[None])[0]
 
 
-def _axes(outcome: Outcome, codes: Array) -> list[Axis]:
+def _axes(outcome: Outcome, codes: Array) -> list[BoxAxis]:
     """The changed numbers, with the values to be tried."""
     task = outcome.task
     moved = np.flatnonzero(task.space.moved_numbers(codes[None], np.zeros(1, int))[0])
@@ -83,7 +83,7 @@ def _axes(outcome: Outcome, codes: Array) -> list[Axis]:
     return [_axis(outcome, int(place), float(codes[place]), most) for place in moved]
 
 
-def _axis(outcome: Outcome, place: int, own: float, most: int) -> Axis:
+def _axis(outcome: Outcome, place: int, own: float, most: int) -> BoxAxis:
     space, grid = outcome.task.space, outcome.task.grid
     column = space.units[place].members[0]
     kind = space.ground.schema.columns[column]
@@ -105,13 +105,13 @@ def _axis(outcome: Outcome, place: int, own: float, most: int) -> Axis:
         first = np.unique(np.append(space.snap(place, np.linspace(low, high, count)), own))
         last = first
     at = max(0, int(np.searchsorted(first, own, side="right")) - 1)
-    return Axis(place, column, first, last, whole, at)
+    return BoxAxis(place, column, first, last, whole, at)
 
 
 Tester = Callable[[Array], Array]
 
 
-def _tester(outcome: Outcome, codes: Array, axes: list[Axis]) -> Tester:
+def _tester(outcome: Outcome, codes: Array, axes: list[BoxAxis]) -> Tester:
     """A function of values of the changed numbers (n, axes): whether all else kept, they hold."""
     units = [axis.unit for axis in axes]
 
@@ -123,7 +123,7 @@ def _tester(outcome: Outcome, codes: Array, axes: list[Axis]) -> Tester:
     return holds
 
 
-def _grown(axes: list[Axis], holds: Tester) -> tuple[Array, Array, bool]:
+def _grown(axes: list[BoxAxis], holds: Tester) -> tuple[Array, Array, bool]:
     """The best of the boxes that grow from the counterfactual, as places on the axes."""
     if not axes:
         return np.zeros(0, int), np.zeros(0, int), True
@@ -166,7 +166,7 @@ def _free(ok: Array, low: Array, high: Array, axis: int, place: int) -> bool:
 
 
 def _verified(
-    engine: Engine, axes: list[Axis], holds: Tester, low: Array, high: Array, samples: int
+    engine: Engine, axes: list[BoxAxis], holds: Tester, low: Array, high: Array, samples: int
 ) -> tuple[Array, Array, int]:
     """The box shrunk until a whole sample of it holds."""
     draw = np.random.default_rng(engine.options.random_state)
@@ -185,7 +185,7 @@ def _verified(
     return point, point, samples
 
 
-def _cut(axes: list[Axis], low: Array, high: Array, value: Array) -> None:
+def _cut(axes: list[BoxAxis], low: Array, high: Array, value: Array) -> None:
     """Leave a combination that fails outside, by the side that costs least."""
     best: tuple[float, Array, int, int] | None = None
     for at, axis in enumerate(axes):
@@ -208,7 +208,7 @@ def _cut(axes: list[Axis], low: Array, high: Array, value: Array) -> None:
 def _box(
     outcome: Outcome,
     found: Counterfactual,
-    axes: list[Axis],
+    axes: list[BoxAxis],
     ends: tuple[Array, Array],
     *,
     exact: bool,

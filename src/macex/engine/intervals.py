@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from macex.stages.shapes import Pool, Task
 
 
-class Span(NamedTuple):
+class TestedRun(NamedTuple):
     """The run of tested values of one unit around its new value."""
 
     low: float
@@ -42,7 +42,7 @@ class CellLine(NamedTuple):
     first: Array  # (E, C) where each cell begins and ends for this query
     last: Array  # (E, C)
 
-    def spans(self, ok: Array) -> Iterator[tuple[int, Span]]:
+    def spans(self, ok: Array) -> Iterator[tuple[int, TestedRun]]:
         """The interval of every example; `ok` says which points reach the goal."""
         lines = np.arange(len(self.home))
         good = ok.copy()
@@ -54,7 +54,7 @@ class CellLine(NamedTuple):
         tested = self.fresh.sum(axis=1) + 1
         parts = (self.example, low, high, tested, np.ones(len(lines), bool))
         for example, *span in zip(*(part.tolist() for part in parts), strict=True):
-            yield example, Span(*span)
+            yield example, TestedRun(*span)
 
 
 def known_cells(task: Task, place: int) -> Array:
@@ -90,7 +90,7 @@ POINTS = 24
 DENSE = 12
 
 
-class Line(NamedTuple):
+class GridLine(NamedTuple):
     """The points tested for one unit: column 0 is inward, the others outward."""
 
     unit: int
@@ -102,7 +102,7 @@ class Line(NamedTuple):
     dense: Array  # (E,) int: how many outward points are neighbours on the grid
     end: Array  # (E,) the end of the range outward
 
-    def spans(self, ok: Array) -> Iterator[tuple[int, Span]]:
+    def spans(self, ok: Array) -> Iterator[tuple[int, TestedRun]]:
         """The interval of every example; `ok` says which points reach the goal."""
         old = np.concatenate([self.after[:, None], self.points[:, 1:-1]], axis=1)
         run = np.logical_and.accumulate(ok[:, 1:] | (self.points[:, 1:] == old), axis=1)
@@ -115,7 +115,7 @@ class Line(NamedTuple):
         low, high = np.minimum(near, far), np.maximum(near, far)
         parts = (self.example, low, high, tested, exact)
         for example, *span in zip(*(part.tolist() for part in parts), strict=True):
-            yield example, Span(*span)
+            yield example, TestedRun(*span)
 
 
 class Probes(NamedTuple):
@@ -123,9 +123,9 @@ class Probes(NamedTuple):
 
     codes: Array  # (n, U)
     example: Array  # (n,)
-    lines: list[Line | CellLine]
+    lines: list[GridLine | CellLine]
 
-    def spans(self, space: Space, reached: Array) -> Iterator[tuple[tuple[int, int], Span]]:
+    def spans(self, space: Space, reached: Array) -> Iterator[tuple[tuple[int, int], TestedRun]]:
         """The interval of every example and column, from what the rows' check said."""
         start = 0
         for line in self.lines:
@@ -144,7 +144,7 @@ def probe(task: Task, judge: Judge, pool: Pool, chosen: Array) -> Probes:
     moved = task.space.moved_numbers(pool.codes[chosen], pool.at[chosen])
     moved &= ~_poor(task, judge, pool.at[chosen], moved)[:, None]
     codes, example = [np.zeros((0, task.space.width))], [np.zeros(0, np.intp)]
-    lines: list[Line | CellLine] = []
+    lines: list[GridLine | CellLine] = []
     for line in _lines(task, pool, moved, chosen):
         who, point = np.nonzero(line.fresh)
         rows = pool.codes[line.example[who]]
@@ -155,7 +155,7 @@ def probe(task: Task, judge: Judge, pool: Pool, chosen: Array) -> Probes:
     return Probes(np.concatenate(codes), np.concatenate(example), lines)
 
 
-def _lines(task: Task, pool: Pool, moved: Array, chosen: Array) -> Iterator[Line | CellLine]:
+def _lines(task: Task, pool: Pool, moved: Array, chosen: Array) -> Iterator[GridLine | CellLine]:
     """The points of every unit; whole cells where a tree model's cells are known."""
     for place in map(int, np.flatnonzero(moved.any(axis=0))):
         who = chosen[moved[:, place]]
@@ -179,7 +179,7 @@ def _poor(task: Task, judge: Judge, at: Array, moved: Array) -> Array:
     return (judge.limit - judge.spent < needed)[at]
 
 
-def _line(task: Task, pool: Pool, place: int, who: Array) -> Line:
+def _line(task: Task, pool: Pool, place: int, who: Array) -> GridLine:
     unit, at = task.space.units[place], pool.at[who]
     after, own = pool.codes[who, place], task.queries[at, place]
     way, end = np.where(after > own, 1.0, -1.0), _end(task, place, at, after > own)
@@ -192,7 +192,7 @@ def _line(task: Task, pool: Pool, place: int, who: Array) -> Line:
     fresh = _fresh(task, place, at, after, points)
     single = task.space.changed(pool.codes[who], at).sum(axis=1) == 1
     closed = np.where(points[:, 0] == own, single, ~fresh[:, 0])
-    return Line(place, who, after, points, fresh, closed, dense, task.space.snap(place, end))
+    return GridLine(place, who, after, points, fresh, closed, dense, task.space.snap(place, end))
 
 
 def _strides(room: Array, step: float) -> tuple[Array, Array]:

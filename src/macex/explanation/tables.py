@@ -29,7 +29,7 @@ REASONS = "cf.reasons"  # where columns have reason codes
 CHANGES = ("cf.row", "cf.rank", "column", "before", "after", "low", "high", "exact", "follows")
 
 
-class Line(NamedTuple):
+class TableLine(NamedTuple):
     """One line of a table: a counterfactual, or a row without one at rank 0."""
 
     row: int
@@ -137,13 +137,13 @@ def _enum(dtypes: Sequence[Any]) -> Any:
     return pl.Enum(list(dict.fromkeys(word for dtype in dtypes for word in dtype.categories)))
 
 
-def lines_of(items: Sequence[Any]) -> Iterator[Line]:
+def lines_of(items: Sequence[Any]) -> Iterator[TableLine]:
     """A line for each counterfactual, and one of rank 0 for each row without any."""
     for row, item in enumerate(items):
         if not item.counterfactuals:
-            yield Line(row, 0, item, None)
+            yield TableLine(row, 0, item, None)
         for rank, found in enumerate(item.counterfactuals, 1):
-            yield Line(row, rank, item, found)
+            yield TableLine(row, rank, item, found)
 
 
 def by_column(names: Sequence[str], lines: Sequence[Sequence[object]]) -> dict[str, list[object]]:
@@ -157,7 +157,7 @@ def _library(items: Sequence[Explanation], rows: Any = None) -> str:
     return "pandas" if rows is None else str(rows.library)
 
 
-def _cells(block: Sequence[Line]) -> Any:
+def _cells(block: Sequence[TableLine]) -> Any:
     """The cells of lines that stem from the same rows of the caller, decoded at once."""
     at = np.array([line.source.query for line in block])
     return _framed(block[0].source.rows, at, np.stack([line.source.codes for line in block]))

@@ -12,7 +12,7 @@ from macex.explanation.values import Change
 PAIRS = 3
 
 
-class Step(NamedTuple):
+class TypicalStep(NamedTuple):
     """How often a number moves one way, and the median of how far."""
 
     times: int
@@ -29,8 +29,8 @@ class Typical(NamedTuple):
 
     column: str
     times: int
-    up: Step | None = None
-    down: Step | None = None
+    up: TypicalStep | None = None
+    down: TypicalStep | None = None
     pairs: tuple[tuple[Change, int], ...] = ()
     stretch: tuple[int, int] | None = None
 
@@ -39,7 +39,7 @@ def typical(column: str, changes: Sequence[Change], *, numbers: bool) -> Typical
     """What is typical of some changes of one column.
 
     >>> typical("age", [Change("age", 30, 34), Change("age", 30, 32)], numbers=True).up
-    Step(times=2, size=3.0)
+    TypicalStep(times=2, size=3.0)
     """
     moved = [c for c in changes if numbers and None not in (c.before, c.after) and _movable(c)]
     steps = [change.after - change.before for change in moved]
@@ -73,5 +73,5 @@ def _movable(change: Change) -> bool:
     return True
 
 
-def _step(sizes: Sequence[Any]) -> Step | None:
-    return Step(len(sizes), median(sizes)) if sizes else None
+def _step(sizes: Sequence[Any]) -> TypicalStep | None:
+    return TypicalStep(len(sizes), median(sizes)) if sizes else None

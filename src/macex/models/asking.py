@@ -38,7 +38,7 @@ SMALL = 1_000  # rows of a call that has one OpenMP thread
 
 
 @dataclass
-class Cost:
+class CallCost:
     """What asking has cost so far."""
 
     calls: int = 0
@@ -122,7 +122,7 @@ class Asker:
     deadline: float | None = None
     keep: bool = False
     places: Array | None = None  # where the rows stand in the caller's call
-    cost: Cost = field(default_factory=Cost)
+    cost: CallCost = field(default_factory=CallCost)
     pace: Pace = field(default_factory=Pace)
     failed: dict[int, str] = field(default_factory=dict)
     remembered: Remembered | None = None
@@ -158,7 +158,7 @@ class Asker:
             place, new = memory.apart(len(full))
         else:
             place, new = memory.places(self._keys(full, at))
-        work = _Work(full, at, place, new, memory, self.failed)
+        work = _Asking(full, at, place, new, memory, self.failed)
         start = 0
         while start < len(new) and (always or not self.late):
             stop = min(start + self.chunk(len(self.schema.frame_columns)), len(new))
@@ -166,7 +166,7 @@ class Asker:
             start = stop
         return self._told(work)
 
-    def _told(self, work: _Work) -> tuple[Answers, Array]:
+    def _told(self, work: _Asking) -> tuple[Answers, Array]:
         """What has come back."""
         answers, done = work.memory.answers(work.place)
         if not done.all():
@@ -236,11 +236,11 @@ class Asker:
             raise
         except Exception as fault:  # noqa: BLE001 - the model's own, whatever it is
             memory = Remembered(len(full), self.oracle.outlook.width)
-            work = _Work(full, at, *memory.apart(len(full)), memory, self.failed)
+            work = _Asking(full, at, *memory.apart(len(full)), memory, self.failed)
             self._fill(work, self._after(fault, work, np.arange(len(full))))
             return self._told(work)
 
-    def _fill(self, work: _Work, pending: list[Array]) -> None:
+    def _fill(self, work: _Asking, pending: list[Array]) -> None:
         """Ask about distinct rows and write what comes back; on failure find the rows at fault.
 
         A call that fails is halved until a single row fails. The queries of that row are given up,
@@ -262,7 +262,7 @@ class Asker:
             else:
                 work.write(part, found)
 
-    def _after(self, fault: Exception, work: _Work, part: Array) -> list[Array]:
+    def _after(self, fault: Exception, work: _Asking, part: Array) -> list[Array]:
         """Blame the rows at fault as far as they are known; what is to be asked about then."""
         if isinstance(fault, NotAScoreError):
             self._blame(fault, work, part[fault.rows])
@@ -276,7 +276,7 @@ class Asker:
         """Whether rows of these queries can be asked about without a frame."""
         return self.takes_codes and not (self._some_odd and self._odd[at].any())
 
-    def _ways(self, work: _Work, chunk: Array) -> list[Array]:
+    def _ways(self, work: _Asking, chunk: Array) -> list[Array]:
         """Rows that can be asked about by code and rows that cannot, apart."""
         if not self.takes_codes or not self._some_odd:
             return [chunk]
@@ -297,7 +297,7 @@ class Asker:
             self.cost.rows += len(full)
             self.pace.add(len(full), took)
 
-    def _blame(self, fault: Exception, work: _Work, rows: Array) -> None:
+    def _blame(self, fault: Exception, work: _Asking, rows: Array) -> None:
         """Give up the queries that rows at fault belong to, or raise."""
         known = isinstance(fault, (NotAScoreError, ModelError))
         said = str(fault) if known else f"the model raised {fault!r}"
@@ -322,7 +322,7 @@ class Asker:
         }
 
 
-class _Work:
+class _Asking:
     """The rows of one question that are to be asked about, and where their answers will lie."""
 
     def __init__(

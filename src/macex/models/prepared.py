@@ -30,7 +30,7 @@ MOST_SPARSE = 256  # columns: wider sparse matrices are not made from dense ones
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class PreparedTable:
     """What becomes of columns of categories: one line for each combination of their codes.
 
     The last code of a column is its missing value.
@@ -72,7 +72,7 @@ class Table:
         first, last = int(self.outputs[0]), int(self.outputs[-1])
         return slice(first, last + 1) if last - first + 1 == len(self.outputs) else self.outputs
 
-    def with_(self, other: Table) -> Table:
+    def with_(self, other: PreparedTable) -> PreparedTable:
         """Both tables as one."""
         lines = np.arange(len(self.rows) * len(other.rows))
         rows = self.rows[lines % len(self.rows)]
@@ -84,11 +84,11 @@ class Table:
         rows[:, np.searchsorted(outputs, other.outputs)] = other.rows[lines // len(self.rows)]
         columns = np.concatenate([self.columns, other.columns])
         sizes = np.concatenate([self.sizes, other.sizes])
-        return Table(columns, sizes, outputs, np.ascontiguousarray(rows))
+        return PreparedTable(columns, sizes, outputs, np.ascontiguousarray(rows))
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class PreparedNumbers:
     """Columns of numbers that are handed on, each moved by itself."""
 
     columns: Array
@@ -144,8 +144,8 @@ class Prepared:
     model: Any
     step: Any
     schema: Schema
-    whole: Table  # which writes all outputs, if only as they are in one training row
-    parts: tuple[Table | Numbers | Rest, ...]  # which write over that
+    whole: PreparedTable  # which writes all outputs, if only as they are in one training row
+    parts: tuple[PreparedTable | PreparedNumbers | Rest, ...]  # which write over that
     form: Callable[[Array], Any] | None  # what the step makes, if it is no array
     marks: tuple[Mark, ...]
 
@@ -232,16 +232,16 @@ def _laid_out(model: Any, step: Any, schema: Schema, codes: Array) -> Prepared |
     if sparse and width > MOST_SPARSE:
         return None
     base, shown = _shown(step, schema, own)
-    parts: list[Table | Numbers | Rest] = []
+    parts: list[PreparedTable | PreparedNumbers | Rest] = []
     for block in blocks:
         parts += _parts(block, schema, base, shown)
     if all(isinstance(part, Rest) for part in parts):
         return None
-    if base.dtype != float and any(isinstance(part, Numbers) for part in parts):
+    if base.dtype != float and any(isinstance(part, PreparedNumbers) for part in parts):
         return None
     nothing = np.zeros(0, np.intp)
-    tables = _merged([Table(nothing, nothing, np.arange(width), base[None]), *parts])
-    others = [part for part in parts if not isinstance(part, Table)]
+    tables = _merged([PreparedTable(nothing, nothing, np.arange(width), base[None]), *parts])
+    others = [part for part in parts if not isinstance(part, PreparedTable)]
     form, marks = _form(sample), marks_of(step)
     return Prepared(model, step, schema, tables[0], (*tables[1:], *others), form, marks)
 
@@ -279,7 +279,7 @@ def _shown(step: Any, schema: Schema, own: Array) -> tuple[Array, dict[int, Arra
 
 def _parts(
     block: Block, schema: Schema, base: Array, shown: dict[int, Array]
-) -> list[Table | Numbers | Rest]:
+) -> list[PreparedTable | PreparedNumbers | Rest]:
     """How one block of the first step is made from codes."""
     categories = [at for at in block.columns if at in shown]
     numbers = [place for place, at in enumerate(block.columns) if at not in shown]
@@ -287,24 +287,26 @@ def _parts(
     if (categories and not block.by_column) or (numbers and block.moves is None):
         builder = library(schema.library).builder([schema.frame_columns[c] for c in block.columns])
         return [Rest(block.transform, builder, block.columns, outputs)]
-    found: list[Table | Numbers | Rest] = []
+    found: list[PreparedTable | PreparedNumbers | Rest] = []
     for at in categories:
         lines = shown[at][:, outputs]
         varies = ~_alike(lines, base[outputs]).all(axis=0)
         if varies.any():
             rows = np.ascontiguousarray(lines[:, varies])
-            found.append(Table(np.array([at]), np.array([len(rows)]), outputs[varies], rows))
+            found.append(
+                PreparedTable(np.array([at]), np.array([len(rows)]), outputs[varies], rows)
+            )
     if numbers:
         columns = np.array(block.columns)[numbers]
         moves = tuple((move, by[numbers]) for move, by in block.moves or ())
-        found.append(Numbers(columns, outputs[numbers], moves))
+        found.append(PreparedNumbers(columns, outputs[numbers], moves))
     return found
 
 
-def _merged(parts: Sequence[Table | Numbers | Rest]) -> list[Table]:
+def _merged(parts: Sequence[PreparedTable | PreparedNumbers | Rest]) -> list[PreparedTable]:
     """The tables among the parts, put together as far as they stay small: each costs a lookup."""
-    tables: list[Table] = []
-    for part in (part for part in parts if isinstance(part, Table)):
+    tables: list[PreparedTable] = []
+    for part in (part for part in parts if isinstance(part, PreparedTable)):
         last = tables[-1] if tables else None
         cells = 0 if last is None else len(last.rows) * len(part.rows) * len(last.outputs)
         if last is not None and cells <= MOST_TABLE:

@@ -23,7 +23,7 @@ PANELS = 12  # channels of an answer that are drawn
 
 
 @dataclass(frozen=True)
-class Line:
+class CardLine:
     """A changed column: its value now, the one it would have, and a remark on it."""
 
     name: str
@@ -40,14 +40,14 @@ class Answer:
     label: str
     score: str
     bar: Bar
-    lines: tuple[Line, ...]
+    lines: tuple[CardLine, ...]
     badges: tuple[Badge, ...]
     panels: tuple[Panel, ...] = ()
     context: Chart | None = None
 
 
 @dataclass(frozen=True)
-class Action:
+class CardAction:
     """A single change, its weight in percent, and whether it is enough."""
 
     name: str
@@ -71,7 +71,7 @@ class Card:
     bounded: bool
     answers: tuple[Answer, ...]
     remarks: tuple[str, ...]
-    actions: tuple[Action, ...]
+    actions: tuple[CardAction, ...]
     unchanged: tuple[tuple[str, str], ...]
 
 
@@ -182,21 +182,21 @@ def _bar(explanation: Any, answer: Any, scale: Scale, speech: Speech) -> Bar:
     return bar(scale, explanation.needed, explanation.score, answer.score, text)
 
 
-def _lines(found: Any, speech: Speech) -> tuple[Line, ...]:
+def _lines(found: Any, speech: Speech) -> tuple[CardLine, ...]:
     """The changed columns, then those that only follow from them."""
     if any(map(is_stretch, found.changes)):
         return tuple(_stretch_line(change, speech) for change in found.changes)
     changed = [_line(change, speech) for change in found.changes]
     follows = speech.say("card.follows")
     following = [
-        Line(speech.name(change.column), *speech.change(change), follows)
+        CardLine(speech.name(change.column), *speech.change(change), follows)
         for change in found.consequences
     ]
     return (*changed, *following)
 
 
-def _stretch_line(change: Any, speech: Speech) -> Line:
-    return Line(speech.name(change.channel), *stretch_texts(change, speech), "")
+def _stretch_line(change: Any, speech: Speech) -> CardLine:
+    return CardLine(speech.name(change.channel), *stretch_texts(change, speech), "")
 
 
 def _panels(explanation: Any, found: Any, speech: Speech) -> tuple[Panel, ...]:
@@ -211,14 +211,14 @@ def _panels(explanation: Any, found: Any, speech: Speech) -> tuple[Panel, ...]:
     )
 
 
-def _line(change: Any, speech: Speech) -> Line:
+def _line(change: Any, speech: Speech) -> CardLine:
     before, after = speech.change(change)
     interval, remark = change.interval, ""
     if interval is not None and interval.low != interval.high:
         low, high = speech.span(change.column, interval.low, interval.high)
         said = "card.holds" if interval.exact else "card.tested"
         remark = speech.say(said, {"low": low, "high": high})
-    return Line(speech.name(change.column), before, after, remark)
+    return CardLine(speech.name(change.column), before, after, remark)
 
 
 def _remarks(explanation: Any, speech: Speech) -> tuple[str, ...]:
@@ -245,11 +245,11 @@ def _there(explanation: Any) -> bool:
     return any(not found.changes for found in explanation.counterfactuals[:1])
 
 
-def _actions(explanation: Any, speech: Speech) -> tuple[Action, ...]:
+def _actions(explanation: Any, speech: Speech) -> tuple[CardAction, ...]:
     """The strongest single changes, of a row that needs any."""
     strongest = () if _there(explanation) else explanation.actions[:ACTIONS]
     return tuple(
-        Action(
+        CardAction(
             speech.name(action.column),
             speech.setting(action.column, action.value),
             round(100 * action.weight),

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from macex.errors import DataError
-from macex.scale.sources import Fault, Rows
+from macex.scale.sources import RowFault, SourceRows
 from macex.schema import Column
 
 
@@ -35,20 +35,22 @@ def whole(form: str, name: str) -> Iterator[None]:
         raise DataError(f"{name} is not a whole {form.title()} file: {error}") from error
 
 
-def binary_chunks(file: IO[bytes], form: str, name: str, size: int) -> Generator[Rows | Fault]:
+def binary_chunks(
+    file: IO[bytes], form: str, name: str, size: int
+) -> Generator[SourceRows | RowFault]:
     """The rows of a file, at most `size` at a time, and the row groups that cannot be read."""
     groups, empty = _groups(file, form, name, size)
     some = False
     for group in groups:
         for part in _readable(group, name):
             some = True
-            if isinstance(part, Fault):
+            if isinstance(part, RowFault):
                 yield part
                 continue
             for at in range(0, len(part), size):
-                yield Rows(framed(part.slice(at, size)))
+                yield SourceRows(framed(part.slice(at, size)))
     if not some:
-        yield Rows(empty.to_pandas())
+        yield SourceRows(empty.to_pandas())
 
 
 def column_type(file: IO[bytes], form: str, name: str, column: str) -> Any:
@@ -121,7 +123,7 @@ def _readable(group: _Group, name: str) -> Iterator[Any]:
     if wrong is None:
         yield from group.batches()
     else:
-        yield Fault(f"{name} {group.place}", wrong, group.rows or 0)
+        yield RowFault(f"{name} {group.place}", wrong, group.rows or 0)
 
 
 def _parquet(source: IO[bytes], size: int) -> tuple[Iterator[_Group], Any]:

@@ -31,7 +31,7 @@ from macex.scale.partition import CHUNK
 from macex.scale.parts import DONE, PART, Folder, Parts
 from macex.scale.progress import Progress, reporting
 from macex.scale.reading import Chunk, count_rows, dropped, raw_chunks, require
-from macex.scale.sources import Fault, Origin, content_hash, files_of, hidden, refuse_source
+from macex.scale.sources import Origin, RowFault, content_hash, files_of, hidden, refuse_source
 from macex.scale.task import (
     FileTask,
     Todo,
@@ -105,7 +105,7 @@ class _Run:
         strict = not self.task.chunks.keeps
         alone, other = len(files_of(self.origin)) == 1, set()
         for part in raw_chunks(self.origin, size, strict=strict):
-            if isinstance(part, Fault):
+            if isinstance(part, RowFault):
                 self.faults.append(str(part))
                 self.lost += part.rows
                 continue

@@ -31,7 +31,7 @@ CALLED = "standard input"  # what the child knows the table by
 
 
 @dataclass(frozen=True)
-class Bounds:
+class IntakeLimits:
     """How much reading a table may take, and how large a table may be."""
 
     memory_mb: int = 2048
@@ -41,13 +41,18 @@ class Bounds:
     output_mb: int = 8192
 
 
-def take_in(source: Path, target: Path, name: str, bounds: Bounds, dates: list[str]) -> None:
+def take_in(source: Path, target: Path, name: str, bounds: IntakeLimits, dates: list[str]) -> None:
     """Read a table of any form and write it as Parquet; `name` is what messages call it."""
     read_apart("macex.scale.intake", source, target, name, bounds, {"dates": dates})
 
 
 def read_apart(
-    module: str, source: Path, target: Path, name: str, bounds: Bounds, more: Mapping[str, Any]
+    module: str,
+    source: Path,
+    target: Path,
+    name: str,
+    bounds: IntakeLimits,
+    more: Mapping[str, Any],
 ) -> None:
     """Let a module of ours read a file and write another one, in a process of its own.
 
@@ -81,7 +86,7 @@ def read_apart(
 
 def main(order: dict[str, Any]) -> int:
     """Read and write, within bounds."""
-    bounds, source = Bounds(**order["bounds"]), sys.stdin.buffer
+    bounds, source = IntakeLimits(**order["bounds"]), sys.stdin.buffer
     for module in ("pyarrow.parquet", "pyarrow.ipc"):
         import_module(module)
     confine(bounds.memory_mb, output_mb=bounds.output_mb)
@@ -96,7 +101,7 @@ def main(order: dict[str, Any]) -> int:
     return 0
 
 
-def _table(source: IO[bytes], bounds: Bounds, dates: list[str]) -> pd.DataFrame:
+def _table(source: IO[bytes], bounds: IntakeLimits, dates: list[str]) -> pd.DataFrame:
     _refuse_wide(source, bounds)
     source.seek(0)
     _refuse_bomb(source)
@@ -108,7 +113,7 @@ def _table(source: IO[bytes], bounds: Bounds, dates: list[str]) -> pd.DataFrame:
     return table
 
 
-def _refuse_wide(source: IO[bytes], bounds: Bounds) -> None:
+def _refuse_wide(source: IO[bytes], bounds: IntakeLimits) -> None:
     """A line without end, or with cells without number, is refused before it is taken apart."""
     head = source.read(4)
     if head in MAGIC:

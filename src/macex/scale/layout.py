@@ -45,7 +45,7 @@ REMARKED: dict[str | None, Kind] = {
 }
 
 
-class Field(NamedTuple):
+class AnswerField(NamedTuple):
     """A column of the output.
 
     `zone` is the time zone of points in time that have one; `days` says that they are whole days;
@@ -70,7 +70,7 @@ class Field(NamedTuple):
 class Layout:
     """The columns of the answers, in order."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[AnswerField, ...]
 
     def typed(self, table: pd.DataFrame) -> pd.DataFrame:
         """The columns of a table in their declared types; the index stays."""
@@ -91,8 +91,8 @@ def answers_layout(explainer: Explainer) -> Layout:
     """The columns of `to_frame()`."""
     features = [field_of(column) for column in explainer.schema.frame_columns]
     label = kind_of(type(label) for label in explainer.classes or ())
-    remarks = [Field(name, REMARKED.get(dtype, label)) for name, dtype in REMARKS.items()]
-    reasons = [Field(REASONS, "text")] if codes_named(explainer.engine.options.names) else []
+    remarks = [AnswerField(name, REMARKED.get(dtype, label)) for name, dtype in REMARKS.items()]
+    reasons = [AnswerField(REASONS, "text")] if codes_named(explainer.engine.options.names) else []
     return Layout((*features, *remarks, *reasons))
 
 
@@ -100,17 +100,17 @@ def changes_layout() -> Layout:
     """The columns of `to_changes()`; values of all kinds stand in one column, so they are text."""
     kinds: dict[str, Kind] = {"cf.row": "whole", "cf.rank": "whole"}
     kinds |= {"exact": "truth", "follows": "truth"}
-    return Layout(tuple(Field(name, kinds.get(name, "text")) for name in CHANGES))
+    return Layout(tuple(AnswerField(name, kinds.get(name, "text")) for name in CHANGES))
 
 
-def field_of(column: Column) -> Field:
+def field_of(column: Column) -> AnswerField:
     """The output column of a feature."""
     family = column.storage.numbers.kind
     if family in FAMILIES:
         days = family == "M" and not column.storage.zone and column.step % SECONDS_A_DAY == 0
         unit = "ns" if column.kind == "datetime" and column.step < 1e-6 else "us"
-        return Field(column.name, FAMILIES[family], column.storage.zone, days, unit)
-    return Field(column.name, kind_of(column.types))
+        return AnswerField(column.name, FAMILIES[family], column.storage.zone, days, unit)
+    return AnswerField(column.name, kind_of(column.types))
 
 
 def kind_of(types: Iterable[type]) -> Kind:
@@ -130,7 +130,7 @@ def kind_of(types: Iterable[type]) -> Kind:
     return next((kind for known, kind in choices if found and found <= known), "text")
 
 
-def _typed(cells: pd.Series[Any], field: Field) -> pd.Series[Any]:
+def _typed(cells: pd.Series[Any], field: AnswerField) -> pd.Series[Any]:
     if field.kind == "text":
         return _text(cells)
     try:
@@ -149,7 +149,7 @@ def _text(cells: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series(words, index=cells.index, dtype="str")
 
 
-def _fitting(cell: object, field: Field) -> pd.Series[Any]:
+def _fitting(cell: object, field: AnswerField) -> pd.Series[Any]:
     """One cell in the type of its column, missing where it does not fit."""
     try:
         return pd.Series([cell]).astype(field.dtype)  # type: ignore[call-overload]

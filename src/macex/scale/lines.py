@@ -13,13 +13,13 @@ from typing import IO, Any, TypeVar
 import pandas as pd
 
 from macex.errors import DataError
-from macex.scale.sources import Rows
+from macex.scale.sources import SourceRows
 
 Cells = TypeVar("Cells")
 NUMBERS = {int, float, type(None)}
 
 
-def csv_frames(file: IO[bytes], name: str, size: int, *, keep: bool) -> Generator[Rows]:
+def csv_frames(file: IO[bytes], name: str, size: int, *, keep: bool) -> Generator[SourceRows]:
     """Rows of text, `size` at a time; with `keep`, those before a broken line come before it."""
     with _text(file) as text:
         first = text.readline()
@@ -35,7 +35,7 @@ def csv_frames(file: IO[bytes], name: str, size: int, *, keep: bool) -> Generato
             ) from error
 
 
-def json_frames(file: IO[bytes], name: str, size: int, *, keep: bool) -> Generator[Rows]:
+def json_frames(file: IO[bytes], name: str, size: int, *, keep: bool) -> Generator[SourceRows]:
     """Rows of values, likewise."""
     with _text(file) as text:
         rows = _json_rows(text, name)
@@ -58,7 +58,7 @@ def _frames(
     framed: Callable[[list[Cells]], pd.DataFrame],
     *,
     keep: bool,
-) -> Iterator[Rows]:
+) -> Iterator[SourceRows]:
     """Rows in frames of `size`, one at least; with `keep`, those before an error come before it."""
     some, part, at = False, [], []
     try:
@@ -66,14 +66,14 @@ def _frames(
             part.append(row)
             at.append(line)
             if len(part) == size:
-                yield Rows(framed(part), at)
+                yield SourceRows(framed(part), at)
                 some, part, at = True, [], []
     except Exception:
         if keep and part:
-            yield Rows(framed(part), at)
+            yield SourceRows(framed(part), at)
         raise
     if part or not some:
-        yield Rows(framed(part), at)
+        yield SourceRows(framed(part), at)
 
 
 def _csv_rows(records: Any, width: int, name: str) -> Iterator[tuple[int, list[str]]]:

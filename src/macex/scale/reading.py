@@ -21,7 +21,7 @@ import pandas as pd
 from macex.errors import DataError, closest
 from macex.scale.binary import arrow_module, binary_chunks, column_type, undecimal, whole
 from macex.scale.lines import csv_frames, json_frames
-from macex.scale.sources import Fault, Origin, Rows, Single, files_of, named
+from macex.scale.sources import Origin, RowFault, Single, SourceRows, files_of, named
 from macex.scale.text import as_numbers, as_trained, inferred, parsed_times
 from macex.schema import Column
 
@@ -114,7 +114,7 @@ def read_chunks(
             yield chunk.typed(columns, drop=drop)
 
 
-def raw_chunks(origin: Origin, size: int, *, strict: bool = False) -> Iterator[Chunk | Fault]:
+def raw_chunks(origin: Origin, size: int, *, strict: bool = False) -> Iterator[Chunk | RowFault]:
     """The rows of all files of an origin, at most `size` at a time, and what cannot be read.
 
     A file that is no table is an error if it is the only one, or if `strict`. Of one of several,
@@ -131,16 +131,16 @@ def raw_chunks(origin: Origin, size: int, *, strict: bool = False) -> Iterator[C
             if not keep:
                 raise
             said = error.strerror if isinstance(error, OSError) else error
-            yield Fault(named(file), f"{said}; what follows in this file is left out")
+            yield RowFault(named(file), f"{said}; what follows in this file is left out")
 
 
-def _file_chunks(file: Single, size: int, start: int, *, keep: bool) -> Iterator[Chunk | Fault]:
+def _file_chunks(file: Single, size: int, start: int, *, keep: bool) -> Iterator[Chunk | RowFault]:
     name, first = named(file), 0
     if keep:
         _refuse_damaged(file)
     with _frames(file, size, keep=keep) as (frames, form):
         for part in frames:
-            if isinstance(part, Fault):
+            if isinstance(part, RowFault):
                 yield part
                 first += part.rows
             else:
@@ -148,8 +148,8 @@ def _file_chunks(file: Single, size: int, start: int, *, keep: bool) -> Iterator
                 first += len(part.frame)
 
 
-def _sound(part: Part | Fault) -> Part:
-    if isinstance(part, Fault):
+def _sound(part: Part | RowFault) -> Part:
+    if isinstance(part, RowFault):
         raise DataError(str(part))
     return part
 
@@ -206,14 +206,14 @@ def require(table: pd.DataFrame, column: str, name: str, option: str) -> None:
 @contextmanager
 def _frames(
     origin: Single, size: int, *, keep: bool = False
-) -> Iterator[tuple[Iterator[Rows | Fault], Form]]:
+) -> Iterator[tuple[Iterator[SourceRows | RowFault], Form]]:
     """The rows of a table, `size` at a time, and the form they were in.
 
     With `keep`, the rows before a broken line come before its error, also if they are fewer.
     """
     name = named(origin)
     with _broken(name), _opened(origin) as (file, form):
-        frames: Generator[Rows | Fault]
+        frames: Generator[SourceRows | RowFault]
         if form in ("parquet", "arrow"):
             frames = binary_chunks(file, form, name, size)
         else:

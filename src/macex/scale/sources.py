@@ -18,7 +18,7 @@ Single = str | Path | IO[bytes]
 Origin = Single | Sequence[str | Path]
 
 
-class Rows(NamedTuple):
+class SourceRows(NamedTuple):
     """Some rows of a file, and in a file of text the line each begins on, the first being 1."""
 
     frame: pd.DataFrame
@@ -26,7 +26,7 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Fault:
+class RowFault:
     """Rows that could not be read, where they stand, and how many there are if that is known."""
 
     place: str

@@ -14,7 +14,7 @@ from macex.ask.question import Question
 from macex.explainer import Explainer
 from macex.models.optional import needed
 from macex.scale.chunks import ChunkExplainer
-from macex.scale.layout import Field, Layout
+from macex.scale.layout import AnswerField, Layout
 from macex.scale.partition import Partition, refuse_other
 from macex.scale.threads import restrain
 from macex.schema import Column
@@ -194,7 +194,7 @@ def _opened(packed: Any) -> _Task:
     return task
 
 
-def _type(types: Any, field: Field) -> Any:
+def _type(types: Any, field: AnswerField) -> Any:
     kinds = {
         "whole": types.LongType,
         "number": types.DoubleType,

@@ -22,7 +22,7 @@ from macex.errors import OptionError, closest
 from macex.explanation import Explanations
 from macex.explanation.exports import csv_text
 from macex.explanation.json import BATCH_FORMAT, explanations_document, plain
-from macex.scale.layout import Field, Layout
+from macex.scale.layout import AnswerField, Layout
 
 LABEL = "cf.label"  # whole numbers stay whole beside a row without a label
 
@@ -172,7 +172,7 @@ class Parquet(Form):
             return schemas[0].set(0, arrow.field(str(self.index), arrow.string()))
 
 
-def _type(arrow: Any, field: Field) -> Any:
+def _type(arrow: Any, field: AnswerField) -> Any:
     kinds = {
         "whole": arrow.int64(),
         "number": arrow.float64(),

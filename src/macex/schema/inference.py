@@ -34,7 +34,7 @@ TABLE_TYPES = (str, bool, int, float)
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundKind:
     """What one kind finds in a column: the codes (m,) of the cells that are there, and more."""
 
     kind: KindName
@@ -48,7 +48,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Told:
+class Correction:
     """What the caller said: kinds by column, one-hot blocks, and names that are no block."""
 
     kinds: dict[str, Kind]
@@ -62,10 +62,10 @@ class Told:
         return frozenset([*self.kinds, *self.blocks, *self.apart, *members])
 
 
-def told(given: object, names: list[str]) -> Told:
+def told(given: object, names: list[str]) -> Correction:
     """What the caller said of the columns, checked."""
     if given is None:
-        return Told({}, {}, frozenset())
+        return Correction({}, {}, frozenset())
     if not isinstance(given, Mapping):
         raise SchemaError(
             f"schema: give a mapping from column to kind or a Schema, not {type(given).__name__}"
@@ -84,7 +84,7 @@ def told(given: object, names: list[str]) -> Told:
             )
     apart = frozenset(str(name) for name, kind in given.items() if kind is None)
     _check_apart(apart, names)
-    return Told({name: kind_of(name, kind) for name, kind in kinds.items()}, blocks, apart)
+    return Correction({name: kind_of(name, kind) for name, kind in kinds.items()}, blocks, apart)
 
 
 def _check_apart(apart: Iterable[str], names: list[str]) -> None:
@@ -95,7 +95,7 @@ def _check_apart(apart: Iterable[str], names: list[str]) -> None:
 
 
 def infer_columns(
-    names: list[str], labels: list[Hashable], cells: list[Cells], said: Told
+    names: list[str], labels: list[Hashable], cells: list[Cells], said: Correction
 ) -> Inferred:
     """The columns of a frame, and how its one-hot blocks fold into columns of the schema."""
     by_name = dict(zip(names, cells, strict=True))
@@ -142,7 +142,7 @@ def infer_column(name: str, label: Hashable, cells: Cells, kind: Kind | None) ->
     )
 
 
-def _storage(cells: Cells, found: Found) -> Storage:
+def _storage(cells: Cells, found: FoundKind) -> Storage:
     return Storage(
         numbers=found.numbers,
         objects=cells.objects,
@@ -163,7 +163,7 @@ def _kind(cells: Cells) -> Kind:
     return Ordered() if cells.ordered else Categorical()
 
 
-def _discrete(name: str, cells: Cells, kind: Kind) -> Found:
+def _discrete(name: str, cells: Cells, kind: Kind) -> FoundKind:
     if cells.family == "number":
         numbers(cells, name)
     if cells.values.dtype.kind in "mM":  # NumPy makes whole numbers of nanoseconds
@@ -175,7 +175,7 @@ def _discrete(name: str, cells: Cells, kind: Kind) -> Found:
     table = _order(cells, kind, scalars, name) if isinstance(kind, Ordered) else _sorted(scalars)
     code = {(type(value), value): float(at) for at, value in enumerate(table)}
     codes = np.array([code[type(value), value] for value in scalars])
-    return Found(
+    return FoundKind(
         kind="ordered" if ordered else "categorical",
         codes=codes[positions[~cells.missing]],
         numbers=cells.values.dtype,
@@ -229,7 +229,7 @@ def _told_order(order: tuple[object, ...], values: list[Any], name: str) -> tupl
     return tuple(typed.get(value, value) for value in order)
 
 
-def _continuous(name: str, cells: Cells, kind: Kind) -> Found:
+def _continuous(name: str, cells: Cells, kind: Kind) -> FoundKind:
     given = kind if isinstance(kind, Continuous) else Continuous()
     if cells.family == "bool" or cells.declared is not None:
         raise SchemaError(
@@ -241,7 +241,7 @@ def _continuous(name: str, cells: Cells, kind: Kind) -> Found:
         raise SchemaError(f"column {name!r} is missing in every row and cannot be continuous")
     kept = _number_type(cells)
     step = _step(np.unique(codes), kept) if given.step is None else given.step
-    return Found("continuous", codes, kept, _span(codes, given, kept), step)
+    return FoundKind("continuous", codes, kept, _span(codes, given, kept), step)
 
 
 def _number_type(cells: Cells) -> np.dtype[Any]:
@@ -274,7 +274,7 @@ def _step(seen: Floats, kept: np.dtype[Any]) -> float:
     return 0.0
 
 
-def _datetime(name: str, cells: Cells, kind: Kind) -> Found:
+def _datetime(name: str, cells: Cells, kind: Kind) -> FoundKind:
     del kind
     if cells.family != "time":
         raise SchemaError(
@@ -289,7 +289,7 @@ def _datetime(name: str, cells: Cells, kind: Kind) -> Found:
     codes = apart(seconds(ticks, origin, unit))
     span = (float(codes[0]), float(codes[-1]))
     step = step_of(ticks, kept)
-    return Found("datetime", codes[whose], kept, span, step, origin=origin, ticks=ticks)
+    return FoundKind("datetime", codes[whose], kept, span, step, origin=origin, ticks=ticks)
 
 
 def _blank(cells: Cells) -> str:
@@ -300,7 +300,7 @@ def _blank(cells: Cells) -> str:
     return str(found[np.argmax(counts)]) if len(found) else default
 
 
-FINDERS: dict[type, Callable[[str, Cells, Kind], Found]] = {
+FINDERS: dict[type, Callable[[str, Cells, Kind], FoundKind]] = {
     Categorical: _discrete,
     Ordered: _discrete,
     Continuous: _continuous,

@@ -38,7 +38,7 @@ WIDEST = 4096  # rows proposed to a query at most
 KINDS: dict[str, type[Lists | Graphs]] = {"ivf": Lists, "hnsw": Graphs}
 
 
-class Crowd(NamedTuple):
+class ManyRows(NamedTuple):
     """Many training rows made ready to be searched on some columns."""
 
     match: Array  # (d,) bool: the columns that are compared
@@ -61,7 +61,7 @@ class Approximate:
         kind = next(name for name, known in KINDS.items() if isinstance(self.finder, known))
         return f"{kind} index of {len(self.index.distinct):,} rows, recall {self.recall:.3f}"
 
-    def side(self, rows: Array, match: Array) -> Side | Crowd:
+    def side(self, rows: Array, match: Array) -> Side | ManyRows:
         """Distinct training rows, in order, ready for `nearest`."""
         if len(rows) > self.limit:
             rows = self.apart(rows, match)
@@ -70,7 +70,7 @@ class Approximate:
         allowed = np.zeros(len(self.index.distinct), bool)
         allowed[np.searchsorted(self.index.distinct, rows)] = True
         among = self.finder.among(allowed, match)
-        return self.index.side(rows, match) if among is None else Crowd(match, among)
+        return self.index.side(rows, match) if among is None else ManyRows(match, among)
 
     def apart(self, rows: Array, match: Array) -> Array:
         """The first rows of those that agree in all compared columns."""
@@ -79,7 +79,7 @@ class Approximate:
         _, first = np.unique(row_keys(self.index.binned[rows][:, match]), return_index=True)
         return rows[np.sort(first)]
 
-    def nearest(self, binned: Array, side: Side | Crowd, count: int) -> tuple[Array, Array]:
+    def nearest(self, binned: Array, side: Side | ManyRows, count: int) -> tuple[Array, Array]:
         """The nearest rows to each query (Q, d), and which of them are real.
 
         Rows that agree with the query, or with a nearer row, in all compared columns are passed
@@ -101,7 +101,9 @@ class Approximate:
             width *= 4
         return found, real
 
-    def _ranked(self, binned: Array, crowd: Crowd, width: int, count: int) -> tuple[Array, Array]:
+    def _ranked(
+        self, binned: Array, crowd: ManyRows, width: int, count: int
+    ) -> tuple[Array, Array]:
         """The nearest of `width` proposed rows, ties in the order of the training rows."""
         hits = np.sort(self.finder.hits(binned, crowd.match, crowd.among, width), axis=1)
         rows = self.index.distinct[hits]
@@ -178,16 +180,16 @@ def _tune(made: Approximate, count: int) -> None:
         made.recall = recall(made, sample, count)
 
 
-class Sample(NamedTuple):
+class RecallSample(NamedTuple):
     """Queries, the goal rows they are compared with, and how far the last true neighbour is."""
 
     binned: Array  # (q, d)
-    side: Side | Crowd
+    side: Side | ManyRows
     edge: Array  # (q,)
     there: int  # how many true neighbours there are for all of them
 
 
-def recall(made: Approximate, sample: list[Sample], count: int) -> float:
+def recall(made: Approximate, sample: list[RecallSample], count: int) -> float:
     """How many rows no farther than the last true neighbour are found, of those there are."""
     shares = []
     for binned, side, edge, there in sample:
@@ -197,7 +199,7 @@ def recall(made: Approximate, sample: list[Sample], count: int) -> float:
     return float(np.mean(shares)) if shares else 1.0
 
 
-def _sample(made: Approximate, count: int) -> list[Sample]:
+def _sample(made: Approximate, count: int) -> list[RecallSample]:
     """Rows of other labels for the largest labels; rows of all where there is one label."""
     index, rows = made.index, made.index.distinct
     labels, sizes = np.unique(index.group[rows], return_counts=True)
@@ -214,7 +216,7 @@ def _sample(made: Approximate, count: int) -> list[Sample]:
 
 def sampled(
     made: Approximate, binned: Array, rows: Array, count: int, match: Array | None = None
-) -> Sample:
+) -> RecallSample:
     """Queries (q, d), and what is to be found for them among rows that meet a goal."""
     match = np.ones(binned.shape[1], bool) if match is None else match
     side, rows = made.side(rows, match), made.apart(rows, match)
@@ -225,4 +227,4 @@ def sampled(
         near = made.features.gaps(binned, made.index.binned[found], match)
         both = np.concatenate([gaps, np.where(real, near, np.inf)], axis=1)
         gaps = np.sort(both, axis=1)[:, :count]
-    return Sample(binned, side, gaps[:, -1], int(np.isfinite(gaps).sum()))
+    return RecallSample(binned, side, gaps[:, -1], int(np.isfinite(gaps).sum()))

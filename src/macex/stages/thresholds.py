@@ -44,7 +44,7 @@ class Thresholds:
         require_counts(self, "proof_rows")
 
 
-class Cells(NamedTuple):
+class ColumnCells(NamedTuple):
     """The cells of one column of numbers: the first and last value that each can be set to."""
 
     first: Array  # (C,)
@@ -58,19 +58,19 @@ class Cells(NamedTuple):
         start = np.where(special(own), self.middle, own)[:, None]
         return np.clip(start, first, np.maximum(first, last)), first <= last
 
-    def thinned(self, most: int) -> Cells:
+    def thinned(self, most: int) -> ColumnCells:
         """The cells, or `most` of them, evenly spread."""
         if len(self.first) <= most:
             return self
         kept = np.linspace(0, len(self.first) - 1, most).astype(int)
-        return Cells(self.first[kept], self.last[kept], self.middle)
+        return ColumnCells(self.first[kept], self.last[kept], self.middle)
 
     def home(self, values: Array) -> Array:
         """In which cell each value lies, or which it comes after."""
         return np.maximum(np.searchsorted(self.first, values, side="right") - 1, 0)
 
 
-def cells_of(column: Column, borders: Array) -> Cells:
+def cells_of(column: Column, borders: Array) -> ColumnCells:
     """The cells of a column whose values change the answer at some borders only."""
     starts = np.concatenate([[column.low], borders[(borders > column.low)]])
     first = upward(column, starts)
@@ -87,7 +87,7 @@ def cells_of(column: Column, borders: Array) -> Cells:
             lost[cell] = False
     median = np.median(column.seen) if len(column.seen) else column.low
     middle = float(column.snap(np.array([median]))[0])
-    return Cells(first[~lost], last[~lost], middle)
+    return ColumnCells(first[~lost], last[~lost], middle)
 
 
 def upward(column: Column, values: Any) -> Array:
@@ -126,7 +126,7 @@ class Grid:
     """The cells of all columns of numbers, by their position in the schema."""
 
     columns: tuple[Column, ...]
-    cells: Mapping[int, Cells]
+    cells: Mapping[int, ColumnCells]
     proof_rows: int
 
     @staticmethod

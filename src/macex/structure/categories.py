@@ -37,7 +37,7 @@ def implications(schema: Schema, codes: Array, skip: Array) -> list[Relation]:
     levels = levels_of(schema, codes, int(CERTAIN))
     if len(levels.of) < 2:
         return []
-    found = Findings(schema, levels)
+    found = CategoryRelations(schema, levels)
     for first, second in _proposed(levels, codes, skip):
         found.read(Pair(first, second, _table(levels, codes, first, second)))
     return [*found.missing_together(), *found.implications(), *found.exclusions()]
@@ -80,7 +80,7 @@ def _table(levels: Levels, codes: Array, first: int, second: int) -> Array:
     return met.reshape(height, width)
 
 
-class Findings:
+class CategoryRelations:
     """What pairs of columns show, as relations between levels, without what follows from others."""
 
     def __init__(self, schema: Schema, levels: Levels) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from macex.schema import MISSING, Array, Column, Schema, special
-from macex.structure.testing import DeterminationTest, Formula, ImplicationTest, Test
+from macex.structure.testing import ColumnFormula, DeterminationTest, ImplicationTest, Test
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Determined:
 class Computed:
     """The result of a formula, as far from it as it was in the row itself."""
 
-    test: Formula
+    test: ColumnFormula
     column: Column
 
     @property
@@ -84,7 +84,7 @@ def follower_of(test: Test, schema: Schema) -> tuple[int, Follower] | None:
     """The column that follows by a relation and how; None if none does."""
     if isinstance(test, DeterminationTest):
         return test.second, Determined(test)
-    if isinstance(test, Formula):
+    if isinstance(test, ColumnFormula):
         return test.result, Computed(test, schema.columns[test.result])
     if isinstance(test, ImplicationTest) and not test.never and len(test.values) == 1:
         return test.second, Implied(test)

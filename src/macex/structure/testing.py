@@ -80,7 +80,7 @@ class DeterminationTest:
 
 
 @dataclass(frozen=True)
-class Formula:
+class ColumnFormula:
     """A column computed from others: `made` gives its number for rows."""
 
     operation: str
@@ -175,7 +175,7 @@ class OneOfTest:
         return np.asarray((codes[:, list(self.places)] == 1).sum(axis=1) == 1)
 
 
-Test = ImplicationTest | DeterminationTest | Formula | OrderTest | MissingTest | OneOfTest
+Test = ImplicationTest | DeterminationTest | ColumnFormula | OrderTest | MissingTest | OneOfTest
 
 
 def compiled(relation: Relation, schema: Schema) -> Test | None:
@@ -204,13 +204,13 @@ def _test(relation: Relation, places: tuple[int, ...], columns: tuple[Column, ..
         case Arithmetic():
             _need(relation, columns, "continuous")
             *inputs, result = places
-            return Formula(
+            return ColumnFormula(
                 relation.operation, tuple(inputs), result, relation.tolerance, step=columns[-1].step
             )
         case Linear():
             _need(relation, columns, "continuous")
             line = relation.factor, relation.offset
-            return Formula("linear", places[:1], places[1], 0.0, *line, columns[1].step)
+            return ColumnFormula("linear", places[:1], places[1], 0.0, *line, columns[1].step)
         case Order():
             if columns[0].kind != columns[1].kind:
                 raise SchemaError("its columns are of different kinds and have no common order")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from macex.baselines.peers.worker import Worker, load, receive, send
+from macex.baselines.peers.worker import PeerWorker, load, receive, send
 
 ARRAYS = st.lists(
     arrays(st.sampled_from([np.float64, np.int64]), array_shapes(min_side=0)), max_size=3
@@ -61,7 +61,7 @@ class Slow:
 
 def test_a_reply_says_what_the_work_took_without_the_wait_for_the_parent():
     """The parent's answer is there at once, so that only the program's own work is left."""
-    worker = Worker(io.BytesIO(written({}, np.ones(2))), io.BytesIO())
+    worker = PeerWorker(io.BytesIO(written({}, np.ones(2))), io.BytesIO())
     worker.program = Slow(worker.ask)
     reply, found = worker.timed({"do": "explain", "work": 200_000}, [np.zeros((2, 1))])
     np.testing.assert_array_equal(found[0], np.ones(2))
@@ -72,7 +72,7 @@ def test_a_reply_says_what_the_work_took_without_the_wait_for_the_parent():
 
 
 def test_what_a_program_raises_is_an_answer():
-    worker = Worker(io.BytesIO(), io.BytesIO())
+    worker = PeerWorker(io.BytesIO(), io.BytesIO())
     worker.program = Slow(worker.ask)
     reply, found = worker.timed({"do": "explain"}, [])
     assert (reply["is"], reply["said"], found) == ("error", "KeyError: 'work'", ())

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from macex.bench.cells import Cells
+from macex.bench.cells import BenchCells
 from macex.bench.experiments.believable import KIND, PREFERRED, claims, measure, show, tasks
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
+from macex.bench.plan import BenchPlan
 from macex.bench.results import Results
-from macex.bench.tasks import Task
+from macex.bench.tasks import BenchTask
 from macex.bench.workshop import Workshop
 
 
 def test_a_made_up_table_is_measured_and_shown(tmp_path):
-    plan = Plan(("believable",), (), ("XGBoost",), ("MACE-RL",), queries=3)
+    plan = BenchPlan(("believable",), (), ("XGBoost",), ("MACE-RL",), queries=3)
     every = tasks(plan)
     assert {task.method for task in every} == {*PREFERRED, "MACE-RL"}
-    chosen = [Task(KIND, "patients", "XGBoost", name, stop=3) for name in ("balanced", "MACE-RL")]
+    chosen = [
+        BenchTask(KIND, "patients", "XGBoost", name, stop=3) for name in ("balanced", "MACE-RL")
+    ]
     results = Results(tmp_path / "out")
     results.start({})
     for task in chosen:
-        outcome = measure(task, Workshop(Cells()))
+        outcome = measure(task, Workshop(BenchCells()))
         assert outcome.error is None
         assert all(0 <= record["held"] <= 1 for record in outcome.records if record)
         results.add(outcome)

@@ -8,15 +8,15 @@ from bench.made import MadeCells
 from macex.bench.cells import MODELS
 from macex.bench.experiments import exact
 from macex.bench.findings import Findings
-from macex.bench.forests import OCEAN, TREECF, Forest
-from macex.bench.plan import Plan
+from macex.bench.forests import OCEAN, TREECF, BenchForest
+from macex.bench.plan import BenchPlan
 from macex.bench.results import Results
-from macex.bench.tasks import Outcome, Task
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 from macex.errors import OptionError
 
 SMALL = "20 trees of depth 3"
-PLAN = Plan(("exact",), ["adult"], ["XGBoost"], (), sizes={"adult": 500})
+PLAN = BenchPlan(("exact",), ["adult"], ["XGBoost"], (), sizes={"adult": 500})
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +28,11 @@ def trees():
 
 
 def task(method, stop=4):
-    return Task("exact", "loans", "XGBoost", method, stop=stop, point=SMALL)
+    return BenchTask("exact", "loans", "XGBoost", method, stop=stop, point=SMALL)
 
 
 def test_a_row_of_inputs_is_read_as_a_row_of_the_frame(trees):
-    forest = Forest(exact._cell(task("OCEAN"), trees))
+    forest = BenchForest(exact._cell(task("OCEAN"), trees))
     query = forest.cell.queries(1)
     inputs = forest.inputs(query)[0]
     assert forest.row(query, inputs).equals(query)
@@ -73,13 +73,13 @@ def test_a_program_that_solves_for_the_forest_agrees(trees, ours, theirs, metric
 def found(ours, theirs):
     tasks, results = [], Results()
     for name, values in (("macex", ours), ("OCEAN", theirs)):
-        tasks.append(Task("exact", "adult", "XGBoost", name, stop=len(values), point=SMALL))
+        tasks.append(BenchTask("exact", "adult", "XGBoost", name, stop=len(values), point=SMALL))
         records = [
             {"proved": value is not None, "cpu": 2.0, "clock": 2.0, "why": ""}
             | ({} if value is None else {"sparsity": value})
             for value in values
         ]
-        results.add(Outcome(tasks[-1], records, {"setup": 0.1}))
+        results.add(TaskOutcome(tasks[-1], records, {"setup": 0.1}))
     return Findings(PLAN, tasks, results)
 
 

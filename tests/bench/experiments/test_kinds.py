@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from macex.bench.cells import Cells
+from macex.bench.cells import BenchCells
 from macex.bench.experiments import kinds, thresholds
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
+from macex.bench.plan import BenchPlan
 from macex.bench.results import Results
 from macex.bench.workshop import Workshop
 
-PLAN = Plan(("kinds",), ("adult",), ("XGBoost",), (), queries=2, sizes={"adult": 9000})
+PLAN = BenchPlan(("kinds",), ("adult",), ("XGBoost",), (), queries=2, sizes={"adult": 9000})
 
 
 def table_of(experiment, tasks, tmp_path):
     """The first table that an experiment shows of some tasks."""
     results = Results(tmp_path / "results.jsonl")
-    workshop = Workshop(Cells(None))
+    workshop = Workshop(BenchCells(None))
     for task in tasks:
         results.add(experiment.measure(task, workshop))
     return experiment.show(Findings(PLAN, tasks, results)).blocks[0]

@@ -9,9 +9,9 @@ from bench.made import MadeCells, made
 from macex.bench.experiments.scale import night, pace, table
 from macex.bench.experiments.scale.crowd import crowd, write_crowd
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
+from macex.bench.plan import BenchPlan
 from macex.bench.results import Results
-from macex.bench.tasks import Outcome, Task
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 from macex.explainer import Explainer
 from macex.scale.files import explain_file
@@ -33,7 +33,7 @@ def test_a_crowd_is_as_large_as_asked_and_like_its_dataset():
 
 
 def test_sizes_are_options():
-    plan = Plan((), ["adult"], ["XGBoost"], (), queries=500, sizes={"adult": 48}, rows=5000)
+    plan = BenchPlan((), ["adult"], ["XGBoost"], (), queries=500, sizes={"adult": 48}, rows=5000)
     sizes = {(task.point, task.stop) for task in table.tasks(plan)}
     assert {("one process", 500), ("long run", 5000), ("file", 5000)} <= sizes
 
@@ -44,7 +44,7 @@ def test_a_long_run_is_compared_with_fresh_ones_all_along(workshop, monkeypatch)
     monkeypatch.setattr(pace, "PROBES", 4)
     asked, cpu_ms = [], pace._cpu_ms
     monkeypatch.setattr(pace, "_cpu_ms", lambda *one: asked.append(one) or cpu_ms(*one))
-    task = Task("scale", "adult", "MLP", "default", stop=68, point=table.FLAT)
+    task = BenchTask("scale", "adult", "MLP", "default", stop=68, point=table.FLAT)
     records = pace.flat(task, workshop).records
     assert [record["rows"] for record in records] == [16, 40, 68]
     assert all(record["cpu_ms"] > 0 and record["fresh_ms"] > 0 for record in records)
@@ -61,7 +61,7 @@ def test_a_long_run_is_compared_with_fresh_ones_all_along(workshop, monkeypatch)
 def test_paces_are_measured(workshop, point, monkeypatch):
     monkeypatch.setattr(pace, "PAIRS", 1)
     outcome = table.measure(
-        Task("scale", "adult", "MLP", "default", stop=64, point=point), workshop
+        BenchTask("scale", "adult", "MLP", "default", stop=64, point=point), workshop
     )
     numbers = [*outcome.cost.values(), *(v for r in outcome.records for v in r.values())]
     assert numbers
@@ -70,7 +70,7 @@ def test_paces_are_measured(workshop, point, monkeypatch):
 
 def test_the_quickest_frame_and_the_usual_one_are_told_apart(workshop, monkeypatch):
     monkeypatch.setattr(pace, "crowd", lambda dataset, count: crowd(dataset, count, size=20))
-    task = Task("scale", "adult", "MLP", "default", stop=100, point=table.ONE)
+    task = BenchTask("scale", "adult", "MLP", "default", stop=100, point=table.ONE)
     cost = table.measure(task, workshop).cost
     assert cost["queries"] == 100
     assert cost["quickest"] >= cost["usual"] > 0
@@ -102,24 +102,24 @@ def test_tables_and_claims_say_what_was_measured(tmp_path):
         "one_thread": 800.0,
     }
     points = {
-        table.ONE: Outcome(Task("scale", "adult", "XGBoost", point=table.ONE), [], cost),
-        table.WORKERS: Outcome(
-            Task("scale", "adult", "XGBoost", stop=9, point=table.WORKERS),
+        table.ONE: TaskOutcome(BenchTask("scale", "adult", "XGBoost", point=table.ONE), [], cost),
+        table.WORKERS: TaskOutcome(
+            BenchTask("scale", "adult", "XGBoost", stop=9, point=table.WORKERS),
             [
                 {"jobs1": 100.0, "jobs2": 150.0},
                 {"jobs1": 100.0, "jobs2": 190.0},
                 {"jobs1": 200.0, "jobs2": 320.0},
             ],
         ),
-        table.FLAT: Outcome(
-            Task("scale", "adult", "XGBoost", stop=10_000, point=table.FLAT),
+        table.FLAT: TaskOutcome(
+            BenchTask("scale", "adult", "XGBoost", stop=10_000, point=table.FLAT),
             [
                 {"rows": 1_000, "cpu_ms": 1.2, "fresh_ms": 1.0},
                 {"rows": 10_000, "cpu_ms": 1.0, "fresh_ms": 1.0},
             ],
         ),
-        table.NIGHT: Outcome(
-            Task("scale", "adult", "XGBoost", stop=1_000_000, point=table.NIGHT),
+        table.NIGHT: TaskOutcome(
+            BenchTask("scale", "adult", "XGBoost", stop=1_000_000, point=table.NIGHT),
             [{"seconds": 2000.0, "peak_mb": 900.0, "same": True}],
         ),
     }
@@ -127,7 +127,7 @@ def test_tables_and_claims_say_what_was_measured(tmp_path):
     results.start({})
     for outcome in points.values():
         results.add(outcome)
-    plan = Plan((), ["adult"], ["XGBoost"], ())
+    plan = BenchPlan((), ["adult"], ["XGBoost"], ())
     findings = Findings(plan, [outcome.task for outcome in points.values()], results)
     held = {claim.sentence: claim.held for claim in table.claims(findings)}
     assert held["XGBoost: Adult rows a second, quickest frame of 4,096"] is True

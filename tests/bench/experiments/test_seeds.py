@@ -7,10 +7,10 @@ import pytest
 from bench.found import record
 from macex.bench.experiments import seeds
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
-from macex.bench.report.document import Table
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportTable
 from macex.bench.results import Results
-from macex.bench.tasks import Outcome, Task
+from macex.bench.tasks import BenchTask, TaskOutcome
 
 CELL = ("loans", "MLP")
 
@@ -20,14 +20,16 @@ def run(answers, count=2):
     results, tasks = Results(), []
     for seed in range(count):
         for name, records in answers.items():
-            tasks.append(Task("answers", *CELL, name, seed, stop=len(records)))
-            results.add(Outcome(tasks[-1], records))
-    plan = Plan(("seeds",), ["loans"], ["MLP"], list(answers), seeds=count, sizes={"loans": 500})
+            tasks.append(BenchTask("answers", *CELL, name, seed, stop=len(records)))
+            results.add(TaskOutcome(tasks[-1], records))
+    plan = BenchPlan(
+        ("seeds",), ["loans"], ["MLP"], list(answers), seeds=count, sizes={"loans": 500}
+    )
     return Findings(plan, tasks, results)
 
 
 def tables(found):
-    return [block for block in seeds.show(found).blocks if isinstance(block, Table)]
+    return [block for block in seeds.show(found).blocks if isinstance(block, ReportTable)]
 
 
 def test_means_are_over_the_queries_that_every_method_solved():
@@ -60,5 +62,5 @@ def test_a_measure_in_which_another_method_leads_is_reported_as_lost():
 
 @pytest.mark.parametrize("name", ["DiCE random", "OmniXAI MACE-RL"])
 def test_methods_that_are_asked_less_are_left_out(name):
-    plan = Plan(("seeds",), ["loans"], ["MLP"], [name, "NICE"], seeds=2, sizes={"loans": 500})
+    plan = BenchPlan(("seeds",), ["loans"], ["MLP"], [name, "NICE"], seeds=2, sizes={"loans": 500})
     assert {task.method for task in seeds.tasks(plan)} == {"NICE"}

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from macex.bench.cells import Cells
+from macex.bench.cells import BenchCells
 from macex.bench.experiments import paper_claims, series
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
+from macex.bench.plan import BenchPlan
 from macex.bench.results import Results
-from macex.bench.tasks import Outcome, Task
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 from macex.datasets import SeriesDataset
 from series.machines import made_cases
 
-PLAN = Plan(("7",), (), (), (), queries=2, series={"natops": 6})
+PLAN = BenchPlan(("7",), (), (), (), queries=2, series={"natops": 6})
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def made(monkeypatch):
 def findings():
     results, tasks = Results(), series.tasks(PLAN)
     for task in tasks:
-        results.add(series.measure(task, Workshop(Cells(None))))
+        results.add(series.measure(task, Workshop(BenchCells(None))))
     return Findings(PLAN, tasks, results)
 
 
@@ -51,7 +51,7 @@ def test_validity_is_one_claim_for_all_methods(findings):
 
 
 def test_greedy_as_published_is_asked_less_on_wide_sets():
-    plan = Plan(("7",), (), (), (), series={"natops": 24, "wide": 563})
+    plan = BenchPlan(("7",), (), (), (), series={"natops": 24, "wide": 563})
     asked = {(task.dataset, task.method): task.stop for task in series.tasks(plan)}
     assert asked["natops", series.PUBLISHED] == asked["natops", series.GREEDY] == 3
     assert asked["wide", series.PUBLISHED] == 1
@@ -60,13 +60,13 @@ def test_greedy_as_published_is_asked_less_on_wide_sets():
 
 def test_methods_are_timed_against_each_other_on_the_same_queries_and_goals():
     """The published Greedy answers one query of one goal; MACE-RL's slow others do not count."""
-    plan = Plan(("7",), (), (), (), series={"wide": 563})
-    published = Task("series", "wide", "forest", series.PUBLISHED, stop=1)
-    ours = Task("series", "wide", "forest", "MACE-RL", stop=2)
+    plan = BenchPlan(("7",), (), (), (), series={"wide": 563})
+    published = BenchTask("series", "wide", "forest", series.PUBLISHED, stop=1)
+    ours = BenchTask("series", "wide", "forest", "MACE-RL", stop=2)
     results = Results()
-    results.add(Outcome(published, [{"goal": "a", "each": [30.0]}]))
+    results.add(TaskOutcome(published, [{"goal": "a", "each": [30.0]}]))
     slow = [{"goal": "a", "each": [2.0, 50.0]}, {"goal": "b", "each": [70.0, 90.0]}]
-    results.add(Outcome(ours, slow))
+    results.add(TaskOutcome(ours, slow))
     found = Findings(plan, [published, ours], results)
     assert series.faster(found, "wide", "MACE-RL", series.PUBLISHED) == (15.0, 1)
     claims = {claim.sentence: claim for claim in paper_claims.series(found)}
@@ -77,6 +77,6 @@ def test_methods_are_timed_against_each_other_on_the_same_queries_and_goals():
 
 
 def test_without_files_the_section_says_so():
-    plan = Plan(("7",), (), (), ())
+    plan = BenchPlan(("7",), (), (), ())
     section = series.show(Findings(plan, series.tasks(plan), Results()))
     assert "were not run" in section.blocks[0]

@@ -8,10 +8,10 @@ from bench.found import findings, record
 from macex.bench.experiments import diverse, importance, one, seeds, series
 from macex.bench.experiments.registry import EXPERIMENTS
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
-from macex.bench.report.document import Table
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportTable
 from macex.bench.results import Results
-from macex.bench.tasks import Outcome, Task
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.writing import document
 
 ONE, TWO = record(("a",)), record(("a", "b"))
@@ -19,7 +19,9 @@ ONE, TWO = record(("a",)), record(("a", "b"))
 
 def tables(section):
     return {
-        block.title.split(":")[0]: block for block in section.blocks if isinstance(block, Table)
+        block.title.split(":")[0]: block
+        for block in section.blocks
+        if isinstance(block, ReportTable)
     }
 
 
@@ -59,12 +61,12 @@ def test_diversity_stands_beside_the_papers():
 
 
 def test_importance_is_ranked_against_changes():
-    answers = Task("answers", "adult", "XGBoost", "MACE-RL", stop=3)
-    values = Task("importance", "adult", "XGBoost")
+    answers = BenchTask("answers", "adult", "XGBoost", "MACE-RL", stop=3)
+    values = BenchTask("importance", "adult", "XGBoost")
     results = Results()
-    results.add(Outcome(answers, [record(("age",)), record(("age", "job")), record(("age",))]))
-    results.add(Outcome(values, [{"importance": {"age": 2.0, "job": 1.0, "race": 0.1}}]))
-    plan = Plan((), ["adult"], ["XGBoost"], ["MACE-RL"], sizes={"adult": 3})
+    results.add(TaskOutcome(answers, [record(("age",)), record(("age", "job")), record(("age",))]))
+    results.add(TaskOutcome(values, [{"importance": {"age": 2.0, "job": 1.0, "race": 0.1}}]))
+    plan = BenchPlan((), ["adult"], ["XGBoost"], ["MACE-RL"], sizes={"adult": 3})
     found = Findings(plan, [answers, values], results)
     assert importance.changes(found, "adult", "MACE-RL") == pytest.approx({"age": 1, "job": 1 / 3})
     assert importance.correlation(found, "adult", "MACE-RL") == pytest.approx(1)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from macex.bench.cells import Cells
+from macex.bench.cells import BenchCells
 from macex.bench.experiments import series, stretches
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
+from macex.bench.plan import BenchPlan
 from macex.bench.results import Results
 from macex.bench.workshop import Workshop
 from macex.datasets import SeriesDataset
 from series.machines import made_cases
 
-PLAN = Plan(("series",), (), (), (), queries=2, shipped={"made": 6})
+PLAN = BenchPlan(("series",), (), (), (), queries=2, shipped={"made": 6})
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def findings(monkeypatch, data):
     monkeypatch.setattr(stretches, "load_series", lambda name, folder: data)
     results, tasks = Results(), stretches.tasks(PLAN)
     for task in tasks:
-        results.add(stretches.measure(task, Workshop(Cells(None))))
+        results.add(stretches.measure(task, Workshop(BenchCells(None))))
     return Findings(PLAN, tasks, results)
 
 
@@ -62,11 +62,11 @@ def test_what_changed_is_counted(data, monkeypatch):
 
 
 def test_wide_sets_are_not_for_slow_methods():
-    plan = Plan(("series",), (), (), (), series={"wide": 563})
+    plan = BenchPlan(("series",), (), (), (), series={"wide": 563})
     assert not {task.method for task in stretches.tasks(plan)} & set(stretches.SLOW)
 
 
 def test_without_sets_the_section_says_so():
-    plan = Plan(("series",), (), (), ())
+    plan = BenchPlan(("series",), (), (), ())
     (text,) = stretches.show(Findings(plan, [], Results())).blocks
     assert "no folder" in text

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from macex.bench.report.document import Document, Picture, Section, Table
+from macex.bench.report.document import Document, ReportPicture, ReportSection, ReportTable
 from macex.bench.report.html import page
 from macex.bench.report.markdown import BEGIN, END, markdown, write_markdown
 from macex.bench.report.svg import bars, curves, scatter
@@ -17,11 +17,11 @@ EVIL = "<script>alert(1)</script>"
 
 @pytest.fixture
 def document():
-    table = Table("Speed", ("cell", "ms"))
+    table = ReportTable("Speed", ("cell", "ms"))
     table.add("adult", 1.25)
     table.add(EVIL, None)
-    picture = Picture("Dots", scatter({EVIL: (1, 2), "b": (2, 3)}, "x", "y"))
-    return Document("Report", [Section("Time", [table, "A note.", picture])])
+    picture = ReportPicture("Dots", scatter({EVIL: (1, 2), "b": (2, 3)}, "x", "y"))
+    return Document("Report", [ReportSection("Time", [table, "A note.", picture])])
 
 
 def test_markdown_lines_up(document):

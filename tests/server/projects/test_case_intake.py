@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from macex.errors import DataError
-from macex.scale.intake import Bounds, read_apart
+from macex.scale.intake import IntakeLimits, read_apart
 from macex.server.projects.case_intake import read
 
-BOUNDS = Bounds(columns=50, cells=100_000, memory_mb=300, seconds=60)
+BOUNDS = IntakeLimits(columns=50, cells=100_000, memory_mb=300, seconds=60)
 X = np.arange(24.0).reshape(2, 3, 4)
 
 

@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import macex as mx
-from macex.stages.search.options import Options, options_of
-from macex.stages.search.reinforce import Plan, Reinforce, _printed_path, _scored_path
+from macex.stages.search.options import UnitValues, options_of
+from macex.stages.search.reinforce import PolicyPlan, Reinforce, _printed_path, _scored_path
 from macex.stages.shapes import Candidates, Pool, Task
 from stages.worlds import space_of, task_of
 
@@ -37,7 +37,7 @@ def offer(task: Task) -> Candidates:
     return Candidates(unit, value, real, real.copy())
 
 
-def plan_of(task: Task, options: Options, seed: int, columns: int = 4) -> Plan:
+def plan_of(task: Task, options: UnitValues, seed: int, columns: int = 4) -> PolicyPlan:
     """A policy as it might have been learnt."""
     rng = np.random.default_rng(seed)
     p = np.where(options.open, rng.random(options.open.shape), 0.0)
@@ -45,10 +45,12 @@ def plan_of(task: Task, options: Options, seed: int, columns: int = 4) -> Plan:
     place = np.argsort(np.argsort(-p, axis=1), axis=1)
     top = (place < columns) & options.open
     most = np.minimum(columns, task.max_changes)
-    return Plan(p, values, place, top, values.argmax(axis=2), most)
+    return PolicyPlan(p, values, place, top, values.argmax(axis=2), most)
 
 
-def stepwise(task: Task, options: Options, plan: Plan, query: int, values: int) -> list[float]:
+def stepwise(
+    task: Task, options: UnitValues, plan: PolicyPlan, query: int, values: int
+) -> list[float]:
     """The scored path of one query, row by row; an empty list if it does not arrive."""
     row = task.queries[query].copy()
     left = [int(u) for u in np.argsort(plan.place[query]) if plan.top[query, u]]
@@ -71,7 +73,7 @@ def stepwise(task: Task, options: Options, plan: Plan, query: int, values: int) 
     return []
 
 
-def in_order(task: Task, options: Options, plan: Plan, query: int) -> list[float]:
+def in_order(task: Task, options: UnitValues, plan: PolicyPlan, query: int) -> list[float]:
     """Step 5 as printed, for one query."""
     row = task.queries[query].copy()
     for u in np.argsort(plan.place[query])[: int(plan.most[query])]:

@@ -71,7 +71,7 @@ def receive(stream: BinaryIO) -> tuple[Head, list[Any]]:
     return head, arrays
 
 
-class Worker:
+class PeerWorker:
     """The program that the parent asked for, and the time it has spent on a request."""
 
     def __init__(self, stdin: BinaryIO, stdout: BinaryIO) -> None:
@@ -137,7 +137,7 @@ def main() -> None:
     """Answer the parent until it is gone; what a program prints goes to stderr."""
     stdout = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    worker = Worker(sys.stdin.buffer, stdout)
+    worker = PeerWorker(sys.stdin.buffer, stdout)
     while True:
         try:
             reply, found = worker.timed(*receive(worker.stdin))

@@ -10,10 +10,10 @@ from macex.bench.experiments import answers
 from macex.bench.figures import figures
 from macex.bench.findings import Findings
 from macex.bench.methods import REINFORCE, ours
-from macex.bench.plan import Plan
-from macex.bench.report.document import Section, Table
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportSection, ReportTable
 from macex.bench.statistics import difference
-from macex.bench.tasks import Outcome, Task
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 from macex.stages.candidates import Neighbors
 from macex.stages.search.reinforce import Reinforce
@@ -49,26 +49,26 @@ VARIANTS: dict[str, Mapping[str, Any]] = {
 }
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """Every variant on up to fifty queries of every cell."""
     return [
-        Task("ablation", dataset, model, name, stop=plan.count(dataset, most=MOST))
+        BenchTask("ablation", dataset, model, name, stop=plan.count(dataset, most=MOST))
         for dataset in plan.here
         for model in plan.models
         for name in VARIANTS
     ]
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """The answers of a variant."""
     options = {**REINFORCE, "fallback": False, **VARIANTS[task.method]}
     return answers.measure_with(task, workshop, ours(options))
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """Each variant beside MACE-RL, on the queries that both solved."""
     headings = ("variant", "validity", "changes", "proximity", "under .05", "rows", "ms")
-    table = Table("Means over cells", (*headings, "changes - MACE-RL", "distance - MACE-RL"))
+    table = ReportTable("Means over cells", (*headings, "changes - MACE-RL", "distance - MACE-RL"))
     for name in VARIANTS:
         cells = [
             (cell, records)
@@ -94,7 +94,7 @@ def show(findings: Findings) -> Section:
         "milliseconds of CPU are per query in batches. The last two columns pair queries that both "
         "solved, over all cells, with 95 % intervals."
     )
-    return Section("Ablations of MACE-RL", [table, note])
+    return ReportSection("Ablations of MACE-RL", [table, note])
 
 
 def _gap(findings: Findings, name: str, metric: str) -> str:

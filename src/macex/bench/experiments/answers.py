@@ -9,35 +9,35 @@ import pandas as pd
 from macex.bench.judge import Record
 from macex.bench.methods import Build
 from macex.bench.plan import BLOCK
-from macex.bench.tasks import Outcome, Task
-from macex.bench.workshop import Clock, Workshop, frames, remarks
+from macex.bench.tasks import BenchTask, TaskOutcome
+from macex.bench.workshop import BenchClock, Workshop, frames, remarks
 
 EMPTY: Record = {"found": 0, "returned": 0, "own": False, "proved": False, "counterfactuals": []}
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """Ask for a block at once, and judge what comes; the first block by all measures."""
     return measure_with(task, workshop, None)
 
 
-def measure_with(task: Task, workshop: Workshop, build: Build | None) -> Outcome:
+def measure_with(task: BenchTask, workshop: Workshop, build: Build | None) -> TaskOutcome:
     """The same with a method that is no entry of the registry."""
     cell, built = workshop.cell(task), workshop.built(task, build)
     rows = cell.queries(task.stop, task.start)
-    clock = Clock(cell)
+    clock = BenchClock(cell)
     try:
         records = _answered(task, workshop, clock, built.explainer, rows)
     except Exception:  # noqa: BLE001  # a method may fail on one query: find which
-        clock = Clock(cell)
+        clock = BenchClock(cell)
         records = [
             _alone(task, workshop, clock, built.explainer, rows.iloc[[at]])
             for at in range(len(rows))
         ]
-    return Outcome(task, records, {**clock.cost, "setup": built.seconds})
+    return TaskOutcome(task, records, {**clock.cost, "setup": built.seconds})
 
 
 def _answered(
-    task: Task, workshop: Workshop, clock: Clock, explainer: Any, rows: pd.DataFrame
+    task: BenchTask, workshop: Workshop, clock: BenchClock, explainer: Any, rows: pd.DataFrame
 ) -> list[Record]:
     found = clock.ask(explainer, rows, task.n)
     said = remarks(found, len(rows))
@@ -47,7 +47,7 @@ def _answered(
 
 
 def _alone(
-    task: Task, workshop: Workshop, clock: Clock, explainer: Any, row: pd.DataFrame
+    task: BenchTask, workshop: Workshop, clock: BenchClock, explainer: Any, row: pd.DataFrame
 ) -> Record:
     try:
         return _answered(task, workshop, clock, explainer, row)[0]

@@ -18,13 +18,13 @@ from macex.bench.cells import MODELS, Cell, fitted
 from macex.bench.claims import Claim, everywhere
 from macex.bench.figures import Record
 from macex.bench.findings import Findings
-from macex.bench.judge import Judge
+from macex.bench.judge import Referee
 from macex.bench.methods import NICE, Build, method, ours
-from macex.bench.plan import Plan
-from macex.bench.report.document import Section, Table
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportSection, ReportTable
 from macex.bench.structured import TABLES, structured
-from macex.bench.tasks import Outcome, Task
-from macex.bench.workshop import Clock, Workshop, frames
+from macex.bench.tasks import BenchTask, TaskOutcome
+from macex.bench.workshop import BenchClock, Workshop, frames
 from macex.engine.options import PREFERENCES
 from macex.explainer import Explainer
 from macex.schema import Array
@@ -42,35 +42,35 @@ OTHERS = ("MACE-RL", "MACE-GLD", NICE, "DiCE random", "DiCE genetic")
 COLUMNS = ("queries", "valid", "changes", "unusual", "far", "lead", "refits", "distance", "rows")
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """Every preference and the other methods, on every cell and on the made-up tables."""
     cells = [(dataset, model) for dataset in plan.here for model in plan.models]
     cells += [(name, MADE_MODEL) for name in TABLES if MADE_MODEL in plan.models]
     others = [name for name in OTHERS if name in plan.methods]
     return [
-        Task(KIND, dataset, model, name, stop=_count(plan, dataset, name))
+        BenchTask(KIND, dataset, model, name, stop=_count(plan, dataset, name))
         for dataset, model in cells
         for name in (*PREFERRED, *others)
     ]
 
 
-def _count(plan: Plan, dataset: str, name: str) -> int:
+def _count(plan: BenchPlan, dataset: str, name: str) -> int:
     most = QUERIES if name in PREFERRED else SLOW
     size = plan.sizes.get(dataset, QUERIES)
     return min(most, size, most if plan.queries is None else plan.queries)
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """One answer for each query, judged by the model, by its refits and by both measures."""
     cell = _made(task.dataset, task.model) if task.dataset in TABLES else workshop.cell(task)
     build = PREFERRED.get(task.method) or method(task.method).build
     built = build(cell.model, cell.train, task.seed)
-    rows, clock = cell.queries(task.stop), Clock(cell)
+    rows, clock = cell.queries(task.stop), BenchClock(cell)
     found = frames(clock.ask(built, rows, 1), len(rows))
     getattr(built, "close", lambda: None)()  # a method may hold a process
-    judged = Judge(cell)(rows, found)
+    judged = Referee(cell)(rows, found)
     records = _records(cell, rows, found, judged)
-    return Outcome(task, records, clock.cost)
+    return TaskOutcome(task, records, clock.cost)
 
 
 @lru_cache(maxsize=2)
@@ -137,7 +137,7 @@ def _plausibility(cell: Cell, answers: pd.DataFrame) -> Array:
     return share
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """The means of every method over all cells, then cell by cell."""
     text = (
         "Means over the queries with a valid answer. unusual: share under 0.05 by the learned "
@@ -146,20 +146,20 @@ def show(findings: Findings) -> Section:
         "the same. The other methods are given fewer queries."
     )
     methods = list(dict.fromkeys(o.task.method for o in findings.kind(KIND)))
-    whole = Table("All cells", ("method", *COLUMNS))
+    whole = ReportTable("All cells", ("method", *COLUMNS))
     for name in methods:
         lines = [_figures(findings, cell, name) for cell in _cells(findings)]
         known = [line for line in lines if line is not None]
         if known:
             total = [sum(line[0] for line in known)]
             whole.add(name, *total, *(mean(part) for part in list(zip(*known, strict=True))[1:]))
-    each = Table("Cell by cell", ("cell", "method", *COLUMNS))
+    each = ReportTable("Cell by cell", ("cell", "method", *COLUMNS))
     for dataset, model in _cells(findings):
         for name in methods:
             line = _figures(findings, (dataset, model), name)
             if line is not None:
                 each.add(f"{dataset} / {model}", name, *line)
-    return Section("Answers that would be believed, and hold tomorrow", [text, whole, each])
+    return ReportSection("Answers that would be believed, and hold tomorrow", [text, whole, each])
 
 
 def _cells(findings: Findings) -> list[tuple[str, str]]:

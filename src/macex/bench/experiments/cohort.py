@@ -17,9 +17,9 @@ from macex.ask.constraints import Constraints
 from macex.baselines import ares, globe_ce
 from macex.bench.cells import Cell, xgboost
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
-from macex.bench.report.document import Section, Table
-from macex.bench.tasks import Outcome, Task
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportSection, ReportTable
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 from macex.cohort.covering import Trials
 from macex.cohort.moves import common_moves
@@ -43,42 +43,42 @@ KINDS = {
 }
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """Plans and robustness on Adult, bias on Titanic, too."""
     if MODEL not in plan.models:
         return []
     asked = {"adult": ("plans", "bias", "robustness"), "titanic": ("bias",)}
     return [
-        Task("cohort", dataset, MODEL, stop=plan.count(dataset, most=ROBUST_ROWS), point=part)
+        BenchTask("cohort", dataset, MODEL, stop=plan.count(dataset, most=ROBUST_ROWS), point=part)
         for dataset, parts in asked.items()
         if dataset in plan.here
         for part in parts
     ]
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """The lines of one table."""
     cell = workshop.cell(task)
     explainer = Explainer(cell.model, cell.train)
     if task.point == "plans":
-        return Outcome(task, plans(explainer, cell))
+        return TaskOutcome(task, plans(explainer, cell))
     if task.point == "bias":
-        return Outcome(task, biases(explainer, cell))
-    return Outcome(task, robustness(explainer, cell, task.stop))
+        return TaskOutcome(task, biases(explainer, cell))
+    return TaskOutcome(task, robustness(explainer, cell, task.stop))
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """A table for every part."""
     titles = {
         "plans": f"{ACTIONS} actions of at most {CHANGES} changes for all rejected rows",
         "bias": "Decisions that one column alone changes",
         "robustness": "Answers under a refit that nobody asked",
     }
-    section = Section("Whole populations")
+    section = ReportSection("Whole populations")
     for outcome in findings.kind("cohort"):
         if outcome.error is None and outcome.records:
             title = f"{titles[outcome.task.point]}: {outcome.task.dataset}"
-            table = Table(title, tuple(outcome.records[0]))
+            table = ReportTable(title, tuple(outcome.records[0]))
             for record in outcome.records:
                 table.add(*record.values())
             section.blocks.append(table)

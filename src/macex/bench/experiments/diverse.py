@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from macex.bench.figures import Figures
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
+from macex.bench.plan import BenchPlan
 from macex.bench.record.paper import printed
-from macex.bench.report.document import Section, Table, beside
-from macex.bench.tasks import Task
+from macex.bench.report.document import ReportSection, ReportTable, beside
+from macex.bench.tasks import BenchTask
 
 MODEL = "MLP"
 WANTED = 3
@@ -20,14 +20,14 @@ NOTE = (
 )
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """The methods that can give several."""
     return plan.answers([MODEL], [one for one in plan.chosen() if one.several], n=WANTED)
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """Sparsity, diversity and time beside the paper's, then the other readings of diversity."""
-    section = Section("Table 6: three diverse counterfactuals, MLP")
+    section = ReportSection("Table 6: three diverse counterfactuals, MLP")
     section.blocks += [
         _beside_paper(findings, "sparsity", "Sparsity of the set"),
         _beside_paper(findings, "diversity", "Diversity over columns changed by either of two"),
@@ -42,8 +42,8 @@ def _found(findings: Findings, dataset: str, name: str) -> Figures | None:
     return findings.figures(dataset, MODEL, name, n=WANTED)
 
 
-def _beside_paper(findings: Findings, metric: str, title: str) -> Table:
-    table = Table(f"{title}: paper / measured / ratio", ("method", *findings.plan.here))
+def _beside_paper(findings: Findings, metric: str, title: str) -> ReportTable:
+    table = ReportTable(f"{title}: paper / measured / ratio", ("method", *findings.plan.here))
     field = "diversity_changed" if metric == "diversity" else metric
     asked = findings.methods(n=WANTED)
     for one in findings.plan.chosen():
@@ -57,9 +57,9 @@ def _beside_paper(findings: Findings, metric: str, title: str) -> Table:
     return table
 
 
-def _seconds(findings: Findings) -> Table:
+def _seconds(findings: Findings) -> ReportTable:
     title = "Seconds per query in batches of up to 100: paper / measured / ratio"
-    table = Table(title, ("method", *findings.plan.here))
+    table = ReportTable(title, ("method", *findings.plan.here))
     asked = findings.methods(n=WANTED)
     for one in findings.plan.chosen():
         if one.name in asked:
@@ -72,9 +72,9 @@ def _seconds(findings: Findings) -> Table:
     return table
 
 
-def _readings(findings: Findings) -> Table:
+def _readings(findings: Findings) -> ReportTable:
     title = "Diversity over all columns / of column sets / returned / with an idle change"
-    table = Table(title, ("method", *findings.plan.here))
+    table = ReportTable(title, ("method", *findings.plan.here))
     for name in findings.methods(n=WANTED):
         line = []
         for dataset in findings.plan.here:

@@ -21,11 +21,11 @@ from macex.bench.cells import Cell, fitted, pipeline
 from macex.bench.claims import Claim, at_least, everywhere
 from macex.bench.figures import Record
 from macex.bench.findings import Findings
-from macex.bench.forests import OCEAN, TREECF, Forest, Solver
-from macex.bench.judge import Judge
-from macex.bench.plan import Plan
-from macex.bench.report.document import Section, Table
-from macex.bench.tasks import Outcome, Task
+from macex.bench.forests import OCEAN, TREECF, BenchForest, Solver
+from macex.bench.judge import Referee
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportSection, ReportTable
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop, frames
 from macex.datasets import Dataset
 from macex.explainer import Explainer
@@ -44,12 +44,14 @@ METRIC = {FEWEST: "sparsity", LEAST: "distance"}
 Explain = Callable[[pd.DataFrame], tuple[pd.DataFrame, bool]]
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """Both questions to both programs, on a small forest and on that of the tables."""
     if MODEL not in plan.models:
         return []
     return [
-        Task("exact", dataset, MODEL, method, stop=plan.count(dataset, most=count), point=forest)
+        BenchTask(
+            "exact", dataset, MODEL, method, stop=plan.count(dataset, most=count), point=forest
+        )
         for dataset in plan.here
         if dataset in DATASETS
         for forest in FORESTS
@@ -59,7 +61,7 @@ def tasks(plan: Plan) -> list[Task]:
     ]
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """One row at a time; what a program gives up on has no answer."""
     cell = _cell(task, workshop)
     began = time.process_time()
@@ -68,13 +70,13 @@ def measure(task: Task, workshop: Workshop) -> Outcome:
     if task.stop > FEW:
         with suppress(Refused):
             _answer(made, cell.queries(1))  # the first question costs more
-    explain, judge = partial(_answer, made), Judge(cell)
+    explain, judge = partial(_answer, made), Referee(cell)
     rows = cell.queries(task.stop)
     records = [_record(explain, made, judge, rows.iloc[[at]]) for at in range(len(rows))]
-    return Outcome(task, records, {"setup": setup})
+    return TaskOutcome(task, records, {"setup": setup})
 
 
-def _cell(task: Task, workshop: Workshop) -> Cell:
+def _cell(task: BenchTask, workshop: Workshop) -> Cell:
     if task.point == LARGE:
         return workshop.cell(task)
     return fitted(workshop.cells.dataset(task.dataset), MODEL, partial(_small, task.point))
@@ -90,7 +92,7 @@ def _small(forest: str, dataset: Dataset) -> Any:
 
 def _made(method: str, cell: Cell) -> Any:
     if method in ("OCEAN", "treecf"):
-        return Solver(OCEAN if method == "OCEAN" else TREECF, Forest(cell), SECONDS)
+        return Solver(OCEAN if method == "OCEAN" else TREECF, BenchForest(cell), SECONDS)
     prefer = "nearest" if method == "macex nearest" else "fewest"
     return Explainer(cell.model, cell.train, candidates="thresholds", prefer=prefer)
 
@@ -103,7 +105,7 @@ def _answer(made: Any, row: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
     return frames(found, 1)[0], item.minimal and item.minimal_over == "all values"
 
 
-def _record(explain: Explain, made: Any, judge: Judge, row: pd.DataFrame) -> Record:
+def _record(explain: Explain, made: Any, judge: Referee, row: pd.DataFrame) -> Record:
     """What was found, as the judge has it, and what it took: milliseconds."""
     before, why = _clocks(made), ""
     try:
@@ -121,7 +123,7 @@ def _clocks(made: Any) -> tuple[float, float]:
     return (time.perf_counter(), time.process_time()) if spent is None else spent
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """For each question, forest and dataset: ours and the program's."""
     text = (
         "One row at a time, milliseconds of CPU and by the clock; the programs are timed inside "
@@ -129,17 +131,19 @@ def show(findings: Findings) -> Section:
         "proves the number of changes, treecf the distance, OCEAN the number of changes within "
         f"{SECONDS} seconds. A program that could not be run is named at the end of the page."
     )
-    return Section("Exact answers for trees, beside OCEAN and treecf", [text, *_tables(findings)])
+    return ReportSection(
+        "Exact answers for trees, beside OCEAN and treecf", [text, *_tables(findings)]
+    )
 
 
-def _tables(findings: Findings) -> list[Table]:
+def _tables(findings: Findings) -> list[ReportTable]:
     headings = [
         *("dataset, forest", "by", "queries", "valid", "proved", "mean"),
         *("cpu ms", "clock ms", "set-up s"),
     ]
     tables = []
     for question, methods in QUESTIONS.items():
-        table = Table(question.capitalize(), headings)
+        table = ReportTable(question.capitalize(), headings)
         for dataset, forest in _places(findings):
             both = _both(findings, dataset, forest, question)
             for method in methods:

@@ -14,10 +14,10 @@ import pandas as pd
 
 from macex.bench.findings import Findings
 from macex.bench.methods import REINFORCE, ours
-from macex.bench.plan import Plan
+from macex.bench.plan import BenchPlan
 from macex.bench.record.paper import printed_tables
-from macex.bench.report.document import Section, Table
-from macex.bench.tasks import Outcome, Task
+from macex.bench.report.document import ReportSection, ReportTable
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 from macex.errors import DataError
 
@@ -26,19 +26,19 @@ SHOWN = 3
 ACTIONS = 4
 
 
-def tasks_of(table: str) -> Callable[[Plan], list[Task]]:
+def tasks_of(table: str) -> Callable[[BenchPlan], list[BenchTask]]:
     """One task for each model, where the dataset is asked for and can be read."""
 
-    def tasks(plan: Plan) -> list[Task]:
+    def tasks(plan: BenchPlan) -> list[BenchTask]:
         name = DATASET[table]
         if name.partition("@")[0] not in plan.here:
             return []
-        return [Task("examples", name, model, point=table) for model in plan.models]
+        return [BenchTask("examples", name, model, point=table) for model in plan.models]
 
     return tasks
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """Find the printed rows and explain them."""
     cell = workshop.cell(task)
     explainer = ours({**REINFORCE, "finetune": None})(cell.model, cell.train, task.seed)
@@ -58,7 +58,7 @@ def measure(task: Task, workshop: Workshop) -> Outcome:
                 "actions": {one.column: _said(one.value) for one in found.actions[:ACTIONS]},
             }
         )
-    return Outcome(task, records)
+    return TaskOutcome(task, records)
 
 
 def nearest_row(frame: pd.DataFrame, printed: Mapping[str, Any]) -> tuple[pd.DataFrame, list[str]]:
@@ -78,15 +78,15 @@ def _differs(column: pd.Series[Any], value: Any) -> Any:
     return np.abs(column.to_numpy(float) - value) > 1e-3
 
 
-def show_of(table: str) -> Callable[[Findings], Section]:
+def show_of(table: str) -> Callable[[Findings], ReportSection]:
     """The section of one table."""
     return lambda findings: show(findings, table)
 
 
-def show(findings: Findings, table: str) -> Section:
+def show(findings: Findings, table: str) -> ReportSection:
     """Printed and found counterfactuals, one below the other."""
     dataset = DATASET[table].partition("@")[0].capitalize()
-    section = Section(f"Table {table}: printed examples, {dataset}")
+    section = ReportSection(f"Table {table}: printed examples, {dataset}")
     for outcome in findings.kind("examples"):
         if outcome.task.point != table:
             continue
@@ -106,9 +106,9 @@ def show(findings: Findings, table: str) -> Section:
 
 def _example(
     model: str, number: int, example: Mapping[str, Any], record: Mapping[str, Any]
-) -> Table:
+) -> ReportTable:
     title = f"{model}, example {number}: printed as {example['label']}, here {record['label']}"
-    table = Table(title, ("", "paper", "measured", "ratio"), prose=True)
+    table = ReportTable(title, ("", "paper", "measured", "ratio"), prose=True)
     table.add("query", _listed(example["query"]), _listed(record["query"]))
     table.lines[-1] = (*table.lines[-1], "-")
     for at in range(SHOWN):

@@ -18,10 +18,10 @@ import pandas as pd
 from macex.bench import synthetic
 from macex.bench.claims import Claim, at_most
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
-from macex.bench.report.document import Picture, Section, Table
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportPicture, ReportSection, ReportTable
 from macex.bench.report.svg import curves
-from macex.bench.tasks import Outcome, Task
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 from macex.explainer import Explainer
 
@@ -61,33 +61,33 @@ HEADINGS = {
 DRAWN = (("batch", "ms a query in a batch"), ("calls", "model calls"), ("memory", "peak MB"))
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """A task for each point of each curve, whatever the plan selects."""
     del plan
     return [
-        Task("growth", dataset=f"growth of {axis}", point=f"{axis}={size}")
+        BenchTask("growth", dataset=f"growth of {axis}", point=f"{axis}={size}")
         for axis, sizes in AXES.items()
         for size in sizes
     ]
 
 
-def shape_of(task: Task) -> Shape:
+def shape_of(task: BenchTask) -> Shape:
     """The problem that a task stands for.
 
-    >>> shape_of(Task("growth", point="columns=50"))
+    >>> shape_of(BenchTask("growth", point="columns=50"))
     Shape(queries=20, rows=2000, columns=50, categories=10, classes=2)
     """
     axis, _, size = task.point.partition("=")
     return BASES.get(axis, Shape())._replace(**{axis: int(size)})
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """Build and explain, timed by the CPU; then again, with an eye on memory."""
     del workshop
     shape = shape_of(task)
     train = synthetic.table(shape.rows, shape.columns, shape.categories)
     asked = train.sample(shape.queries, random_state=0, replace=shape.queries > shape.rows)
-    counted = Counted(shape.classes)
+    counted = CountedModel(shape.classes)
     built, explainer = _timed(partial(build, train, counted, shape.classes))
     explainer.explain(asked.head(1))
     alone = [
@@ -105,10 +105,10 @@ def measure(task: Task, workshop: Workshop) -> Outcome:
         "memory": peak(partial(explainer.explain, asked)),
         "build_memory": peak(partial(build, train, counted, shape.classes)),
     }
-    return Outcome(task, [record])
+    return TaskOutcome(task, [record])
 
 
-class Counted:
+class CountedModel:
     """The cheap model, which counts what it is asked."""
 
     def __init__(self, classes: int) -> None:
@@ -152,21 +152,21 @@ def points(findings: Findings, axis: str) -> dict[int, dict[str, float]]:
     }
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """A table and three curves for each thing that grows."""
-    section = Section("Growth")
+    section = ReportSection("Growth")
     for axis in AXES:
         found = points(findings, axis)
         if not found:
             continue
         rest = {k: v for k, v in BASES.get(axis, Shape())._asdict().items() if k != axis}
         title = f"{axis} ({', '.join(f'{name} {size:,}' for name, size in rest.items())})"
-        table = Table(title, (axis, *HEADINGS.values()))
+        table = ReportTable(title, (axis, *HEADINGS.values()))
         for size, record in found.items():
             table.add(f"{size:,}", *(_said(name, record[name]) for name in HEADINGS))
         section.blocks.append(table)
         section.blocks += [
-            Picture(
+            ReportPicture(
                 f"{title}: {said}",
                 curves({said: [(s, r[name]) for s, r in found.items()]}, axis, said),
             )

@@ -12,10 +12,10 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
-from macex.bench.report.document import Picture, Section, Table
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportPicture, ReportSection, ReportTable
 from macex.bench.report.svg import bars
-from macex.bench.tasks import Outcome, Task
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 
 MODEL = "XGBoost"
@@ -23,17 +23,18 @@ SAMPLE = 1000
 DRAWN = "adult"
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """SHAP values of every dataset, and the answers of table 1."""
     if MODEL not in plan.models:
         return []
     values = [
-        Task("importance", name, MODEL, stop=min(SAMPLE, plan.sizes[name])) for name in plan.here
+        BenchTask("importance", name, MODEL, stop=min(SAMPLE, plan.sizes[name]))
+        for name in plan.here
     ]
     return [*values, *plan.answers([MODEL], plan.chosen())]
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """Mean |SHAP| of each column over the test rows."""
     from xgboost import DMatrix
 
@@ -46,7 +47,7 @@ def measure(task: Task, workshop: Workshop) -> Outcome:
     for at, part in enumerate(origin):
         named[_column(part, list(named))].append(at)
     sizes = {name: float(np.abs(parts[:, at].sum(axis=1)).mean()) for name, at in named.items()}
-    return Outcome(task, [{"importance": sizes}])
+    return TaskOutcome(task, [{"importance": sizes}])
 
 
 def _column(part: str, names: list[str]) -> str:
@@ -83,27 +84,29 @@ def correlation(findings: Findings, dataset: str, name: str) -> float | None:
     return float(spearmanr(often, list(sizes.values())).statistic)
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """Adult's columns one by one, and the rank correlation of every dataset."""
-    section = Section("Figure 2: changes and importance, XGBoost")
+    section = ReportSection("Figure 2: changes and importance, XGBoost")
     found = findings.of("importance", DRAWN, MODEL)
     names = findings.methods()
     if found and found[0].records:
         sizes = found[0].records[0]["importance"]
-        table = Table(f"{DRAWN}: changes per query", ("column", "mean abs SHAP", *names))
+        table = ReportTable(f"{DRAWN}: changes per query", ("column", "mean abs SHAP", *names))
         often = {name: changes(findings, DRAWN, name) for name in names}
         for column in sorted(sizes, key=lambda column: -sizes[column]):
             table.add(column, sizes[column], *(often[n].get(column, 0.0) for n in names))
         section.blocks.append(table)
-        section.blocks.append(Picture(f"{DRAWN}: mean abs SHAP", bars(list(sizes.items()))))
+        section.blocks.append(ReportPicture(f"{DRAWN}: mean abs SHAP", bars(list(sizes.items()))))
         section.blocks += [
-            Picture(
+            ReportPicture(
                 f"{DRAWN}: changes per query, {name}",
                 bars([(c, often[name].get(c, 0.0)) for c in sizes]),
             )
             for name in names
         ]
-    table = Table("Rank correlation of changes and importance", ("method", *findings.plan.here))
+    table = ReportTable(
+        "Rank correlation of changes and importance", ("method", *findings.plan.here)
+    )
     for name in names:
         table.add(name, *(correlation(findings, dataset, name) for dataset in findings.plan.here))
     section.blocks.append(table)

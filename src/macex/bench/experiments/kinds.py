@@ -16,9 +16,9 @@ from macex.bench.cells import mlp, pipeline
 from macex.bench.cells import xgboost as one_hot_xgboost
 from macex.bench.experiments.engine.cost import cheap
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
-from macex.bench.report.document import Section, Table
-from macex.bench.tasks import Outcome, Task
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportSection, ReportTable
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 from macex.datasets import Dataset
 from macex.explainer import Explainer
@@ -152,15 +152,15 @@ KINDS: dict[str, tuple[Callable[[Adult], Any], bool]] = {
 }
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """One for every kind."""
     if DATASET not in plan.here:
         return []
     count = plan.count(DATASET, most=BATCH)
-    return [Task("kinds", DATASET, stop=count, point=name) for name in KINDS]
+    return [BenchTask("kinds", DATASET, stop=count, point=name) for name in KINDS]
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """A kind without and with its twin; one whose library is missing is an error of the task."""
     build, native = KINDS[task.point]
     adult = Adult(workshop.cells.dataset(task.dataset))
@@ -170,18 +170,18 @@ def measure(task: Task, workshop: Workshop) -> Outcome:
     record = {"plain": measured(model, data, rows)}
     if quick:
         record["quick"] = measured(quick, data, rows)
-    return Outcome(task, [record])
+    return TaskOutcome(task, [record])
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """One line a kind."""
     headings = ("model", "one", "batch", "one, accelerated", "batch, accelerated")
-    table = Table("Milliseconds for an Adult query: one at a time, and all at once", headings)
+    table = ReportTable("Milliseconds for an Adult query: one at a time, and all at once", headings)
     for outcome in findings.kind("kinds"):
         if outcome.error is None:
             record = outcome.records[0]
             table.add(outcome.task.point, *record["plain"], *record.get("quick", (None, None)))
-    return Section("Kinds of models", [table])
+    return ReportSection("Kinds of models", [table])
 
 
 def _quick(model: Any, data: pd.DataFrame) -> Quick | None:

@@ -18,9 +18,9 @@ from macex.bench import synthetic
 from macex.bench.claims import Claim, at_least, at_most
 from macex.bench.findings import Findings
 from macex.bench.fitting import fitted_apart
-from macex.bench.plan import Plan
-from macex.bench.report.document import Section, Table
-from macex.bench.tasks import Outcome, Task
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportSection, ReportTable
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 from macex.schema import Array, Schema
 from macex.stages.approximate import Approximate, approximate, recall, sampled
@@ -44,25 +44,25 @@ HEADINGS = {
 }
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """A task for each index and size, whatever the plan selects."""
     del plan
     return [
         *(
-            Task("neighbours", dataset="neighbours", method=kind, point=f"rows={rows}")
+            BenchTask("neighbours", dataset="neighbours", method=kind, point=f"rows={rows}")
             for kind, rows in SEARCHED
         ),
-        *(Task("fitting", dataset="fitting", point=f"rows={rows}") for rows in FITTED),
+        *(BenchTask("fitting", dataset="fitting", point=f"rows={rows}") for rows in FITTED),
     ]
 
 
-def measure_fitting(task: Task, workshop: Workshop) -> Outcome:
+def measure_fitting(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """An explainer fitted in a process of its own."""
     del workshop
-    return Outcome(task, [fitted_apart(_rows(task))])
+    return TaskOutcome(task, [fitted_apart(_rows(task))])
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """An index built, and asked about rows that it does not hold."""
     del workshop
     world = World.of(_rows(task))
@@ -73,7 +73,7 @@ def measure(task: Task, workshop: Workshop) -> Outcome:
     record = {"build": built, "alone": _alone(made, world, every), **_exact(made, world)}
     record["batch"], record["recall"] = _searched(made, world, every)
     record["some_batch"], record["some_recall"] = _searched(made, world, some)
-    return Outcome(task, [record])
+    return TaskOutcome(task, [record])
 
 
 @dataclass(frozen=True)
@@ -133,19 +133,19 @@ def _timed(work: Callable[[], T]) -> tuple[float, T]:
     return time.process_time() - began, done
 
 
-def _rows(task: Task) -> int:
+def _rows(task: BenchTask) -> int:
     return int(task.point.partition("=")[2])
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """A table of searches and one of fitting."""
-    section = Section("Very many training rows")
-    searches = Table(f"{COUNT} neighbours", ("index", "rows", *HEADINGS.values()))
+    section = ReportSection("Very many training rows")
+    searches = ReportTable(f"{COUNT} neighbours", ("index", "rows", *HEADINGS.values()))
     for outcome in findings.kind("neighbours"):
         for record in outcome.records:
             numbers = (f"{record[name]:.4g}" for name in HEADINGS)
             searches.add(outcome.task.method, f"{_rows(outcome.task):,}", *numbers)
-    fits = Table(
+    fits = ReportTable(
         "An explainer fitted, and asked about 100 rows",
         ("rows", "fit s", "ms a row", "recall", "table GiB", "most memory GiB"),
     )

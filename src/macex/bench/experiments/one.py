@@ -9,28 +9,28 @@ from macex.bench.cells import FAVOURABLE
 from macex.bench.figures import BY_MEDIAN, Figures, figures
 from macex.bench.findings import Findings
 from macex.bench.methods import DEFAULT
-from macex.bench.plan import Plan
+from macex.bench.plan import BenchPlan
 from macex.bench.record.paper import printed
-from macex.bench.report.document import Picture, Section, Table, beside
+from macex.bench.report.document import ReportPicture, ReportSection, ReportTable, beside
 from macex.bench.report.svg import scatter
 from macex.bench.statistics import paired
-from macex.bench.tasks import Task
+from macex.bench.tasks import BenchTask
 
 NUMBER = {"XGBoost": "1", "MLP": "2"}
 FIRST = 20  # what all methods are asked, but for DiCE's gradient method
 
 
-def tasks_of(model: str) -> Callable[[Plan], list[Task]]:
+def tasks_of(model: str) -> Callable[[BenchPlan], list[BenchTask]]:
     """What a table of one model needs."""
     return lambda plan: plan.answers([model], plan.chosen())
 
 
-def show_of(model: str) -> Callable[[Findings], Section]:
+def show_of(model: str) -> Callable[[Findings], ReportSection]:
     """The section of one model."""
     return lambda findings: show(findings, model)
 
 
-def show(findings: Findings, model: str) -> Section:
+def show(findings: Findings, model: str) -> ReportSection:
     """Validity, sparsity and proximity beside the paper's, comparisons, directions, a plot."""
     names = [name for name in findings.methods() if any(_cells(findings, model, name))]
     number = NUMBER.get(model, "of")
@@ -38,7 +38,7 @@ def show(findings: Findings, model: str) -> Section:
         "The tables beside the paper's are over each method's own queries. Compare methods by the "
         f"means over the first {FIRST} queries and by the paired differences after them."
     )
-    section = Section(f"Table {number}: one counterfactual, {model}", [text])
+    section = ReportSection(f"Table {number}: one counterfactual, {model}", [text])
     for metric, title in (
         ("own", "Validity, the method's own"),
         ("sparsity", "Sparsity"),
@@ -62,8 +62,8 @@ def _cells(findings: Findings, model: str, name: str, first: int | None = None) 
 
 def _beside_paper(
     findings: Findings, model: str, names: list[str], metric: str, title: str
-) -> Table:
-    table = Table(f"{title}: paper / measured / ratio", ("method", *findings.plan.here))
+) -> ReportTable:
+    table = ReportTable(f"{title}: paper / measured / ratio", ("method", *findings.plan.here))
     of_paper = "validity" if metric == "own" else metric
     for one in findings.plan.chosen():
         if one.name not in names:
@@ -78,9 +78,9 @@ def _beside_paper(
     return table
 
 
-def _plain(findings: Findings, model: str, names: list[str]) -> Table:
+def _plain(findings: Findings, model: str, names: list[str]) -> ReportTable:
     """What the paper does not print: means over the datasets, on the rows that all were asked."""
-    table = Table(
+    table = ReportTable(
         f"Means over the datasets, the first {FIRST} queries of each",
         [
             *("method", "queries", "valid with fallback", "distance", "plausibility", "under .05"),
@@ -101,11 +101,11 @@ def _mean(cells: list[Figures], metric: str) -> float | None:
     return mean(known) if known else None
 
 
-def _compared(findings: Findings, model: str, names: list[str], metric: str) -> Table:
+def _compared(findings: Findings, model: str, names: list[str], metric: str) -> ReportTable:
     """The default minus each other method on the queries both solved."""
     lower = "lower is sparser" if metric == "sparsity" else "higher is nearer"
     title = f"{metric.capitalize()}, default minus method on queries both solved; {lower}"
-    table = Table(title, ("method", *findings.plan.here))
+    table = ReportTable(title, ("method", *findings.plan.here))
     for name in names:
         if name == DEFAULT:
             continue
@@ -118,10 +118,10 @@ def _compared(findings: Findings, model: str, names: list[str], metric: str) -> 
     return table
 
 
-def _directions(findings: Findings, model: str, names: list[str]) -> Table:
+def _directions(findings: Findings, model: str, names: list[str]) -> ReportTable:
     """Each cell in two: to the class people want, and from it."""
     title = "By direction: sparsity / proximity (queries)"
-    table = Table(title, ("method", "direction", *findings.plan.here))
+    table = ReportTable(title, ("method", "direction", *findings.plan.here))
     for name in names:
         for direction in ("to", "from"):
             line = [_direction(findings, d, model, name, direction) for d in findings.plan.here]
@@ -142,7 +142,7 @@ def _direction(findings: Findings, dataset: str, model: str, name: str, directio
     return f"{found.sparsity:.2f} / {found.proximity:.2f} ({found.queries})"
 
 
-def _plots(findings: Findings, model: str, names: list[str]) -> list[Picture]:
+def _plots(findings: Findings, model: str, names: list[str]) -> list[ReportPicture]:
     """Fewer changes to the left, nearer rows above."""
     pictures = []
     for dataset in findings.plan.here:
@@ -153,5 +153,5 @@ def _plots(findings: Findings, model: str, names: list[str]) -> list[Picture]:
                 points[name] = (found.sparsity, found.proximity_of(dataset))
         middle = "median" if dataset in BY_MEDIAN else "mean"
         title = f"{dataset} / {model}: changes and {middle} proximity"
-        pictures.append(Picture(title, scatter(points, "changed columns", "proximity")))
+        pictures.append(ReportPicture(title, scatter(points, "changed columns", "proximity")))
     return pictures

@@ -30,10 +30,10 @@ from macex.bench.experiments import (
 from macex.bench.experiments.engine import cost, quality
 from macex.bench.experiments.scale import table as scale
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
-from macex.bench.report.document import Section
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportSection
 from macex.bench.runner import Measure
-from macex.bench.tasks import Task
+from macex.bench.tasks import BenchTask
 
 ClaimsOf = Callable[[Findings], list[Claim]]
 
@@ -42,8 +42,8 @@ ClaimsOf = Callable[[Findings], list[Claim]]
 class Experiment:
     """What it needs, what it shows, and which claims it bears on."""
 
-    tasks: Callable[[Plan], list[Task]]
-    show: Callable[[Findings], Section]
+    tasks: Callable[[BenchPlan], list[BenchTask]]
+    show: Callable[[Findings], ReportSection]
     claims: tuple[ClaimsOf, ...] = ()
 
 

@@ -12,9 +12,9 @@ from macex.bench.claims import Claim, everywhere
 from macex.bench.comparing import SIGN
 from macex.bench.findings import Findings
 from macex.bench.methods import DEFAULT, NEAREST, Method, method
-from macex.bench.plan import Plan
-from macex.bench.report.document import Section, Table
-from macex.bench.tasks import Task
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportSection, ReportTable
+from macex.bench.tasks import BenchTask
 
 MOST = 100
 METRICS = {
@@ -32,7 +32,7 @@ Cell = tuple[str, str]
 Means = dict[str, float]  # of a measure, by method
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """One counterfactual for up to a hundred queries of each cell, for every seed.
 
     Methods that take too long for a hundred are left out.
@@ -49,10 +49,10 @@ def _names(findings: Findings) -> list[str]:
     return [name for name in findings.methods() if _quick(method(name))]
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """Means over cells with their spread over seeds, and for each measure who leads."""
     seeds = findings.plan.seeds
-    section = Section(f"Seeds: {seeds}")
+    section = ReportSection(f"Seeds: {seeds}")
     if seeds < 2:
         section.blocks.append("One seed was run; --seeds 5 runs five.")
         return section
@@ -96,9 +96,9 @@ def over_seeds(findings: Findings, metric: str) -> dict[str, list[float]]:
     return found
 
 
-def _spreads(findings: Findings) -> Table:
+def _spreads(findings: Findings) -> ReportTable:
     title = "Mean over cells ± standard deviation over seeds"
-    table = Table(title, ("method", "validity", *METRICS))
+    table = ReportTable(title, ("method", "validity", *METRICS))
     by_metric = {metric: over_seeds(findings, metric) for metric in METRICS}
     for name in _names(findings):
         spreads = [_spread(of.get(name, [])) for of in by_metric.values()]
@@ -119,9 +119,9 @@ def _validity(findings: Findings, name: str) -> list[float]:
     return found
 
 
-def _leaders(findings: Findings) -> Table:
+def _leaders(findings: Findings) -> ReportTable:
     """For each measure the best method, and how often macex's two are behind somebody."""
-    table = Table(
+    table = ReportTable(
         "Who leads each measure, and in how many cells and seeds macex is behind somebody else",
         ("measure", "best mean", "default", "nearest", "default behind", "nearest behind"),
     )

@@ -18,10 +18,10 @@ import numpy as np
 from macex.baselines.series_greedy import SeriesGreedy
 from macex.bench.claims import Claim, at_most, everywhere
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
+from macex.bench.plan import BenchPlan
 from macex.bench.record.paper import printed_tables
-from macex.bench.report.document import Section, Table
-from macex.bench.tasks import Outcome, Task
+from macex.bench.report.document import ReportSection, ReportTable
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 from macex.datasets import SeriesDataset, load_series
 from macex.schema import Array
@@ -41,24 +41,24 @@ LIMITS = {
 FIGURES = ("valid", "channels", "samples", "calls", "cpu")
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """Every method on every set that can be read, to all goals."""
     count = min(QUERIES, plan.queries or QUERIES)
     return [
-        Task("series", name, "forest", method, stop=WIDE_QUERIES if few else count)
+        BenchTask("series", name, "forest", method, stop=WIDE_QUERIES if few else count)
         for name, channels in plan.series.items()
         for method in (GREEDY, PUBLISHED, *OURS)
         for few in [method == PUBLISHED and channels > WIDE]
     ]
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """A record for each goal: means over the queries."""
     setting = _setting(load_series(task.dataset, folder=workshop.cells.folder), task.stop)
     explain = _explain(task.method, setting)
     wide = len(setting.data.channels) > WIDE
     goals = setting.goals[:WIDE_GOALS] if wide and task.method == PUBLISHED else setting.goals
-    return Outcome(task, [_measured(explain, goal, setting.cases) for goal in goals])
+    return TaskOutcome(task, [_measured(explain, goal, setting.cases) for goal in goals])
 
 
 class _Setting(NamedTuple):
@@ -145,10 +145,10 @@ def _mean(values: Sequence[float]) -> float:
     return float(np.nanmean(known)) if np.isfinite(known).any() else float("nan")
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """What the paper prints, and for every set what was measured."""
     known = printed_tables()["7"]
-    printed = Table("Sparsity / seconds per query, as printed", ("method", *known["goals"]))
+    printed = ReportTable("Sparsity / seconds per query, as printed", ("method", *known["goals"]))
     for name, changes in known["sparsity"].items():
         pairs = zip(changes, known["seconds"][name], strict=True)
         printed.add(name, *(f"{few} / {seconds}" for few, seconds in pairs))
@@ -159,12 +159,12 @@ def show(findings: Findings) -> Section:
         if tables
         else "The series sets were not run: their files are in no folder that was given."
     )
-    return Section("Table 7: time series", [text, printed, *tables])
+    return ReportSection("Table 7: time series", [text, printed, *tables])
 
 
-def _table(findings: Findings, name: str) -> Table:
+def _table(findings: Findings, name: str) -> ReportTable:
     headings = ("method", "to class", "valid", "channels", "samples", "calls", "cpu s")
-    table = Table(f"{name}, {findings.plan.series[name]} channels", headings)
+    table = ReportTable(f"{name}, {findings.plan.series[name]} channels", headings)
     done = [o for o in findings.kind("series") if o.task.dataset == name and o.error is None]
     for outcome in done:
         for record in outcome.records:
@@ -174,7 +174,7 @@ def _table(findings: Findings, name: str) -> Table:
     return table
 
 
-def _means(outcome: Outcome) -> dict[str, float]:
+def _means(outcome: TaskOutcome) -> dict[str, float]:
     return {of: _mean([record[of] for record in outcome.records]) for of in FIGURES}
 
 
@@ -197,9 +197,11 @@ def _each(findings: Findings, dataset: str, method: str) -> dict[tuple[str, int]
     }
 
 
-def _ratios(findings: Findings) -> Table:
+def _ratios(findings: Findings) -> ReportTable:
     title = "Times as long as MACE-RL and as the default, on the same queries and goals"
-    table = Table(title, ("set", "channels", "Greedy", "MACE-RL", "default", "queries x goals"))
+    table = ReportTable(
+        title, ("set", "channels", "Greedy", "MACE-RL", "default", "queries x goals")
+    )
     for name, channels in findings.plan.series.items():
         for greedy, words in ((PUBLISHED, "row by row, as published"), (GREEDY, "batched")):
             found = [faster(findings, name, method, greedy) for method in ("MACE-RL", "default")]

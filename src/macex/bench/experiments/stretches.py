@@ -20,9 +20,9 @@ from macex.baselines.series_greedy import SeriesGreedy
 from macex.bench.claims import Claim, everywhere
 from macex.bench.experiments.series import StatisticsForest
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
-from macex.bench.report.document import Section, Table
-from macex.bench.tasks import Outcome, Task
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportSection, ReportTable
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 from macex.datasets import SeriesDataset, load_series
 from macex.schema import Array
@@ -54,17 +54,17 @@ PUBLISHED = {  # Refoyo and Luengo's notebook, NATOPS: sparsity, L2, subsequence
 }
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """Every method on every set that can be read."""
     return [
-        Task(KIND, name, "forest", method, stop=min(QUERIES, plan.queries or QUERIES))
+        BenchTask(KIND, name, "forest", method, stop=min(QUERIES, plan.queries or QUERIES))
         for name, channels in _sets(plan).items()
         for method in METHODS
         if channels <= WIDE or method not in SLOW
     ]
 
 
-def _sets(plan: Plan) -> dict[str, int]:
+def _sets(plan: BenchPlan) -> dict[str, int]:
     return {**plan.shipped, **plan.series}
 
 
@@ -98,7 +98,7 @@ def setting(data: SeriesDataset, count: int) -> Setting:
     return Setting(data, model, refits, data.X[chosen], SeriesExplainer(model, X))
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """A record for each query."""
     given = setting(load_series(task.dataset, folder=workshop.cells.folder), task.stop)
     explain, records = method(task.method, given), []
@@ -109,7 +109,7 @@ def measure(task: Task, workshop: Workshop) -> Outcome:
         answer = found.counterfactuals[0] if found.counterfactuals else None
         looked = {} if answer is None else judged(given, case, np.asarray(answer.sample))
         records.append({"valid": answer is not None, **looked, **record})
-    return Outcome(task, records)
+    return TaskOutcome(task, records)
 
 
 def method(name: str, given: Setting) -> Callable[..., Any]:
@@ -158,7 +158,7 @@ def _decided(model: StatisticsForest, cases: Array) -> Array:
     return np.asarray(model.classes_[model.predict_proba(cases).argmax(axis=1)])
 
 
-def means(outcome: Outcome) -> dict[str, float]:
+def means(outcome: TaskOutcome) -> dict[str, float]:
     """The mean of every figure over the queries that have it."""
     found = {}
     for figure in FIGURES:
@@ -167,24 +167,24 @@ def means(outcome: Outcome) -> dict[str, float]:
     return found
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """A table for every set, and what is published of one of them."""
     sets = _sets(findings.plan)
     if not sets:
         text = "No set of time series was run: their files are in no folder that was given."
-        return Section("Time series beside other methods", [text])
-    printed = Table(
+        return ReportSection("Time series beside other methods", [text])
+    printed = ReportTable(
         "NATOPS as published, with a network", ("method", "cells", "L2", "stretches", "s", "valid")
     )
     for name, figures in PUBLISHED.items():
         printed.add(name, *figures)
     tables = []
     for name, channels in sets.items():
-        table = Table(f"{name}, {channels} channels", ("method", *FIGURES))
+        table = ReportTable(f"{name}, {channels} channels", ("method", *FIGURES))
         for outcome in _done(findings, name):
             table.add(outcome.task.method, *means(outcome).values())
         tables.append(table)
-    return Section("Time series beside other methods", [TEXT, printed, *tables])
+    return ReportSection("Time series beside other methods", [TEXT, printed, *tables])
 
 
 def claims(findings: Findings) -> list[Claim]:
@@ -204,5 +204,5 @@ def claims(findings: Findings) -> list[Claim]:
     ]
 
 
-def _done(findings: Findings, name: str) -> list[Outcome]:
+def _done(findings: Findings, name: str) -> list[TaskOutcome]:
     return [o for o in findings.kind(KIND) if o.task.dataset == name and o.error is None]

@@ -16,9 +16,9 @@ import pandas as pd
 
 from macex.bench.claims import Claim, at_most
 from macex.bench.findings import Findings
-from macex.bench.plan import Plan
-from macex.bench.report.document import Section, Table
-from macex.bench.tasks import Outcome, Task
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportSection, ReportTable
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 from macex.datasets import Dataset
 from macex.explainer import Explainer
@@ -31,19 +31,19 @@ FORMS = ("pipeline", "own categories", "one-hot frame")
 WAYS = ("both", "thresholds")
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """Each form of the frame with each way to make candidates."""
     if DATASET not in plan.here or MODEL not in plan.models:
         return []
     count = plan.count(DATASET, most=QUERIES)
     return [
-        Task("thresholds", DATASET, MODEL, way, stop=count, point=form)
+        BenchTask("thresholds", DATASET, MODEL, way, stop=count, point=form)
         for form in FORMS
         for way in WAYS
     ]
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """Explain rows at once, and some of them one at a time."""
     model, train, asked = _setting(task, workshop)
     explainer = Explainer(model, train, candidates=task.method)
@@ -63,17 +63,17 @@ def measure(task: Task, workshop: Workshop) -> Outcome:
             float(item.minimal and item.minimal_over == "all values") for item in answered
         ),
     }
-    return Outcome(task, [record])
+    return TaskOutcome(task, [record])
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """A line for each form of the frame and way."""
     headings = ("frame", "candidates", "ms alone", "ms batch", "rows", "changes", "proved")
-    table = Table("Exact answers for trees: Adult / XGBoost", headings)
+    table = ReportTable("Exact answers for trees: Adult / XGBoost", headings)
     for outcome in findings.kind("thresholds"):
         if outcome.error is None:
             table.add(outcome.task.point, outcome.task.method, *outcome.records[0].values())
-    return Section("Exact answers for trees", [table])
+    return ReportSection("Exact answers for trees", [table])
 
 
 def claims(findings: Findings) -> list[Claim]:
@@ -90,7 +90,7 @@ def claims(findings: Findings) -> list[Claim]:
     ]
 
 
-def _setting(task: Task, workshop: Workshop) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
+def _setting(task: BenchTask, workshop: Workshop) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
     """The model, its training rows and the rows to explain."""
     cell = workshop.cell(task)
     if task.point == "pipeline":

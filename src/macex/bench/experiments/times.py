@@ -8,19 +8,19 @@ from __future__ import annotations
 from contextlib import suppress
 
 from macex.bench.findings import Findings
-from macex.bench.plan import BLOCK, Plan
+from macex.bench.plan import BLOCK, BenchPlan
 from macex.bench.record.paper import printed
-from macex.bench.report.document import Section, Table, beside
-from macex.bench.tasks import Outcome, Task
-from macex.bench.workshop import Clock, Workshop
+from macex.bench.report.document import ReportSection, ReportTable, beside
+from macex.bench.tasks import BenchTask, TaskOutcome
+from macex.bench.workshop import BenchClock, Workshop
 
 ALONE = 20
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """One task for each cell and method; the batches are those of tables 1 and 2."""
     alone = [
-        Task("alone", dataset, model, one.name, stop=plan.count(dataset, one, ALONE))
+        BenchTask("alone", dataset, model, one.name, stop=plan.count(dataset, one, ALONE))
         for dataset in plan.here
         for model in plan.models
         for one in plan.chosen()
@@ -28,7 +28,7 @@ def tasks(plan: Plan) -> list[Task]:
     return [*alone, *plan.answers(plan.models, plan.chosen(), most=BLOCK)]
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """Ask one row at a time, all of them twice: for each row the quicker question counts.
 
     The first one fills caches, and what else a machine does can only make one slower. A question
@@ -38,18 +38,18 @@ def measure(task: Task, workshop: Workshop) -> Outcome:
     rows = cell.queries(task.stop)
     asked: dict[int, list[dict[str, float]]] = {}
     for at in (*range(len(rows)), *range(len(rows))):
-        clock = Clock(cell)
+        clock = BenchClock(cell)
         with suppress(Exception):
             clock.ask(built.explainer, rows.iloc[[at]], task.n)
         asked.setdefault(at, []).append(clock.cost)
     quicker = [min(both, key=lambda cost: cost["seconds"]) for both in asked.values()]
     cost = {name: sum(one[name] for one in quicker) for name in quicker[0]}
-    return Outcome(task, [], {**cost, "setup": built.seconds})
+    return TaskOutcome(task, [], {**cost, "setup": built.seconds})
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """Seconds beside the paper's, then where they go."""
-    section = Section("Table 3: time")
+    section = ReportSection("Table 3: time")
     for model in findings.plan.models:
         section.blocks += [
             _beside_paper(findings, model, "alone", "one row at a time"),
@@ -67,9 +67,9 @@ def show(findings: Findings) -> Section:
     return section
 
 
-def _beside_paper(findings: Findings, model: str, kind: str, how: str) -> Table:
+def _beside_paper(findings: Findings, model: str, kind: str, how: str) -> ReportTable:
     title = f"{model}, {how}: seconds per query, paper / measured / ratio"
-    table = Table(title, ("method", *findings.plan.here))
+    table = ReportTable(title, ("method", *findings.plan.here))
     for one in findings.plan.chosen():
         line = []
         for dataset in findings.plan.here:
@@ -80,11 +80,11 @@ def _beside_paper(findings: Findings, model: str, kind: str, how: str) -> Table:
     return table
 
 
-def _shares(findings: Findings) -> Table:
+def _shares(findings: Findings) -> ReportTable:
     """Means over the cells, in milliseconds of CPU."""
     headings = ("method", "set-up s", "alone cpu ms", "model", "own", "clock", "calls", "rows")
     batch = ("batch cpu ms", "model", "own", "clock")
-    table = Table(
+    table = ReportTable(
         "A query, mean over cells: milliseconds of CPU, and by the clock", (*headings, *batch)
     )
     for name in findings.plan.methods:

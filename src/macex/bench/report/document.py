@@ -38,7 +38,7 @@ def beside(paper: float | None, measured: float | None, digits: int = 2) -> str:
 
 
 @dataclass
-class Table:
+class ReportTable:
     """A title, headings and lines; the first column is the label of a line.
 
     Numbers stand to the right; `prose` to the left, in lines as long as they need.
@@ -55,18 +55,18 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class ReportPicture:
     """A drawing as SVG; `title` says what it shows."""
 
     title: str
     svg: str
 
 
-Block = Table | Picture | str
+Block = ReportTable | ReportPicture | str
 
 
 @dataclass
-class Section:
+class ReportSection:
     """A heading and what stands under it."""
 
     title: str
@@ -78,4 +78,4 @@ class Document:
     """A whole report."""
 
     title: str
-    sections: list[Section] = field(default_factory=list)
+    sections: list[ReportSection] = field(default_factory=list)

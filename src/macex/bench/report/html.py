@@ -7,7 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from macex.bench.report.document import Block, Document, Picture, Table
+from macex.bench.report.document import Block, Document, ReportPicture, ReportTable
 from macex.render.files import write_whole
 
 
@@ -33,14 +33,14 @@ def write_page(document: Document, path: Path) -> None:
 
 
 def _is_table(block: Block) -> bool:
-    return isinstance(block, Table)
+    return isinstance(block, ReportTable)
 
 
 def _is_picture(block: Block) -> bool:
-    return isinstance(block, Picture)
+    return isinstance(block, ReportPicture)
 
 
-def _drawn(picture: Picture) -> Markup:
+def _drawn(picture: ReportPicture) -> Markup:
     """The drawing itself: `svg.py` escapes every text in it."""
     return Markup(picture.svg)  # noqa: S704
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from macex.bench.report.document import Block, Document, Picture, Section, Table
+from macex.bench.report.document import Block, Document, ReportPicture, ReportSection, ReportTable
 from macex.errors import DataError
 from macex.render.files import write_whole
 
@@ -41,7 +41,7 @@ def write_markdown(document: Document, path: Path) -> None:
     write_whole(path, f"{before}{BEGIN}\n\n{body}\n\n{END}{after}".encode())
 
 
-def write_summary(table: Table, path: Path) -> None:
+def write_summary(table: ReportTable, path: Path) -> None:
     """Write one table into a page, between its two marks for that."""
     before, begin, rest = path.read_text(encoding="utf-8").partition(SUMMARY)
     _, end, after = rest.partition(SUMMARY_END)
@@ -53,18 +53,18 @@ def write_summary(table: Table, path: Path) -> None:
     write_whole(path, f"{before}{SUMMARY}\n{text}\n{SUMMARY_END}{after}".encode())
 
 
-def _section(section: Section) -> str:
+def _section(section: ReportSection) -> str:
     blocks = [text for block in section.blocks if (text := _block(block))]
     return "\n\n".join([f"## {section.title}", *blocks])
 
 
 def _block(block: Block) -> str:
-    if isinstance(block, Picture):
+    if isinstance(block, ReportPicture):
         return ""
-    return _table(block) if isinstance(block, Table) else block
+    return _table(block) if isinstance(block, ReportTable) else block
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     lines = [tuple(map(_escaped, line)) for line in (tuple(table.headings), *table.lines)]
     if table.prose:
         rule = ["---"] * len(table.headings)

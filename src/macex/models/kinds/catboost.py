@@ -15,7 +15,7 @@ from macex.schema import Array
 
 
 @dataclass(frozen=True)
-class Boosted:
+class BoostedCatBoost:
     """A CatBoost model as a function of a frame."""
 
     model: Any
@@ -43,7 +43,7 @@ class Boosted:
 
 
 @dataclass(frozen=True)
-class ThresholdBoosted(Boosted):
+class ThresholdBoosted(BoostedCatBoost):
     """A CatBoost model that decides by a probability threshold of its own."""
 
     def decide(self, frame: Any) -> Array:
@@ -51,9 +51,9 @@ class ThresholdBoosted(Boosted):
         return np.asarray(self.model.predict(self._ordered(frame), prediction_type="Class"))
 
 
-def of_catboost(model: Any) -> Boosted:
+def of_catboost(model: Any) -> BoostedCatBoost:
     """A model of CatBoost's common class."""
     classes = tuple(np.asarray(model.classes_).tolist()) or None
     cut = dict(model.get_metadata()).get("binclass_probability_threshold", "0.5")
-    kind = Boosted if float(cut) == 0.5 else ThresholdBoosted
+    kind = BoostedCatBoost if float(cut) == 0.5 else ThresholdBoosted
     return kind(model, classes)

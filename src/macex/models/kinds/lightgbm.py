@@ -22,7 +22,7 @@ UNNAMED = re.compile(r"Column_\d+")
 
 
 @dataclass(frozen=True)
-class Boosted:
+class BoostedLightGBM:
     """A booster as a function of a frame."""
 
     booster: Any
@@ -56,7 +56,7 @@ def _categories_of(frame: Any) -> set[str]:
     return {_spelt(str(name)) for name, kind in dtypes if isinstance(kind, pd.CategoricalDtype)}
 
 
-def of_booster(booster: Any) -> Boosted:
+def of_booster(booster: Any) -> BoostedLightGBM:
     """A native booster."""
     objective = _header(booster, "objective").partition(" ")[0]
     classes: tuple[object, ...] | None = None
@@ -81,12 +81,12 @@ def _spelt(name: str) -> str:
     return name.replace(" ", "_")
 
 
-def _boosted(booster: Any, classes: tuple[object, ...] | None) -> Boosted:
+def _boosted(booster: Any, classes: tuple[object, ...] | None) -> BoostedLightGBM:
     names = booster.feature_name()
     if all(UNNAMED.fullmatch(name) for name in names):
-        return Boosted(booster, classes, Matrix(width=len(names)))
+        return BoostedLightGBM(booster, classes, Matrix(width=len(names)))
     stored = booster.pandas_categorical or ()
-    return Boosted(
+    return BoostedLightGBM(
         booster, classes, Matrix(names, spelt=_spelt), stored, _categorical(booster, names)
     )
 

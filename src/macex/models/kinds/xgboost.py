@@ -18,7 +18,7 @@ from macex.schema import Array
 
 
 @dataclass(frozen=True)
-class Boosted:
+class BoostedXGBoost:
     """A booster as a function of a frame; `rounds` are the trees that count."""
 
     booster: Any
@@ -56,7 +56,7 @@ class Boosted:
         return frame.astype(dict.fromkeys(text, "category"))
 
 
-def of_booster(booster: Any) -> Boosted:
+def of_booster(booster: Any) -> BoostedXGBoost:
     """A native booster."""
     return _boosted(booster, None, (0, 0), np.nan)
 
@@ -75,7 +75,7 @@ def of_estimator(model: Any) -> Any:
 
 def _boosted(
     booster: Any, classes: Sequence[Any] | None, rounds: tuple[int, int], missing: float
-) -> Boosted:
+) -> BoostedXGBoost:
     config = _learner(booster)
     objective = config["objective"]["name"]
     count = int(config["learner_model_param"]["num_class"])
@@ -83,7 +83,7 @@ def _boosted(
         classes = (0, 1)
     if classes is None and objective.startswith("multi:"):
         classes = range(count)
-    return Boosted(
+    return BoostedXGBoost(
         booster,
         None if classes is None else tuple(np.asarray(classes).tolist()),
         _matrix(booster),

@@ -17,7 +17,7 @@ from numpy.lib import format as npy
 
 from macex.errors import DataError, MacexError
 from macex.models.files.sandbox import confine
-from macex.scale.intake import CALLED, Bounds, refused
+from macex.scale.intake import CALLED, IntakeLimits, refused
 
 ZIP, NPY = b"PK\x03\x04", b"\x93NUMPY"
 FILES = 100  # in an archive
@@ -27,7 +27,7 @@ NUMBERS = "fiub"
 
 def main(order: dict[str, Any]) -> int:
     """Read and write, within bounds."""
-    bounds = Bounds(**order["bounds"])
+    bounds = IntakeLimits(**order["bounds"])
     confine(bounds.memory_mb, output_mb=bounds.output_mb)
     try:
         np.savez(sys.stdout.buffer, X=read(sys.stdin.buffer, bounds))
@@ -40,7 +40,7 @@ def main(order: dict[str, Any]) -> int:
     return 0
 
 
-def read(source: IO[bytes], bounds: Bounds) -> Any:
+def read(source: IO[bytes], bounds: IntakeLimits) -> Any:
     """The cases in a file, (cases, channels, time)."""
     head = source.read(len(NPY))
     source.seek(0)
@@ -56,7 +56,7 @@ def read(source: IO[bytes], bounds: Bounds) -> Any:
             return _array(member, bounds)
 
 
-def _array(file: IO[bytes], bounds: Bounds) -> Any:
+def _array(file: IO[bytes], bounds: IntakeLimits) -> Any:
     """The array of a file, if what it says of itself is right."""
     version = npy.read_magic(file)
     if version not in ((1, 0), (2, 0)):

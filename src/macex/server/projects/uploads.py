@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from macex.errors import DataError, ModelFileError, UnavailableError
-from macex.scale.intake import Bounds, read_apart, take_in
+from macex.scale.intake import IntakeLimits, read_apart, take_in
 from macex.scale.reading import read_table, require
 from macex.schema import Schema
 from macex.schema.stated import kinds_stated, stated
@@ -113,7 +113,7 @@ def _taken(
     content: IO[bytes], target: Path, name: str, settings: Settings, dates: list[str] | None
 ) -> None:
     """Read a table, with its dates, or without them cases, into a file of the folder."""
-    bounds = Bounds(
+    bounds = IntakeLimits(
         memory_mb=settings.upload_memory_mb,
         seconds=settings.upload_seconds,
         columns=settings.upload_columns,

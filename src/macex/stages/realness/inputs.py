@@ -25,7 +25,7 @@ DIGITS = 6  # of weights: fewer than those in which two machines may differ
 
 
 @dataclass(frozen=True)
-class Prediction:
+class NumberPrediction:
     """Every number from the others and from categories, of numbers or of their logarithms."""
 
     logarithms: bool
@@ -82,7 +82,7 @@ class Inputs:
     """Rows of codes as small whole numbers, one for each column and each residual."""
 
     columns: Columns
-    predictions: tuple[Prediction, ...]
+    predictions: tuple[NumberPrediction, ...]
     cuts: tuple[Array, ...]  # of each residual, sorted: where bins end
 
     @property
@@ -118,7 +118,7 @@ def learn_inputs(codes: Array, swapped: Array, discrete: Array) -> Inputs:
     return Inputs(columns, predictions, tuple(cuts))
 
 
-def learn_predictions(codes: Array, columns: Columns) -> tuple[Prediction, ...]:
+def learn_predictions(codes: Array, columns: Columns) -> tuple[NumberPrediction, ...]:
     """Predictions of the numbers that vary, if anything can be predicted."""
     varied = (codes != codes[:1]).any(axis=0) & ~columns.discrete
     numbers = np.flatnonzero(varied)
@@ -129,17 +129,17 @@ def learn_predictions(codes: Array, columns: Columns) -> tuple[Prediction, ...]:
 
 def _prediction(
     codes: Array, numbers: Array, hot: Array, columns: Columns, *, logarithms: bool
-) -> Prediction | None:
+) -> NumberPrediction | None:
     """The inverse of the correlations holds all regressions of one column on all others."""
     none = np.zeros((0, 0))
     plain = np.zeros(len(numbers)), np.ones(len(numbers))
-    values = Prediction(logarithms, numbers, *plain, none, {}).standard(codes)
+    values = NumberPrediction(logarithms, numbers, *plain, none, {}).standard(codes)
     missing = special(codes[:, numbers])
     known = np.maximum(1, (~missing).sum(axis=0))
     center = values.sum(axis=0) / known
     scale = np.sqrt((np.where(missing, 0.0, values - center) ** 2).sum(axis=0) / known)
     usable = scale > 1e-9 * np.abs(center)
-    draft = Prediction(logarithms, numbers[usable], center[usable], scale[usable], none, {})
+    draft = NumberPrediction(logarithms, numbers[usable], center[usable], scale[usable], none, {})
     count = int(usable.sum())
     if not count or count + len(hot) < 2:
         return None
@@ -152,7 +152,7 @@ def _prediction(
         tables.setdefault(column, empty)[bin_] = weights[place]
     moments = draft.numbers[chosen], draft.center[chosen], draft.scale[chosen]
     lines = np.concatenate([constant[None], weights[: len(chosen)]])
-    return Prediction(logarithms, *moments, lines, tables)
+    return NumberPrediction(logarithms, *moments, lines, tables)
 
 
 def _regressions(design: Array, count: int) -> tuple[Array, Array, Array]:

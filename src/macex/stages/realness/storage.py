@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from macex.schema import Array
-from macex.stages.realness.inputs import Columns, Inputs, Prediction
+from macex.stages.realness.inputs import Columns, Inputs, NumberPrediction
 from macex.stages.realness.measure import Realness
 from macex.stages.realness.trees import Trees
 
@@ -41,11 +41,11 @@ def realness_of(arrays: Mapping[str, Array]) -> Realness:
     return Realness(arrays["order"], inputs, trees, np.zeros(0, int), np.zeros(0))
 
 
-def _prediction(arrays: Mapping[str, Array], way: str) -> Prediction:
+def _prediction(arrays: Mapping[str, Array], way: str) -> NumberPrediction:
     numbers, center, scale = arrays[f"{way}.moments"]
     columns, width = arrays[f"{way}.columns"].tolist(), len(numbers)
     tables = [table.reshape(-1, width) for table in _unpacked(f"{way}.tables", arrays)]
-    return Prediction(
+    return NumberPrediction(
         WAYS[way],
         numbers.astype(int),
         center,

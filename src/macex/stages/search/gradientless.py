@@ -28,7 +28,7 @@ from macex.errors import OptionError, require_counts, require_pair
 from macex.schema import Array
 from macex.stages.arrays import distinct, rank_within
 from macex.stages.draws import Draws
-from macex.stages.search.options import Options, options_of
+from macex.stages.search.options import UnitValues, options_of
 from macex.stages.search.protocol import MOST_ROWS
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
@@ -36,13 +36,13 @@ CHANGED = 0.5  # a column whose score is above it is changed
 RENEWED = 0.55  # where the columns begin that a new start goes on with
 
 
-class Point(NamedTuple):
+class Choices(NamedTuple):
     """What is descended over; the first axis is the query."""
 
     columns: Array  # (Q, U) or (Q, K, U)
     values: Array  # (Q, U, M) or (Q, K, U, M); -1 where nothing is on offer
 
-    def move(self, who: Array, to: Point, query: Array, radius: Array) -> None:
+    def move(self, who: Array, to: Choices, query: Array, radius: Array) -> None:
         """Put the queries `who` where the points of `to` at `query` and `radius` are."""
         self.columns[who] = to.columns[query, radius]
         self.values[who] = to.values[query, radius]
@@ -104,7 +104,9 @@ class GradientlessSearch:
             pool.take(distinct(pool.at, pool.codes)), nothing, nothing, candidates, weight, flips
         )
 
-    def _round(self, task: Task, options: Options, present: Point, who: Array, turn: int) -> Pool:
+    def _round(
+        self, task: Task, options: UnitValues, present: Choices, who: Array, turn: int
+    ) -> Pool:
         """Score one point a radius around the queries `who`, and move to the nearest that holds."""
         points = self._around(task, present, who, turn)
         rows = _rows(task, options, points, who)
@@ -120,7 +122,7 @@ class GradientlessSearch:
         present.move(who[query], points, query, radius)
         return pool
 
-    def _around(self, task: Task, present: Point, who: Array, turn: int) -> Point:
+    def _around(self, task: Task, present: Choices, who: Array, turn: int) -> Choices:
         """Points (Q, K, ...) around the present one.
 
         What is drawn for a value depends on its place among those that its query is offered.
@@ -134,12 +136,12 @@ class GradientlessSearch:
         radii = self.radii[None, :, None]
         columns = present.columns[who][:, None] + radii * draws.normal("column", first, count)
         moved = np.clip(values[:, None] + radii[..., None] * steps, 0, 1)
-        return Point(np.clip(columns, 0, 1), np.where(offered[:, None], moved, -1.0))
+        return Choices(np.clip(columns, 0, 1), np.where(offered[:, None], moved, -1.0))
 
 
-def _beginning(options: Options) -> Point:
+def _beginning(options: UnitValues) -> Choices:
     """Every score 1/2."""
-    return Point(np.full(options.open.shape, CHANGED), np.where(options.real, CHANGED, -1.0))
+    return Choices(np.full(options.open.shape, CHANGED), np.where(options.real, CHANGED, -1.0))
 
 
 def _drawn(draws: Draws, places: int, first: int, count: int) -> Array:
@@ -149,7 +151,7 @@ def _drawn(draws: Draws, places: int, first: int, count: int) -> Array:
     )
 
 
-def _rows(task: Task, options: Options, points: Point, who: Array) -> Array:
+def _rows(task: Task, options: UnitValues, points: Choices, who: Array) -> Array:
     """The rows (Q * K, U) that points stand for."""
     queries, count, width = points.columns.shape
     at = np.repeat(who, count)

@@ -10,7 +10,7 @@ from macex.schema import Array
 from macex.stages.shapes import Candidates, Task
 
 
-class Options(NamedTuple):
+class UnitValues(NamedTuple):
     """The values on offer for every unit, padded to M."""
 
     value: Array  # (Q, U, M)
@@ -35,7 +35,7 @@ class Options(NamedTuple):
         return spread
 
 
-def options_of(task: Task, candidates: Candidates) -> Options:
+def options_of(task: Task, candidates: Candidates) -> UnitValues:
     """The candidates that may be made, by unit."""
     width = task.space.width
     entries = [np.flatnonzero(candidates.unit == place) for place in range(width)]
@@ -46,5 +46,5 @@ def options_of(task: Task, candidates: Candidates) -> Options:
     usable = candidates.real & candidates.allowed
     if not candidates.value.shape[1]:
         shape = (len(task.queries), width, most)
-        return Options(np.zeros(shape), np.zeros(shape, bool), entry)
-    return Options(candidates.value[:, entry], usable[:, entry] & (entry >= 0), entry)
+        return UnitValues(np.zeros(shape), np.zeros(shape, bool), entry)
+    return UnitValues(candidates.value[:, entry], usable[:, entry] & (entry >= 0), entry)

@@ -19,7 +19,7 @@ import numpy as np
 from macex.errors import OptionError, require_counts, require_number
 from macex.schema import Array
 from macex.stages.arrays import distinct, rank_within
-from macex.stages.search.options import Options, options_of
+from macex.stages.search.options import UnitValues, options_of
 from macex.stages.search.protocol import MOST_ROWS
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
@@ -34,7 +34,7 @@ class Policy(NamedTuple):
     q: Array  # (Q, U, M)
 
 
-class Plan(NamedTuple):
+class PolicyPlan(NamedTuple):
     """What a learnt policy says to do."""
 
     p: Array  # (Q, U)
@@ -94,7 +94,7 @@ class Reinforce:
         policy = self._learn(task, options)
         return self._follow(task, candidates, options, policy)
 
-    def _learn(self, task: Task, options: Options) -> Policy:
+    def _learn(self, task: Task, options: UnitValues) -> Policy:
         """Step 1: minimise eq. 5 with Adam."""
         policy = Policy(np.zeros(options.real.shape[:2]), np.zeros(options.real.shape))
         adam = _Adam(self.rate, policy)
@@ -110,7 +110,7 @@ class Reinforce:
             policy = adam.step(policy, gradients(p, values, mu, nu, advantage, penalty))
         return policy
 
-    def _penalty(self, options: Options) -> tuple[Array, Array]:
+    def _penalty(self, options: UnitValues) -> tuple[Array, Array]:
         """lambda_1 and lambda_2 of eq. 5 against the mean reward, (Q, 1) each."""
         columns = np.maximum(options.open.sum(axis=1, keepdims=True), 1)
         share = {"batch": 1 / self.batch, "mean": 1.0, "columns": 1 / columns}[self.weigh]
@@ -118,7 +118,7 @@ class Reinforce:
             columns.shape
         )
 
-    def _reward(self, task: Task, options: Options, mu: Array, nu: Array) -> Array:
+    def _reward(self, task: Task, options: UnitValues, mu: Array, nu: Array) -> Array:
         """The progress of every action; one that changes nothing is known without asking."""
         queries, batch, width = mu.shape
         base = task.reward(task.base, np.arange(queries))
@@ -132,7 +132,7 @@ class Reinforce:
         return reward.reshape(queries, batch)
 
     def _follow(
-        self, task: Task, candidates: Candidates, options: Options, policy: Policy
+        self, task: Task, candidates: Candidates, options: UnitValues, policy: Policy
     ) -> Found:
         """Steps 2-7: the greedy path, B samples, and what single changes do alone."""
         plan = self._plan(task, options, policy)
@@ -152,16 +152,16 @@ class Reinforce:
         )
         return Found(pool, nothing, nothing, candidates, weight, flipping)
 
-    def _plan(self, task: Task, options: Options, policy: Policy) -> Plan:
+    def _plan(self, task: Task, options: UnitValues, policy: Policy) -> PolicyPlan:
         """Steps 2-4: the columns in order, and the best value of each."""
         p, values = probabilities(policy, options)
         order = np.argsort(-p, axis=1, kind="stable")  # ties by column name
         place = np.argsort(order, axis=1)
         top = (place < self.max_columns) & options.open
         most = np.minimum(self.max_columns, task.max_changes)
-        return Plan(p, values, place, top, values.argmax(axis=2), most)
+        return PolicyPlan(p, values, place, top, values.argmax(axis=2), most)
 
-    def _samples(self, task: Task, options: Options, plan: Plan) -> tuple[Array, Array]:
+    def _samples(self, task: Task, options: UnitValues, plan: PolicyPlan) -> tuple[Array, Array]:
         """Step 6: B actions from the policy, never more than w or `max_changes` columns.
 
         Twice as many are drawn, so that few of the B are repeats.
@@ -182,7 +182,7 @@ class Reinforce:
         return rows[some], at[some]
 
 
-def _printed_path(task: Task, options: Options, plan: Plan) -> Pool:
+def _printed_path(task: Task, options: UnitValues, plan: PolicyPlan) -> Pool:
     """Step 5: the first prefix that reaches the goal; all prefixes are scored in one call."""
     steps = np.arange(1, int(plan.most.max(initial=0)) + 1)
     chosen = plan.top[:, None, :] & (plan.place[:, None, :] < steps[None, :, None])  # (Q, w, U)
@@ -195,7 +195,7 @@ def _printed_path(task: Task, options: Options, plan: Plan) -> Pool:
     return Pool(at[good], rows[good], verdict.progress[good])
 
 
-def _scored_path(task: Task, options: Options, plan: Plan) -> Pool:
+def _scored_path(task: Task, options: UnitValues, plan: PolicyPlan) -> Pool:
     """Step 5 as the authors' library takes it: at each step the change that scores highest.
 
     A step is one call for all queries that have not arrived. Ties go to the column of the higher
@@ -220,13 +220,13 @@ def _scored_path(task: Task, options: Options, plan: Plan) -> Pool:
     return Pool.join(pools, task.space.width)
 
 
-def _turns(plan: Plan) -> Array:
+def _turns(plan: PolicyPlan) -> Array:
     """The place of every value among those of its column, the likeliest first, (Q, U, M)."""
     order = np.argsort(-plan.values, axis=2, kind="stable")
     return np.argsort(order, axis=2)
 
 
-def _alone(task: Task, options: Options, plan: Plan) -> tuple[Array, Array, Array, Array]:
+def _alone(task: Task, options: UnitValues, plan: PolicyPlan) -> tuple[Array, Array, Array, Array]:
     """The likeliest values of each of the w columns, each by itself."""
     offered = options.real & plan.top[:, :, None] & (_turns(plan) < ALONE)
     at, unit, option = np.nonzero(offered)
@@ -236,7 +236,7 @@ def _alone(task: Task, options: Options, plan: Plan) -> tuple[Array, Array, Arra
 
 
 def _actions(
-    task: Task, candidates: Candidates, options: Options, plan: Plan, flips: Array
+    task: Task, candidates: Candidates, options: UnitValues, plan: PolicyPlan, flips: Array
 ) -> tuple[Array, Array]:
     """F* of step 3 by candidate: p of each of the w columns at its best value, and what flips."""
     hot = (np.arange(options.real.shape[2]) == plan.best[:, :, None]) & plan.top[:, :, None]
@@ -257,7 +257,7 @@ def _add_reasons(task: Task, candidates: Candidates, weight: Array, flips: Array
         flips[at, entry] = verdict.reached
 
 
-def probabilities(policy: Policy, options: Options) -> tuple[Array, Array]:
+def probabilities(policy: Policy, options: UnitValues) -> tuple[Array, Array]:
     """p (Q, U) and softmax(q) (Q, U, M); both 0 where nothing is on offer."""
     p = np.where(options.open, 1 / (1 + np.exp(-policy.logit)), 0.0)
     raised = np.where(options.real, np.exp(policy.q - policy.q.max(axis=2, keepdims=True)), 0.0)

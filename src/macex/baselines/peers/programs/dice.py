@@ -9,7 +9,7 @@ import numpy as np
 OUTCOME = "outcome"
 
 
-class Asked:
+class ParentModel:
     """A classifier, as dice-ml wants one, whose answers come from the parent."""
 
     def __init__(self, program: Program) -> None:
@@ -69,7 +69,7 @@ class Program:
             net = network(arrays[1:])
             model = dice_ml.Model(model=net, backend="PYT", func="ohe-min-max")
         else:
-            model = dice_ml.Model(model=Asked(self), backend="sklearn")
+            model = dice_ml.Model(model=ParentModel(self), backend="sklearn")
         self.explainers[head["goal"]] = dice_ml.Dice(data, model, method=self.method)
 
     def explain(self, head: dict[str, Any], arrays: list[Any]) -> Any:

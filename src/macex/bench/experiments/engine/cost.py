@@ -10,10 +10,10 @@ import pandas as pd
 from macex.bench.claims import Claim, at_most
 from macex.bench.findings import Findings
 from macex.bench.methods import DEFAULT
-from macex.bench.plan import Plan
-from macex.bench.report.document import Section, Table
-from macex.bench.tasks import Outcome, Task
-from macex.bench.workshop import Clock, Workshop, alone, own_cpu
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportSection, ReportTable
+from macex.bench.tasks import BenchTask, TaskOutcome
+from macex.bench.workshop import BenchClock, Workshop, alone, own_cpu
 from macex.explainer import Explainer
 from macex.schema import Array
 
@@ -26,28 +26,28 @@ MOST_CALLS = 60
 MOST_MILLISECONDS = 10
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """A thousand rows for each model, and two hundred one by one, however few cells are asked."""
     if DATASET not in plan.here:
         return []
     return [
-        *(Task("cost", DATASET, model, DEFAULT, stop=BATCH) for model in plan.models),
-        Task("cost", DATASET, CHEAP, DEFAULT, stop=SINGLES),
+        *(BenchTask("cost", DATASET, model, DEFAULT, stop=BATCH) for model in plan.models),
+        BenchTask("cost", DATASET, CHEAP, DEFAULT, stop=SINGLES),
     ]
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """One call for all rows, or with the cheap model a call for each."""
     if task.model == CHEAP:
-        return Outcome(task, [singles(task, workshop)])
+        return TaskOutcome(task, [singles(task, workshop)])
     cell = workshop.cell(task)
-    clock, rows = Clock(cell), cell.queries(task.stop)
+    clock, rows = BenchClock(cell), cell.queries(task.stop)
     workshop.built(task).explainer.explain(rows.head(WARM))
     clock.ask(workshop.built(task).explainer, rows, 1)
-    return Outcome(task, [], clock.cost | {"alone_cpu": alone(cell, [rows])})
+    return TaskOutcome(task, [], clock.cost | {"alone_cpu": alone(cell, [rows])})
 
 
-def singles(task: Task, workshop: Workshop) -> dict[str, list[float]]:
+def singles(task: BenchTask, workshop: Workshop) -> dict[str, list[float]]:
     """Milliseconds of each call with one row, by the clock and of the CPU."""
     dataset = workshop.cells.dataset(task.dataset)
     train, _ = dataset.split(task.seed)
@@ -70,7 +70,7 @@ def cheap(frame: pd.DataFrame) -> Array:
     return score
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """Both tables."""
     headings = (
         "cell",
@@ -83,7 +83,7 @@ def show(findings: Findings) -> Section:
         "model",
         "own / model",
     )
-    many = Table(
+    many = ReportTable(
         'Adult queries at once: CPU seconds; "asking" is what the model took, "model" what it '
         "takes for the same rows when it is given frames",
         (*headings, "s"),
@@ -97,17 +97,17 @@ def show(findings: Findings) -> Section:
             *(cost["cpu"], cost["model_cpu"], own, cost["alone_cpu"], share),
             cost["seconds"],
         )
-    one = Table(
+    one = ReportTable(
         "One Adult query at a time, with a model of a few array operations", ("", "ms", "cpu ms")
     )
     for outcome in findings.of("cost", DATASET, CHEAP, DEFAULT):
         spent = outcome.records[0]
         for label, share in (("median", 0.5), ("nine in ten", 0.9)):
             one.add(label, *(float(np.quantile(spent[name], share)) for name in ("ms", "cpu")))
-    return Section("The engine's cost", [many, one])
+    return ReportSection("The engine's cost", [many, one])
 
 
-def _batches(findings: Findings) -> list[Outcome]:
+def _batches(findings: Findings) -> list[TaskOutcome]:
     return [o for o in findings.kind("cost") if o.task.model != CHEAP and o.error is None]
 
 

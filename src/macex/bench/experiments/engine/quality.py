@@ -13,9 +13,9 @@ from macex.bench.experiments.engine.optimum import NearestOptimum
 from macex.bench.figures import BY_MEDIAN, Figures
 from macex.bench.findings import Findings
 from macex.bench.methods import DEFAULT, NEAREST, OMNIXAI_RL, method
-from macex.bench.plan import Plan
-from macex.bench.report.document import Section, Table
-from macex.bench.tasks import Outcome, Task
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportSection, ReportTable
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 
 ASKED = (DEFAULT, NEAREST, "reinforce", "optimum")
@@ -30,7 +30,7 @@ LEAST_CELLS = 8
 Cell = tuple[str, str]
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """Four of ours and the others on the same rows, the default alone, and the nearest optimum."""
     rivals = [one for one in plan.chosen() if one.rival and (one.most or ROWS) >= ROWS]
     asked = [
@@ -44,16 +44,16 @@ def tasks(plan: Plan) -> list[Task]:
     ]
     return [
         *asked,
-        *(Task("alone", dataset, model, DEFAULT, stop=stop) for dataset, model, stop in cells),
+        *(BenchTask("alone", dataset, model, DEFAULT, stop=stop) for dataset, model, stop in cells),
         *(
-            Task("nearest optimum", dataset, model, NEAREST, stop=stop)
+            BenchTask("nearest optimum", dataset, model, NEAREST, stop=stop)
             for dataset, model, stop in cells
             if dataset not in BY_MEDIAN
         ),
     ]
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """The answers against the optimum over seen values: distances, None past its budget."""
     cell = workshop.cell(task)
     optimum = NearestOptimum(cell.model, cell.dataset, cell.train)
@@ -64,12 +64,12 @@ def measure(task: Task, workshop: Workshop) -> Outcome:
             reached = -item.counterfactuals[0].proximity
             least = optimum.distance(item.query, reached)
             records.append({"reached": reached, "least": least})
-    return Outcome(task, records)
+    return TaskOutcome(task, records)
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """Four tables, a line for every cell."""
-    return Section(
+    return ReportSection(
         f"The engine beside the optimum and the others, {ROWS} queries a cell",
         [
             _default(findings),
@@ -101,8 +101,8 @@ def _proved(findings: Findings, cell: Cell, name: str = DEFAULT) -> float:
     return mean(answered) if answered else float("nan")
 
 
-def _default(findings: Findings) -> Table:
-    table = Table(
+def _default(findings: Findings) -> ReportTable:
+    table = ReportTable(
         "The default",
         [
             *("cell", "own", "valid", "changes", "proximity", "under .05", "proved"),
@@ -148,9 +148,9 @@ def _nearest_rival(findings: Findings, cell: Cell) -> tuple[str, Figures] | None
     return max(rivals, key=lambda rival: rival[1].proximity_of(cell[0]), default=None)
 
 
-def changed_columns(findings: Findings) -> Table:
+def changed_columns(findings: Findings) -> ReportTable:
     """The default beside the optimum and the best of the other methods, cell by cell."""
-    table = Table(
+    table = ReportTable(
         f"Changed columns, {ROWS} queries a cell, all on the same fitted models: lower is better.",
         ("cell", "default", "optimum", "proved", "best other"),
     )
@@ -180,8 +180,8 @@ def _excess(findings: Findings, cell: Cell) -> tuple[float, float, float] | None
     )
 
 
-def _nearest(findings: Findings) -> Table:
-    table = Table(
+def _nearest(findings: Findings) -> ReportTable:
+    table = ReportTable(
         'Proximity with prefer="nearest", the optimum, and the best of the others',
         ("cell", "changes", "nearest", "optimum", "known", "excess", "best other"),
     )
@@ -197,8 +197,8 @@ def _nearest(findings: Findings) -> Table:
     return table
 
 
-def _reinforce(findings: Findings) -> Table:
-    table = Table(
+def _reinforce(findings: Findings) -> ReportTable:
+    table = ReportTable(
         "REINFORCE beside OmniXAI's MACE-RL: answers under 0.05, changes, proximity",
         ("cell", "default", "reinforce", "OmniXAI", "changes", "OmniXAI", "proximity", "OmniXAI"),
     )

@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 from macex.ask.question import Question
-from macex.bench.cells import Cells
+from macex.bench.cells import BenchCells
 from macex.bench.experiments.scale.crowd import write_crowd
-from macex.bench.tasks import Outcome, Task
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 from macex.explainer import Explainer
 from macex.scale.chunks import ChunkExplainer
@@ -33,7 +33,7 @@ COMPARED = 5
 MEGABYTE = 1024  # kilobytes
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """Seconds at work, peak memory of all processes, and whether the bytes are the right ones."""
     cells = workshop.cells
     with tempfile.TemporaryDirectory() as folder:
@@ -53,7 +53,7 @@ def measure(task: Task, workshop: Workshop) -> Outcome:
                 Explainer(workshop.cell(task).model, workshop.cell(task).train), rows, out
             ),
         }
-    return Outcome(task, [record])
+    return TaskOutcome(task, [record])
 
 
 def _run(line: list[str], out: Path, stop: int | None) -> float:
@@ -104,7 +104,7 @@ def _same(explainer: Explainer, rows: Path, out: Path) -> bool:
 
 def main(rows: str, out: str, jobs: str, folder: str | None = None) -> None:
     """The run that is killed: begin, or go on."""
-    cell = Cells(folder).get(DATASET, MODEL)
+    cell = BenchCells(folder).get(DATASET, MODEL)
     explainer = Explainer(cell.model, cell.train)
     explain_file(explainer, rows, out, index="number", jobs=int(jobs), resume=True)
 

@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 
 from macex.bench.cells import Cell, fitted, pipeline
 from macex.bench.experiments.scale.crowd import crowd
-from macex.bench.tasks import Outcome, Task
-from macex.bench.workshop import Clock, Workshop, alone
+from macex.bench.tasks import BenchTask, TaskOutcome
+from macex.bench.workshop import BenchClock, Workshop, alone
 from macex.datasets import Dataset
 from macex.explainer import Explainer
 from macex.scale.frames import explain_frames
@@ -28,7 +28,7 @@ SIZES = (10_000, 100_000)
 PROBES = 50  # chunks up to each size that are compared, about
 
 
-def one_process(task: Task, workshop: Workshop) -> Outcome:
+def one_process(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """Seconds in all and in the model, of frames of 4,096 rows, and the pace of the quickest one.
 
     What else a machine does can only make a frame slower, so it is the quickest that tells the pace
@@ -39,15 +39,15 @@ def one_process(task: Task, workshop: Workshop) -> Outcome:
     explainer = Explainer(cell.model, cell.train)
     frames = list(crowd(cell.dataset, task.stop))
     explainer.explain(frames[0].head(100))
-    clock = Clock(cell)
+    clock = BenchClock(cell)
     narrow = _paces(clock, explainer, frames)
     with threadpool_limits(os.cpu_count()):
-        paces = _paces(Clock(cell), explainer, frames)
+        paces = _paces(BenchClock(cell), explainer, frames)
     found = {"quickest": max(paces), "usual": median(paces), "one_thread": max(narrow)}
-    return Outcome(task, [], clock.cost | found | {"alone_cpu": alone(cell, frames)})
+    return TaskOutcome(task, [], clock.cost | found | {"alone_cpu": alone(cell, frames)})
 
 
-def _paces(clock: Clock, explainer: Explainer, frames: list[pd.DataFrame]) -> list[float]:
+def _paces(clock: BenchClock, explainer: Explainer, frames: list[pd.DataFrame]) -> list[float]:
     """Rows a second, frame by frame."""
     paces = []
     for frame in frames:
@@ -76,12 +76,12 @@ def forest(dataset: Dataset) -> Any:
 OTHERS = {"linear": linear, "forest": forest}
 
 
-def _other(task: Task, workshop: Workshop) -> Cell:
+def _other(task: BenchTask, workshop: Workshop) -> Cell:
     """A cell of a model that the paper's tables do not have."""
     return fitted(workshop.cells.dataset(task.dataset), task.model, OTHERS[task.model])
 
 
-def workers(task: Task, workshop: Workshop) -> Outcome:
+def workers(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """Rows a second by one process and by two next to it in time, once all are at work.
 
     A pair is a record: the speed of a machine that others use goes up and down, and a lucky moment
@@ -92,7 +92,7 @@ def workers(task: Task, workshop: Workshop) -> Outcome:
     frames = list(crowd(cell.dataset, task.stop, size=max(1, task.stop // CHUNKS)))
     turns = [(1, 2) if turn % 2 else (2, 1) for turn in range(PAIRS)]
     pairs = [{f"jobs{jobs}": steady(explainer, frames, jobs) for jobs in turn} for turn in turns]
-    return Outcome(task, pairs)
+    return TaskOutcome(task, pairs)
 
 
 def steady(explainer: Explainer, frames: list[pd.DataFrame], jobs: int) -> float:
@@ -102,7 +102,7 @@ def steady(explainer: Explainer, frames: list[pd.DataFrame], jobs: int) -> float
     return rows / max(ends[-1] - ends[WARM], 1e-9)
 
 
-def flat(task: Task, workshop: Workshop) -> Outcome:
+def flat(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """CPU a row of an explainer that answers many rows, and of a fresh one for the same rows.
 
     A fresh one answers some of the chunks again, next to it in time: a machine whose speed goes
@@ -137,7 +137,7 @@ def flat(task: Task, workshop: Workshop) -> Outcome:
         for end, found in pairs.items()
         if found
     ]
-    return Outcome(task, records)
+    return TaskOutcome(task, records)
 
 
 def _cpu_ms(explainer: Explainer, frame: pd.DataFrame) -> float:

@@ -10,9 +10,9 @@ from macex.bench.experiments.scale import night, pace
 from macex.bench.experiments.scale.crowd import FRAME
 from macex.bench.findings import Findings
 from macex.bench.methods import DEFAULT
-from macex.bench.plan import Plan
-from macex.bench.report.document import Section, Table
-from macex.bench.tasks import Outcome, Task
+from macex.bench.plan import BenchPlan
+from macex.bench.report.document import ReportSection, ReportTable
+from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop, own_cpu
 
 DATASET = "adult"
@@ -28,7 +28,7 @@ MOST_SECONDS = 45 * 60
 MOST_MEGABYTES = 2048
 FULL_SIZE = 1_000_000  # the size that the limits of a night are meant for
 
-MEASURES: dict[str, Callable[[Task, Workshop], Outcome]] = {
+MEASURES: dict[str, Callable[[BenchTask, Workshop], TaskOutcome]] = {
     ONE: pace.one_process,
     WORKERS: pace.workers,
     FLAT: pace.flat,
@@ -36,48 +36,48 @@ MEASURES: dict[str, Callable[[Task, Workshop], Outcome]] = {
 }
 
 
-def tasks(plan: Plan) -> list[Task]:
+def tasks(plan: BenchPlan) -> list[BenchTask]:
     """`plan.queries` sets how many rows pace is measured with, `plan.rows` the largest run."""
     if DATASET not in plan.here:
         return []
     queries, most = plan.queries or QUERIES, plan.rows or ROWS
     pacing = [
-        Task("scale", DATASET, model, DEFAULT, stop=stop, point=point)
+        BenchTask("scale", DATASET, model, DEFAULT, stop=stop, point=point)
         for model in plan.models
         for point, stop in ((ONE, queries), (WORKERS, min(queries, SHARED)))
     ]
     pacing += [
-        Task("scale", DATASET, kind, DEFAULT, stop=min(queries, OTHERS_QUERIES), point=ONE)
+        BenchTask("scale", DATASET, kind, DEFAULT, stop=min(queries, OTHERS_QUERIES), point=ONE)
         for kind in pace.OTHERS
     ]
     if night.MODEL not in plan.models:
         return pacing
     return pacing + [
-        Task("scale", DATASET, night.MODEL, DEFAULT, stop=most, point=point)
+        BenchTask("scale", DATASET, night.MODEL, DEFAULT, stop=most, point=point)
         for point in (FLAT, NIGHT)
     ]
 
 
-def measure(task: Task, workshop: Workshop) -> Outcome:
+def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """What a task's point stands for."""
     return MEASURES[task.point](task, workshop)
 
 
-def _at(findings: Findings, point: str) -> list[Outcome]:
+def _at(findings: Findings, point: str) -> list[TaskOutcome]:
     return [o for o in findings.kind("scale") if o.task.point == point and o.error is None]
 
 
-def show(findings: Findings) -> Section:
+def show(findings: Findings) -> ReportSection:
     """A table for each question."""
-    return Section(
+    return ReportSection(
         "Rows by the million",
         [_paces(findings), _gains(findings), _growth(findings), _nights(findings)],
     )
 
 
-def _paces(findings: Findings) -> Table:
+def _paces(findings: Findings) -> ReportTable:
     paces = ("rows a second", "usually", "one thread")
-    table = Table(
+    table = ReportTable(
         "Adult by one process, frame by frame of 4,096 rows: the quickest frame, the median one, "
         "the quickest on one thread; then means on one thread, where "
         '"model alone" is what the model takes for the same rows when it is given frames',
@@ -98,8 +98,8 @@ def _paces(findings: Findings) -> Table:
     return table
 
 
-def _gains(findings: Findings) -> Table:
-    table = Table(
+def _gains(findings: Findings) -> ReportTable:
+    table = ReportTable(
         "Rows a second by one process and by two, all at work: medians of pairs of runs next to "
         "each other in time",
         ("model", "rows", "one", "two", "gain"),
@@ -110,14 +110,14 @@ def _gains(findings: Findings) -> Table:
     return table
 
 
-def _gain(outcome: Outcome) -> float:
+def _gain(outcome: TaskOutcome) -> float:
     """How many times as fast two processes are as one."""
     return median(pair["jobs2"] / pair["jobs1"] for pair in outcome.records)
 
 
-def _growth(findings: Findings) -> Table:
+def _growth(findings: Findings) -> ReportTable:
     headings = ("rows so far", "cpu ms a row", "by a fresh one", "ratio")
-    table = Table(
+    table = ReportTable(
         f"CPU time a row ({night.MODEL}) of one long run, and of a fresh explainer that answers "
         "the same thousand rows at the same time",
         headings,
@@ -129,9 +129,9 @@ def _growth(findings: Findings) -> Table:
     return table
 
 
-def _nights(findings: Findings) -> Table:
+def _nights(findings: Findings) -> ReportTable:
     headings = ("rows", "minutes", "rows a second", "peak MB", "same bytes")
-    table = Table(
+    table = ReportTable(
         f"File to file by {night.JOBS} processes ({night.MODEL}), killed twice on the way", headings
     )
     for outcome in _at(findings, NIGHT):
@@ -173,7 +173,7 @@ def claims(findings: Findings) -> list[Claim]:
     return found
 
 
-def _night_claims(outcome: Outcome) -> list[Claim]:
+def _night_claims(outcome: TaskOutcome) -> list[Claim]:
     record, rows = outcome.records[0], outcome.task.stop
     name = f"{rows:,} rows file to file"
     allowed = MOST_SECONDS * rows / FULL_SIZE
