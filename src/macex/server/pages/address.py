@@ -5,6 +5,7 @@ want, least, most, n, method, prefer    what is asked
 may.COLUMN, low.COLUMN, high.COLUMN, allow.COLUMN, max, rules    what may change
 a.COLUMN, b.COLUMN                  what if: the cells of two variants that differ from the row
 two                                 whether the second variant is shown
+curve, mapx, mapy, compare          which column has its curve, which two a map, the comparison
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ LISTING = ("decision", "q", "where", "sort", "page")
 ASKING = ("want", "least", "most", "n", "method", "prefer")
 PERMITTING = ("may.", "low.", "high.", "allow.", "max", "rules")
 VARIANTS = ("a", "b")
+VIEWING = ("curve", "mapx", "mapy", "compare")
 CELLS = ("a.", "b.")  # here no text is a missing value, and says something
 
 Pair = tuple[str, str]

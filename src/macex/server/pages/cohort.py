@@ -13,7 +13,7 @@ from macex.server.api.jobs import submitted, visible
 from macex.server.api.needs import Asker, Reader
 from macex.server.api.shapes import JobRequest
 from macex.server.pages.address import ASKING, PERMITTING, Address
-from macex.server.pages.fields import blank_fields
+from macex.server.pages.fields import TOGETHER, blank_fields, grouped
 from macex.server.pages.guard import Form, PageRoute
 from macex.server.pages.listing import view_of
 from macex.server.pages.permits import WAYS, constraints, gist, permits
@@ -88,7 +88,9 @@ def _shown(
         "refused": refused,
         "jobs": server.jobs.all(project.name, 20, **visible(caller)),
         "most": server.settings.job_rows,
-        "fields": blank_fields(explainer.schema, speech),
+        "fields": (blank := blank_fields(explainer.schema, speech)),
+        "groups": grouped(blank),
+        "together": TOGETHER,
         "gist": gist(address, explainer.schema),
         "permits": permits(address, explainer.schema, always),
         "permitting": address.parts(*PERMITTING),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,6 +15,15 @@ from macex.schema.typed import text_of
 CHOICES = 40  # with more categories than that one searches instead of choosing
 FOUND = 20  # categories that a search shows
 STEPS = 200  # positions of a slider where the column has no grid of its own
+TOGETHER = 20  # with more columns than that they are searched, and shown in groups
+GROUPS = (2, 12)  # as few, and as many, groups as names may make
+KINDS_SAID = {
+    "switch": "Switches",
+    "number": "Numbers",
+    "choice": "Choices",
+    "search": "Long lists",
+    "moment": "Dates",
+}
 
 FieldKind = Literal["number", "choice", "search", "moment"]
 
@@ -36,7 +47,10 @@ class Slider:
 
 @dataclass(frozen=True)
 class Field:
-    """A column: how it is called, its value in the row, and what may be filled in."""
+    """A column: how it is called, its value in the row, and what may be filled in.
+
+    `switch` are its two values, where a column has no others and the row has one of them.
+    """
 
     column: str
     name: str
@@ -47,23 +61,53 @@ class Field:
     slider: Slider | None = None
     ordered: bool = False
     whole: bool = False
+    switch: tuple[Option, ...] = ()
+    place: int = 0
+
+
+@dataclass(frozen=True)
+class Group:
+    """Columns that are shown together; without a title there is one group."""
+
+    title: str
+    fields: tuple[Field, ...]
 
 
 def fields(rows: Rows, speech: Speech) -> list[Field]:
     """A field for each column of the first of some rows."""
     cells = rows.cells(0)
     return [
-        field(column, cells[column.name], float(rows.codes[0, at]), speech)
+        field(column, cells[column.name], float(rows.codes[0, at]), speech, at)
         for at, column in enumerate(rows.schema.columns)
     ]
 
 
 def blank_fields(schema: Schema, speech: Speech) -> list[Field]:
     """A field for each column, of no row in particular."""
-    return [field(column, None, MISSING, speech) for column in schema.columns]
+    return [
+        field(column, None, MISSING, speech, at) for at, column in enumerate(schema.columns)
+    ]
 
 
-def field(column: Column, own: object, code: float, speech: Speech) -> Field:
+def grouped(all_fields: Sequence[Field]) -> list[Group]:
+    """Columns in groups, where there are many: by what their names begin with, else by kind.
+
+    >>> names = [f"{part}_{at}" for part in ("income", "house") for at in range(15)]
+    >>> [group.title for group in grouped([Field(name, name, "number", "", "") for name in names])]
+    ['income', 'house']
+    """
+    if len(all_fields) <= TOGETHER:
+        return [Group("", tuple(all_fields))]
+    beginnings = [re.split(r"[_.:\s]|(?<=[a-z])(?=[A-Z0-9])", one.name)[0] for one in all_fields]
+    if not GROUPS[0] <= len(set(beginnings)) <= GROUPS[1]:
+        beginnings = [KINDS_SAID["switch" if one.switch else one.kind] for one in all_fields]
+    made: dict[str, list[Field]] = {}
+    for title, one in zip(beginnings, all_fields, strict=True):
+        made.setdefault(title, []).append(one)
+    return [Group(title, tuple(members)) for title, members in made.items()]
+
+
+def field(column: Column, own: object, code: float, speech: Speech, at: int = 0) -> Field:
     """The field of one column of a row."""
     return Field(
         column=column.name,
@@ -75,6 +119,8 @@ def field(column: Column, own: object, code: float, speech: Speech) -> Field:
         slider=_slider(column, code),
         ordered=column.kind != "categorical",
         whole=column.integer,
+        switch=_switch(column, code, speech),
+        place=at + 1,
     )
 
 
@@ -99,6 +145,16 @@ def _options(column: Column, own: object, speech: Speech) -> tuple[Option, ...]:
     values = list(column.table)
     if own is not None and text_of(own) not in map(text_of, values):
         values.insert(0, own)  # a category that training has never seen
+    return tuple(Option(text_of(value), speech.value(column.name, value)) for value in values)
+
+
+def _switch(column: Column, code: float, speech: Speech) -> tuple[Option, ...]:
+    """The two values of a column that has no others: two categories, or 0 and 1."""
+    codes = range(len(column.table)) if column.discrete else column.seen.tolist()
+    two = len(codes) == 2 and (column.discrete or (column.integer and list(codes) == [0, 1]))
+    if not two or column.missing or code not in codes:
+        return ()
+    values = [column.value(one) for one in codes]
     return tuple(Option(text_of(value), speech.value(column.name, value)) for value in values)
 
 

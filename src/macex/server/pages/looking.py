@@ -17,15 +17,17 @@ from macex.render.speech import Speech
 from macex.schema.typed import text_of
 from macex.server.api.needs import Asker, Reader
 from macex.server.pages.address import ASKING, LISTING, PERMITTING, VARIANTS
+from macex.server.pages.aims import Aim, whose
 from macex.server.pages.asking import explained, gone_of
-from macex.server.pages.fields import fields, found_values
+from macex.server.pages.fields import TOGETHER, fields, found_values, grouped
 from macex.server.pages.guard import PageRoute
 from macex.server.pages.listing import view_of
+from macex.server.pages.panes import Pane, answer_codes, compare_pane, curve_pane, map_pane
 from macex.server.pages.paths import steps
 from macex.server.pages.permits import WAYS, constraints, gist, permits
 from macex.server.pages.questions import asked_of, question, wanted
 from macex.server.pages.shell import address_of, attached, page, parts_asked, pieces
-from macex.server.pages.variants import judged, variant
+from macex.server.pages.variants import Variant, all_said, judgements, variant
 from macex.server.projects.project import Project
 from macex.server.security.gate import caller_of
 from macex.server.settings import Settings
@@ -34,7 +36,8 @@ from macex.server.storage.tables import now
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 MEDIA = {"csv": "text/csv", "json": "application/json", "html": "text/html"}
-PARTS = ("question", "answers", "whatif", "verdicts", "permits", "gist")
+PARTS = ("question", "answers", "whatif", "verdicts", "curve", "map", "compare", "permits", "gist")
+LAZY = ("map", "compare")  # of a page as a whole, only where its address asks for it
 
 
 @router.get("/projects/{name}/rows/{at}")
@@ -47,7 +50,8 @@ def row_page(request: Request, name: str, at: int, caller: Reader) -> HTMLRespon
     asked = parts_asked(request, PARTS)
     if asked:
         return pieces(request, asked, looked.shown(asked), project=looked.project)
-    return page(request, "row", looked.shown(PARTS), project=looked.project)
+    whole = [part for part in PARTS if part not in LAZY or looked.wishes(part)]
+    return page(request, "row", looked.shown(whole), project=looked.project)
 
 
 @router.get("/projects/{name}/values")
@@ -108,14 +112,68 @@ class Look:
         made = {"at": self.at, "speech": self.speech, **asked_of(self.address, self.explainer)}
         if "question" in parts:
             made |= self._around()
-        if "whatif" in parts or "permits" in parts:
+        if {"whatif", "permits", "map"} & set(parts):
             made |= self._editing()
         made |= {"gist": gist(self.address, self.rows.schema)}
-        if "whatif" in parts or "verdicts" in parts:
+        if {"whatif", "verdicts", "curve"} & set(parts):
             made |= self._verdicts()
         if "answers" in parts:
             made |= self._answers()
+        return made | self._panes(parts)
+
+    def wishes(self, part: str) -> bool:
+        """Whether the address asks for a part that is not always shown."""
+        names = {"map": ("mapx", "mapy"), "compare": ("compare",)}[part]
+        return all(self.address.one(name) for name in names)
+
+    def _panes(self, parts: tuple[str, ...] | list[str]) -> dict[str, Any]:
+        """The curve, the map and the comparison, or why there is none."""
+        made: dict[str, Any] = {"curve": None, "map": None, "compare": None}
+        try:
+            if {"whatif", "curve"} & set(parts) and self.address.one("curve"):
+                made["curve"] = curve_pane(self.aim, self.address, self.variants)
+            if "map" in parts and self.wishes("map"):
+                base = self.variants[0].codes
+                made["map"] = map_pane(self.aim, self.address, base, self._answered())
+            if "compare" in parts and self.wishes("compare"):
+                made["compare"] = compare_pane(self.aim, self._answered())
+                made["of"] = whose(self.aim.said.goal, self.aim.said.enough, self.speech)
+        except ModelError as error:
+            fault = Pane(fault=str(error))
+            made = {name: pane or fault for name, pane in made.items()}
         return made
+
+    def _answered(self) -> list[tuple[str, Any]]:
+        """The codes of the answers; of a question that cannot be asked there are none."""
+        try:
+            return answer_codes(self.rows, self.found[0].counterfactuals)
+        except MacexError:
+            return []
+
+    @cached_property
+    def variants(self) -> list[Variant]:
+        """What was typed, by variant."""
+        return [variant(self.rows, letter, self.address.cells(letter)) for letter in self._letters]
+
+    @cached_property
+    def _want(self) -> Any:
+        """The goal; of one that cannot be read the answers tell."""
+        try:
+            return wanted(self.address, self.explainer.classes)
+        except MacexError:
+            return None
+
+    @property
+    def aimed(self) -> bool:
+        """Whether anything is wanted: a model of scores has no other decision."""
+        return self._want is not None or self.explainer.classes is not None
+
+    @cached_property
+    def aim(self) -> Aim:
+        """The row with what is wanted of it, and what the model says of its variants."""
+        want = Band() if not self.aimed else self._want
+        said = all_said(self.explainer, self.rows, self.variants, want)
+        return Aim(self.project, self.explainer, self.rows, said, self.speech)
 
     def plainly(self) -> dict[str, Any]:
         """The row as it is, and the rows around it."""
@@ -149,7 +207,9 @@ class Look:
     def _editing(self) -> dict[str, Any]:
         always = self.explainer.constraints
         return {
-            "fields": fields(self.rows, self.speech),
+            "fields": (filled := fields(self.rows, self.speech)),
+            "groups": grouped(filled),
+            "together": TOGETHER,
             "permits": permits(self.address, self.rows.schema, always),
             "ways": WAYS,
             "rules_always": [str(rule) for rule in always.rules],
@@ -157,23 +217,16 @@ class Look:
             "typed": {letter: self.address.cells(letter) for letter in self._letters},
             "letters": self._letters,
             "permitting": self.address.parts(*PERMITTING),
-            "carried": self.address.parts(*LISTING),
+            "carried": self.address.parts(*LISTING, "curve", "compare"),
         }
 
     def _verdicts(self) -> dict[str, Any]:
-        made = [variant(self.rows, letter, self.address.cells(letter)) for letter in self._letters]
         try:
-            want = wanted(self.address, self.explainer.classes)
-        except MacexError:
-            want = None
-        aimed = want is not None or self.explainer.classes is not None
-        goal = want if aimed else Band()
-        try:
-            said = judged(self.explainer, self.rows, made, goal, self.speech)
+            said = judgements(self.explainer, self.aim.said, self.speech)
         except ModelError as error:
             return {"failed": str(error)}
-        shown = {"variants": made, "own": said[0], "judgements": said[1:], "aimed": aimed}
-        return {"failed": "", **shown}
+        shown = {"variants": self.variants, "own": said[0], "judgements": said[1:]}
+        return {"failed": "", "aimed": self.aimed, **shown}
 
     def _answers(self) -> dict[str, Any]:
         try:

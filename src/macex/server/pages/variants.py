@@ -8,18 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from macex.ask.answers import compile_goals
-from macex.ask.goals import AnyOf
-from macex.ask.needed import Needed, needed
+from macex.ask.needed import Needed
 from macex.errors import SchemaError
 from macex.explainer import Explainer
-from macex.models.asking import Asker
 from macex.render.bars import Bar, Scale, bar
 from macex.render.speech import Speech
 from macex.schema import Array, Rows
 from macex.schema.typed import text_of, typed
-
-MARGIN = 1e-6
+from macex.server.pages.aims import Said, said, whose
 
 
 @dataclass(frozen=True)
@@ -86,26 +82,29 @@ def judged(
     explainer: Explainer, rows: Rows, variants: Sequence[Variant], want: Any, speech: Speech
 ) -> list[Judgement]:
     """What the model says of the row itself, and of each variant."""
-    fitted = explainer.engine.fitted
-    codes = np.stack([rows.codes[0], *(one.codes for one in variants)])
-    at = np.zeros(len(codes), int)
-    answers, _ = Asker(fitted.oracle.own, rows.schema, rows)(codes, at)
-    wanted = explainer.engine.goals(want, 1)
-    goals = compile_goals(wanted, answers.take(at[:1]), fitted.outlook, MARGIN)
-    verdict, enough = goals.judge(answers, at), needed(goals, 0)
+    return judgements(explainer, all_said(explainer, rows, variants, want), speech)
+
+
+def all_said(explainer: Explainer, rows: Rows, variants: Sequence[Variant], want: Any) -> Said:
+    """The model's answers for the row itself, and for each variant."""
+    return said(explainer, rows, np.stack([rows.codes[0], *(one.codes for one in variants)]), want)
+
+
+def judgements(explainer: Explainer, told: Said, speech: Speech) -> list[Judgement]:
+    """The model's answers as the page shows them."""
+    verdict, enough = told.verdict, told.enough
     scale = Scale.over(verdict.score.tolist(), enough)
-    shown = fitted.outlook.rounded(answers.scores)
     return [
         Judgement(
             label=_label(explainer, int(decision), speech),
             score=speech.score_apart(float(score), _others(verdict.score, enough, float(score))),
-            of=_of(wanted[0], enough, speech),
+            of=whose(told.goal, enough, speech),
             reached=bool(reached),
             bar=_bar(scale, enough, verdict.score, place, speech),
-            shares=_shares(explainer, shown[place], int(decision), speech),
+            shares=_shares(explainer, told.scores[place], int(decision), speech),
         )
         for place, (decision, score, reached) in enumerate(
-            zip(answers.decision, verdict.score, verdict.reached, strict=True)
+            zip(told.decision, verdict.score, verdict.reached, strict=True)
         )
     ]
 
@@ -113,15 +112,6 @@ def judged(
 def _others(scores: Array, enough: Needed, score: float) -> list[float]:
     known = [*scores.tolist(), enough.low, enough.high]
     return [other for other in known if other != score]
-
-
-def _of(goal: Any, enough: Needed, speech: Speech) -> str:
-    if enough.label is not None:
-        return speech.plain(enough.label)
-    if not isinstance(goal, AnyOf):
-        return ""
-    labels = [speech.plain(label) for label in goal.labels or ()]
-    return speech.listed(labels, "or") if labels else speech.say("goal.other")
 
 
 def _label(explainer: Explainer, decision: int, speech: Speech) -> str:

@@ -14,8 +14,10 @@ from macex.errors import OptionError, UnavailableError
 from macex.explainer import Explainer
 from macex.server.projects.parts import Parts
 from macex.server.projects.table import Table
+from macex.server.recent import Recent
 
 METHODS = search_names()
+REMEMBERED = 256  # curves, maps and sums that pages have shown lately
 WAIT_S = 30.0  # after which who waits for a turn is told to come back
 
 
@@ -26,7 +28,7 @@ class Project:
     """Opened when it is first asked for something, and once.
 
     `lock` is held by whoever explains: an explainer remembers what calls have in common, and one
-    call at a time may do so. `series_only` says that there are cases instead of rows.
+    call at a time may do so. `remembered` is what pages worked out of it. `series_only` says that there are cases instead of rows.
     """
 
     series_only = False
@@ -42,6 +44,7 @@ class Project:
         self.name, self.title = name, title
         self.lock = RLock()
         self._load, self._audit = load, audit
+        self.remembered: Recent[tuple[object, ...], Any] = Recent(most=REMEMBERED)
         self._opening = RLock()
         self._parts: Parts | None = None
         self._table: Table | None = None

@@ -2,37 +2,50 @@
 // fetches the same addresses in parts and puts the parts in their places.
 
 import { refresh, say, show } from "./parts.js";
-import { cellsOf, stateOf, untouched, withCells, withVariant } from "./state.js";
+import { cellsOf, stateOf, untouched, withCells, withVariant, withView } from "./state.js";
 import { inspect } from "./columns.js";
+import { find } from "./finding.js";
 import { follow } from "./jobs.js";
 import { carry, remember } from "./visit.js";
+import "./keys.js";
 
-const ASKED = ["answers", "verdicts", "gist"];
+const ASKED = ["answers", "verdicts", "gist", "curve", "map", "compare"];
 const ROOM = 8; // px between the scores and a field
 const TYPING = 160; // ms without a key before the model is asked
 let waiting = 0;
 
 const form = () => document.getElementById("state");
 const here = () => location.pathname + location.search;
+const parts = (names) => (names ?? "").split(" ").filter(Boolean);
 let shown = here();
 
 // A new address: the state of the form, or one that was clicked. The history of an address keeps
-// the cells there were before each edit, for Undo; what may change is no edit.
-function goTo(url, parts, { replace = false, edit = false } = {}) {
-  const before = history.state?.before ?? [];
+// the cells there were before each edit, and those that were taken back, for Undo and Redo; what
+// may change is no edit.
+function goTo(url, names, { replace = false, edit = false } = {}) {
+  const { before = [], after = [] } = history.state ?? {};
   const kept = edit && !replace ? [...before, cellsOf(location.href)] : before;
   if (url !== location.href) {
-    history[replace ? "replaceState" : "pushState"]({ before: kept }, "", url);
+    const state = { before: kept, after: edit ? [] : after };
+    history[replace ? "replaceState" : "pushState"](state, "", url);
   }
   remember(form());
-  return refresh(parts).then(ready);
+  return refresh(names).then(ready);
 }
 
 function undo() {
-  const before = [...(history.state?.before ?? [])];
-  const url = withCells(location.href, before.pop() ?? "");
-  history.pushState({ before }, "", url);
-  return refresh(["whatif"]).then(ready);
+  const { before = [], after = [] } = history.state ?? {};
+  step(before.slice(0, -1), [...after, cellsOf(location.href)], before.at(-1));
+}
+
+function redo() {
+  const { before = [], after = [] } = history.state ?? {};
+  step([...before, cellsOf(location.href)], after.slice(0, -1), after.at(-1));
+}
+
+function step(before, after, cells) {
+  history.pushState({ before, after }, "", withCells(location.href, cells ?? ""));
+  return refresh(["whatif", "map"]).then(ready);
 }
 
 function later(act) {
@@ -54,6 +67,7 @@ function followSlider(act) {
 
 document.addEventListener("input", (event) => {
   const field = event.target;
+  if ("finder" in field.dataset) return find(field);
   if (field.dataset.for) {
     document.getElementById(field.dataset.for).value = field.value;
   } else if (field.dataset.search) {
@@ -63,8 +77,9 @@ document.addEventListener("input", (event) => {
   if ("live" in cell.dataset) {
     mark(cell);
     if (!field.dataset.for) slide(cell);
-    const ask = () => goTo(stateOf(form()), ["verdicts"], { replace: typingOn(cell), edit: true });
-    if (field.dataset.for) followSlider(ask);
+    const touched = parts(cell.dataset.touches);
+    const ask = () => goTo(stateOf(form()), touched, { replace: typingOn(cell), edit: true });
+    if (field.dataset.for || field.type === "radio") followSlider(ask);
     else later(ask);
   } else if (field.form?.dataset.part) {
     later(() => goTo(stateOf(field.form), [field.form.dataset.part], { replace: true }));
@@ -73,13 +88,24 @@ document.addEventListener("input", (event) => {
 
 document.addEventListener("change", (event) => {
   const field = event.target;
-  if ("ask" in field.dataset && field.form === form()) {
+  const cell = field.dataset.for ? document.getElementById(field.dataset.for) : field;
+  if ("live" in cell.dataset) {
+    settle(cell);
+  } else if (field.dataset.touches && field.form) {
     clearTimeout(waiting);
-    goTo(stateOf(form()), ASKED);
+    goTo(stateOf(field.form), parts(field.dataset.touches));
   } else if ("inspect" in field.dataset) {
     inspect(field.form);
   }
 });
+
+// What takes more than the score alone is asked for when a value stays.
+function settle(cell) {
+  const query = new URLSearchParams(location.search);
+  const open = { curve: query.get("curve"), map: query.get("mapx") && query.get("mapy") };
+  const names = parts(cell.dataset.settles).filter((name) => open[name]);
+  if (names.length) later(() => goTo(stateOf(form()), [...names, "verdicts"], { replace: true, edit: true }));
+}
 
 document.addEventListener("submit", (event) => {
   if ("keep" in event.target.dataset) {
@@ -103,14 +129,21 @@ document.addEventListener("click", (event) => {
     goTo(link.href, [part]).then(() => document.querySelector(".mx-scroll")?.scrollTo(0, 0));
   } else if (apply || variant) {
     event.preventDefault();
-    goTo(withVariant(form(), link.href, apply || variant), ["whatif"], { edit: true }).then(() => {
+    goTo(withVariant(form(), link.href, apply || variant), ["whatif", "map"], { edit: true }).then(() => {
       document.getElementById("whatif").scrollIntoView({ block: "nearest" });
     });
   } else if ("undo" in link.dataset) {
     undo();
+  } else if ("redo" in link.dataset) {
+    redo();
+  } else if (link.dataset.view !== undefined || link.dataset.curve) {
+    event.preventDefault();
+    const part = link.dataset.view ?? "whatif";
+    goTo(withView(form(), link.href), [part]);
   } else if (lock !== undefined) {
     const may = form().elements[`may.${lock}`];
     may.value = may.value === "keep" ? "" : "keep";
+    link.setAttribute("aria-pressed", String(may.value === "keep")); // before the server answers
     may.dispatchEvent(new Event("change", { bubbles: true }));
   }
 });
@@ -171,10 +204,15 @@ function ready() {
   shown = here();
   carry();
   for (const slider of document.querySelectorAll(".mx-slider[hidden]")) slider.hidden = false;
-  const button = document.querySelector("[data-undo]");
-  if (button) {
+  for (const [name, list] of [["undo", "before"], ["redo", "after"]]) {
+    const button = document.querySelector(`[data-${name}]`);
+    if (!button) continue;
     button.hidden = false;
-    button.disabled = !history.state?.before?.length;
+    button.disabled = !history.state?.[list]?.length;
+  }
+  for (const finder of document.querySelectorAll("[data-finder]")) {
+    finder.closest("label").hidden = false;
+    if (finder.value) find(finder);
   }
   for (const lock of document.querySelectorAll("[data-lock]")) {
     lock.hidden = false;
@@ -183,7 +221,7 @@ function ready() {
     lock.setAttribute("aria-pressed", String(kept));
   }
   const faulty = new Set([...document.querySelectorAll("[data-fault]")].map((p) => p.dataset.fault));
-  for (const cell of document.querySelectorAll("[data-live]")) {
+  for (const cell of document.querySelectorAll("[data-live]:not([type=radio])")) {
     cell.setAttribute("aria-invalid", String(faulty.has(cell.name)));
   }
   follow();

@@ -4,6 +4,7 @@ let latest = null;
 const wanted = new Set(); // what a request that was overtaken would have brought, too
 
 export async function refresh(parts) {
+  if (!parts.length && !wanted.size) return;
   for (const part of parts) wanted.add(part);
   latest?.abort();
   const mine = (latest = new AbortController());
@@ -64,8 +65,20 @@ function put(page, fine) {
 // A live region is kept and its content replaced, or it would not be read aloud.
 function fill(place, made) {
   place.classList.remove("mx-stale");
+  asItWas(place, made);
   if (place.getAttribute("aria-live")) place.replaceChildren(...made.childNodes);
   else place.replaceWith(made);
+}
+
+// What was opened stays open, and what was looked for is looked for.
+function asItWas(place, made) {
+  for (const one of place.querySelectorAll("details[id]")) {
+    const twin = made.querySelector(`#${CSS.escape(one.id)}`);
+    if (twin) twin.open ||= one.open;
+  }
+  const sought = place.querySelector("[data-finder]")?.value;
+  const finder = made.querySelector("[data-finder]");
+  if (sought && finder) finder.value = sought;
 }
 
 // Whoever uses the keyboard stays where they are: on the same thing of the new part.

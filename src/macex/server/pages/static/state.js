@@ -4,11 +4,27 @@ export function stateOf(form) {
   const query = new URLSearchParams();
   for (const field of form.elements) {
     if (!field.name || field.disabled || field.tagName === "FIELDSET") continue;
-    if (field.type === "checkbox" && !field.checked) continue;
+    if ((field.type === "checkbox" || field.type === "radio") && !field.checked) continue;
     if (says(field)) query.append(field.name, field.value);
   }
-  const two = new URLSearchParams(location.search).get("two");
-  if (two && form.id === "state") query.set("two", two);
+  if (form.id === "state") keep(query, new URLSearchParams(location.search));
+  return address(query);
+}
+
+// What no field of the form holds.
+const VIEWED = ["two", "curve", "compare"];
+
+function keep(query, from) {
+  for (const name of VIEWED) {
+    query.delete(name);
+    if (from.get(name)) query.set(name, from.get(name));
+  }
+}
+
+// The form's address with another curve or comparison.
+export function withView(form, href) {
+  const query = new URL(stateOf(form)).searchParams;
+  keep(query, new URL(href).searchParams);
   return address(query);
 }
 
@@ -39,7 +55,7 @@ export function withCells(href, cells) {
 export function untouched(form) {
   return [...form.elements].every((field) => {
     if (field.type === "hidden" || field.type === "range") return true;
-    if (field.type === "checkbox") return field.checked === field.defaultChecked;
+    if (field.type === "checkbox" || field.type === "radio") return field.checked === field.defaultChecked;
     if (field.options) return field.selectedOptions[0] === sent(field);
     return field.defaultValue === undefined || field.value === field.defaultValue;
   });
