@@ -7,7 +7,7 @@ import pandas as pd
 from macex import Schema
 from macex.render.names import Name
 from macex.render.speech import Speech
-from macex.server.pages.fields import FOUND, Slider, blank_fields, fields, found_values
+from macex.server.pages.fields import FOUND, Slider, blank_fields, fields, found_values, grouped
 from server.pages.conftest import DATA
 
 
@@ -45,3 +45,23 @@ def test_a_search_shows_what_begins_with_the_text_first():
 
 def test_of_no_row_in_particular_fields_are_empty(explainer):
     assert {field.own for field in blank_fields(explainer.schema, Speech())} == {""}
+
+
+def test_columns_of_two_values_are_switches(explainer):
+    data = DATA.assign(flag=[0, 1] * 100, few=[1, 2] * 100, gap=[0.0, None] * 100)
+    schema = Schema.infer(data)
+    found = {one.column: one for one in fields(schema.read(data.iloc[[1]]), Speech())}
+    assert [option.text for option in found["flag"].switch] == ["0", "1"]
+    assert [option.text for option in found["job"].switch] == ["cook", "nurse"]
+    assert not found["few"].switch
+    assert not found["gap"].switch  # it may be missing
+
+
+def test_many_columns_are_grouped_by_name_or_by_kind():
+    names = [f"{part}_{at}" for part in ("income", "house") for at in range(15)]
+    schema = Schema.infer(pd.DataFrame({name: range(30) for name in names}))
+    titles = [group.title for group in grouped(blank_fields(schema, Speech()))]
+    assert titles == ["income", "house"]
+    plain = Schema.infer(pd.DataFrame({f"c{at}": range(30) for at in range(300)}))
+    groups = grouped(blank_fields(plain, Speech()))
+    assert [(group.title, len(group.fields)) for group in groups] == [("Numbers", 300)]

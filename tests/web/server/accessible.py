@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
+
+AXE = Path(__file__).parents[1] / "axe" / "axe.min.js"
 
 NAMELESS = """
 () => [...document.querySelectorAll('input, select, textarea, button, a, summary, progress')]
@@ -32,7 +36,7 @@ NO_OUTLINE = """
 FOCUSED = "document.activeElement.id || document.activeElement.textContent.trim()"
 SMALL = """
 () => [...document.querySelectorAll('button, .mx-button, select, input:not([type=hidden])')]
-  .filter(node => node.checkVisibility() && node.type !== 'checkbox' && node.type !== 'range')
+  .filter(node => node.checkVisibility() && !['checkbox', 'radio', 'range'].includes(node.type))
   .filter(node => node.getBoundingClientRect().height < 20).map(node => node.outerHTML)
 """
 
@@ -67,3 +71,15 @@ def tabbed(page, most: int = 60) -> list[str]:
         assert page.evaluate(NO_OUTLINE) == ""
         reached.append(page.evaluate(FOCUSED))
     return reached
+
+
+@cache
+def _axe() -> str:
+    return AXE.read_text(encoding="utf-8")
+
+
+def axe_findings(page) -> list[str]:
+    """What axe-core finds wrong with a page: the rule, and the first element that breaks it."""
+    page.evaluate(_axe())
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found]

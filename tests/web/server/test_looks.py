@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from web.looking import FAINT, OVERFLOW, looks, photographed
-from web.server.accessible import faults, tabbed
+from web.server.accessible import axe_findings, faults, tabbed
 from web.server.conftest import visiting
 
 pytestmark = pytest.mark.slow
@@ -20,6 +20,7 @@ PAGES = {
     "rows-wrong": "/projects/loans?where=agee+%3E+3",
     "row": "/projects/loans/rows/0",
     "row-asked": f"/projects/loans/rows/0?{ASKED}&{VARIANTS}",
+    "row-seen": "/projects/loans/rows/0?curve=hours&a.pay=22&mapx=hours&mapy=job&compare=1",
     "row-none": "/projects/loans/rows/0?may.hours=keep&may.pay=keep&may.job=keep",
     "cohort": f"/projects/loans/cohort?decision=refused&{ASKED}",
     "new": "/new",
@@ -38,6 +39,7 @@ def test_a_page_fits_can_be_read_and_is_usable(browser, site, tmp_path, name):
         assert page.evaluate(OVERFLOW) <= 0
         assert page.evaluate(FAINT) == []
         assert faults(page) == {}
+        assert axe_findings(page) == []
     context.close()
 
 

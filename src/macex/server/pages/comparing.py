@@ -108,9 +108,7 @@ def _typical(column: Column, codes: Array) -> float:
 
 def _cells(column: Column, codes: Sequence[float], aim: Aim, at: int) -> tuple[Cell, ...]:
     own = codes[0]
-    return tuple(
-        Cell(_text(column, float(code), aim, at), bool(code != own)) for code in codes
-    )
+    return tuple(Cell(_text(column, float(code), aim, at), bool(code != own)) for code in codes)
 
 
 def _text(column: Column, code: float, aim: Aim, at: int) -> str:

@@ -84,9 +84,7 @@ def fields(rows: Rows, speech: Speech) -> list[Field]:
 
 def blank_fields(schema: Schema, speech: Speech) -> list[Field]:
     """A field for each column, of no row in particular."""
-    return [
-        field(column, None, MISSING, speech, at) for at, column in enumerate(schema.columns)
-    ]
+    return [field(column, None, MISSING, speech, at) for at, column in enumerate(schema.columns)]
 
 
 def grouped(all_fields: Sequence[Field]) -> list[Group]:
