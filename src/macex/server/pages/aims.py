@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from macex.ask.goals import AnyOf, Goals, Verdict, compile_goals
+from macex.ask.answers import Goals, Verdict, compile_goals
+from macex.ask.goals import AnyOf
 from macex.ask.needed import Needed, needed
 from macex.explainer import Explainer
 from macex.models.asking import Asker
