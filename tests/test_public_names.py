@@ -19,7 +19,7 @@ SLOW_TO_IMPORT = (
     "jinja2",
     "joblib",
     "lightgbm",
-    "matplotlib",
+    "openpyxl",
     "onnxruntime",
     "polars",
     "rich",

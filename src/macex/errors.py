@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 class MacexError(Exception):
@@ -144,6 +144,13 @@ def require_count(option: str, value: object, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise OptionError(f"{option} must be a whole number of {least} or more, not {value!r}")
     return int(value)
+
+
+def require_choice(option: str, value: object, choices: Sequence[str]) -> None:
+    """Raise for a value that is none of the words an option knows."""
+    if value not in choices:
+        known = ", ".join(map(repr, choices))
+        raise OptionError(f"{option}={value!r} is none of {known}{closest(value, choices)}")
 
 
 def require_number(option: str, value: object) -> float:

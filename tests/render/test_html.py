@@ -102,7 +102,7 @@ def test_a_change_is_marked_by_an_arrow_and_says_what_holds():
 def test_only_a_proved_interval_is_said_to_hold(language, exact, said):
     span = Interval(44, 60, 17, exact)
     found = explanation(counterfactual(1, hours_per_week=45, interval=span), query=1)
-    assert said in read(found.to_html(language))
+    assert said in read(found.to_html(language=language))
 
 
 def test_the_direction_of_the_score_is_said():

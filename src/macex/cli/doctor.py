@@ -16,7 +16,7 @@ NEEDED = ("macex", "numpy", "scipy", "scikit-learn", "pandas", "typer", "rich")
 OPTIONAL = {
     "polars": ("polars", "polars frames", "polars"),
     "pyarrow": ("pyarrow", "Parquet and Arrow files", "files"),
-    "matplotlib": ("matplotlib", "plots", "plots"),
+    "openpyxl": ("openpyxl", "Excel files", "excel"),
     "xgboost": ("xgboost", "XGBoost models (.json, .ubj)", "xgboost"),
     "lightgbm": ("lightgbm", "LightGBM models (.txt)", "lightgbm"),
     "catboost": ("catboost", "CatBoost models (.cbm)", "catboost"),

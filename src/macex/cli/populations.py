@@ -19,7 +19,7 @@ from macex.cli.toml import read_constraints, read_structure
 from macex.engine.options import STRUCTURES
 from macex.errors import OptionError, require_count
 from macex.explainer import Explainer
-from macex.explanation.exports import csv_text
+from macex.render.exports import csv_text
 from macex.render.files import write_whole
 from macex.scale.files import frames_of, refuse_existing
 from macex.scale.partition import CHUNK
@@ -82,7 +82,7 @@ class Showing:
         """Print a finding, and write it where that was asked for."""
         if self.out is not None:
             html = self.out.suffix == ".html"
-            text = found.to_page() if html else csv_text(found.to_frame())
+            text = found.page() if html else csv_text(found.to_frame())
             write_whole(self.out, text.encode())
         if self.as_json:
             print(json.dumps(document, ensure_ascii=False, default=str))

@@ -21,8 +21,9 @@ from macex.cohort.moves import Move, common_moves
 from macex.cohort.plan_sheet import action_text, plan_sheet
 from macex.cohort.population import Crowd, Population, advising, crowd, opened
 from macex.cohort.shrinking import shrunk
-from macex.errors import OptionError, require_count, require_flag, require_number
+from macex.errors import OptionError, require_choice, require_count, require_flag, require_number
 from macex.render.catalogue import ENGLISH
+from macex.render.charts import Bar, Bars, Chart, Stack, coverage
 from macex.render.names import Names
 from macex.render.sheets import Finding, Sheet
 from macex.render.speech import Speech
@@ -134,15 +135,23 @@ class Plan(Finding):
         """The same in another language."""
         return plan_sheet(self, Speech(self.names, language))
 
-    def plot(self, ax: Any = None) -> Any:
-        """A bar for each action, what it adds in front: matplotlib axes."""
-        from macex.render.plots.plans import plan_axes
-
+    def plot(self, kind: str = "actions") -> Chart:
+        """A chart: the `"actions"` as bars with what each adds in front, or the `"coverage"`."""
+        require_choice("kind", kind, ("actions", "coverage"))
         speech = Speech(self.names)
         named = [(f"{name}: ", plan) for name, plan in self.groups.items()] or [("", self)]
-        actions = [(before, action) for before, plan in named for action in plan.actions]
-        texts = [before + action_text(action, speech) for before, action in actions]
-        return plan_axes(texts, [action for _, action in actions], self.asked, ax)
+        if kind == "coverage":
+            return Stack(tuple(plan._covered(before) for before, plan in named))  # noqa: SLF001
+        bars = tuple(
+            Bar(before + action_text(action, speech), action.adds, beside=action.flips)
+            for before, plan in named
+            for action in plan.actions
+        )
+        return Bars(bars, f"of {self.asked} rows", ("adds", "flips"), behind=True)
+
+    def _covered(self, before: str) -> Chart:
+        reached = np.cumsum([action.adds for action in self.actions]).tolist()
+        return coverage(reached, self.asked, before.removesuffix(": "))
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, overload
 
-from macex.errors import OptionError, require_count, require_path
-from macex.explanation.exports import csv_text, parquet_bytes
+from macex.errors import OptionError, require_count
 from macex.explanation.json import Document, dumps, explanations_document
 from macex.explanation.quality import quality
 from macex.explanation.summary import Summary, summarise
 from macex.explanation.tables import answers_frame, changes_frame
 from macex.explanation.values import Explanation
-from macex.render.files import write_whole
+from macex.render.charts.chart import Chart
+from macex.render.exports import csv_text, parquet_bytes
 from macex.render.names import Names
+from macex.render.results import written
 from macex.render.sheets import Finding
 from macex.render.text import batch_text
 
@@ -80,34 +82,52 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
         """The batch as JSON."""
         raise NotImplementedError
 
-    def to_json(self, path: str | Path | None = None, *, canonical: bool = False) -> str:
-        """The batch as JSON; canonical, equal answers are equal bytes. Also written to `path`."""
+    @overload
+    def to_json(self, path: None = None, *, canonical: bool = False) -> str: ...
+    @overload
+    def to_json(self, path: str | Path, *, canonical: bool = False) -> Path: ...
+    def to_json(self, path: str | Path | None = None, *, canonical: bool = False) -> str | Path:
+        """The batch as JSON; canonical, equal answers are equal bytes. Or the path written to."""
         text = dumps(self._document(canonical=canonical), canonical=canonical)
-        if path is not None:
-            write_whole(require_path("path", path), text.encode(errors="backslashreplace"))
-        return text
+        return text if path is None else written(path, text)
 
+    @overload
+    def to_csv(
+        self, path: None = None, *, changes: bool = False, formula_safe: bool = True
+    ) -> str: ...
+    @overload
+    def to_csv(
+        self, path: str | Path, *, changes: bool = False, formula_safe: bool = True
+    ) -> Path: ...
     def to_csv(
         self, path: str | Path | None = None, *, changes: bool = False, formula_safe: bool = True
-    ) -> str:
-        """The lines of `to_frame()`, or of `to_changes()`, as CSV; also written to `path`.
+    ) -> str | Path:
+        """The lines of `to_frame()`, or of `to_changes()`, as CSV; or the path written to.
 
         A spreadsheet runs text that begins with `=`, `+`, `-` or `@`. An apostrophe stands before
         such text, so that it is shown instead, unless `formula_safe=False`.
         """
         frame = self.to_changes() if changes else self.to_frame()
         text = csv_text(frame, formula_safe=formula_safe)
-        if path is not None:
-            write_whole(require_path("path", path), text.encode(errors="backslashreplace"))
-        return text
+        return text if path is None else written(path, text)
 
-    def to_parquet(self, path: str | Path, *, changes: bool = False) -> None:
-        """The lines of `to_frame()`, or of `to_changes()`, as a Parquet file.
+    def to_parquet(self, path: str | Path, *, changes: bool = False) -> Path:
+        """Write the lines of `to_frame()`, or of `to_changes()`, as a Parquet file; its path.
 
         The values of changes are text there, since each column has its own kind.
         """
         frame = self.to_changes() if changes else self.to_frame()
-        write_whole(require_path("path", path), parquet_bytes(frame))
+        return written(path, parquet_bytes(frame))
+
+    def to_excel(self, path: str | Path) -> Path:
+        """Write an Excel file with a sheet of answers and one of changes; its path.
+
+        Text that a spreadsheet would run gets an apostrophe before it, as in CSV.
+        """
+        from macex.render.workbooks import workbook_bytes
+
+        sheets = {"answers": self.to_frame(), "changes": self.to_changes()}
+        return written(path, workbook_bytes(sheets))
 
     def metrics(self) -> dict[str, float]:
         """Validity, sparsity, proximity, plausibility, diversity and cost, as means.
@@ -136,12 +156,40 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
         told = zip(self._places, self._items, strict=True)
         return self._planner([place for place, item in told if isfinite(item.score)])
 
-    def plot(self) -> Any:
-        """A bar for each column, as long as the number of times it changes: matplotlib axes."""
-        from macex.render.plots.changes import ChangesDisplay
+    def plot(self, kind: str = "changes") -> Chart:
+        """A chart of all answers.
 
-        return ChangesDisplay.from_explanations(self).ax_
+        `"changes"` has a bar for each column, as long as the number of times it changes;
+        `"scores"` where the scores of the rows and of their best answers lie.
+        """
+        from macex.render.plots.named import batch_chart
 
+        return batch_chart(self, kind)
+
+    @overload
+    def to_html(
+        self,
+        path: None = None,
+        *,
+        title: str | None = None,
+        language: str | Path = "en",
+        most: int = PRINTED,
+        shap: Any = None,
+        plan: Finding | bool = True,
+        findings: Sequence[Finding] = (),
+    ) -> str: ...
+    @overload
+    def to_html(
+        self,
+        path: str | Path,
+        *,
+        title: str | None = None,
+        language: str | Path = "en",
+        most: int = PRINTED,
+        shap: Any = None,
+        plan: Finding | bool = True,
+        findings: Sequence[Finding] = (),
+    ) -> Path: ...
     def to_html(
         self,
         path: str | Path | None = None,
@@ -152,14 +200,13 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
         shap: Any = None,
         plan: Finding | bool = True,
         findings: Sequence[Finding] = (),
-    ) -> str:
-        """A report in one file that needs nothing else; also written to `path` if given.
+    ) -> str | Path:
+        """A report in one file that needs nothing else; with a path, the path it is written to.
 
         It begins with the summary of all rows and its plan, as in `summary`; then come `findings`
-        about them (what `Explainer.bias` found, say), and the first `most` rows.
+        about them (what `Explainer.bias` found, say), and the first `most` rows. A file says when
+        it was made.
         """
-        from macex.render.html import report
-
         require_count("most", most, 0)
         if not isinstance(findings, (list, tuple)):
             raise OptionError(
@@ -168,18 +215,31 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
         summary = self.summary(shap, plan)
         shown = [*([] if summary.plan is None else [summary.plan])]
         shown += [_finding("findings=", one) for one in findings]
-        page = report(
+        made = "" if path is None else datetime.now(UTC).date().isoformat()
+        page = self._report(summary, shown, title, language, most, made)
+        return page if path is None else written(path, page)
+
+    def _report(
+        self,
+        summary: Summary,
+        findings: Sequence[Finding],
+        title: str | None,
+        language: str | Path,
+        most: int,
+        made: str,
+    ) -> str:
+        from macex.render.html import report
+
+        return report(
             self._items[:most],
             summary,
             self.meta,
             total=len(self),
             title=title,
             language=language,
-            sheets=[finding.sheet_in(language) for finding in shown],
+            sheets=[finding.sheet_in(language) for finding in findings],
+            made=made,
         )
-        if path is not None:
-            write_whole(require_path("path", path), page.encode(errors="backslashreplace"))
-        return page
 
     def to_pdf(
         self,
@@ -190,12 +250,12 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
         most: int = PRINTED,
         shap: Any = None,
         plan: Finding | bool = True,
-    ) -> None:
-        """The report of `to_html` on paper. Needs Chromium or Chrome on this machine."""
+    ) -> Path:
+        """Write the report of `to_html` on paper; its path. Needs Chromium or Chrome."""
         from macex.render.pdf import pdf_bytes
 
         page = self.to_html(title=title, language=language, most=most, shap=shap, plan=plan)
-        write_whole(require_path("path", path), pdf_bytes(page))
+        return written(path, pdf_bytes(page))
 
     def __repr__(self) -> str:
         return batch_text(self._items)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from macex.errors import OptionError, closest, require_number
 from macex.explanation.quality import quality
 from macex.explanation.typical import Typical, typical, typical_stretch
 from macex.explanation.values import Change, Cost, Explanation
 from macex.render.names import Names
+from macex.render.results import Result
 from macex.render.sheets import Finding
 from macex.render.text import summary_text
 
@@ -25,7 +29,7 @@ FREE = Cost(0, 0, 0.0)
 
 
 @dataclass(frozen=True, repr=False)
-class Summary:
+class Summary(Result):
     """How many rows have an answer, why the others have none, and what changes how often.
 
     `columns`, `changes` and `typical` count over all counterfactuals, most frequent first. `cost`
@@ -50,14 +54,42 @@ class Summary:
         shown = [summary_text(self), *([] if self.plan is None else [str(self.plan.sheet())])]
         return "\n\n".join(shown)
 
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-    def to_html(self, language: str | Path = "en") -> str:
-        """The summary as a fragment of a page."""
+    def fragment(self, language: str | Path = "en") -> str:
+        """The summary as a part of a page, with its styles."""
         from macex.render.html import summary_fragment
 
         return summary_fragment(self, language)
+
+    def heading(self, language: str | Path = "en") -> str:
+        """How many rows have an answer."""
+        from macex.render.overview import overview
+        from macex.render.speech import Speech
+
+        return overview(self, Speech(self.names, language)).title
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per column that changes: how often, and in which share of counterfactuals."""
+        total = max(1, self.counterfactuals)
+        lines = [(column, times, times / total) for column, times in self.columns]
+        return pd.DataFrame(lines, columns=["column", "times", "share"])
+
+    def json_text(self, *, canonical: bool) -> str:
+        """The counts, the reasons for no answer, the columns and the metrics."""
+        del canonical
+        document = {
+            "format": "macex.summary/1",
+            "rows": self.rows,
+            "found": self.found,
+            "counterfactuals": self.counterfactuals,
+            "without": dict(self.without),
+            "columns": dict(self.columns),
+            "metrics": {name: _known(value) for name, value in self.metrics.items()},
+        }
+        return json.dumps(document, ensure_ascii=False)
+
+
+def _known(value: float) -> float | None:
+    return value if isfinite(value) else None
 
 
 def summarise(

@@ -14,6 +14,7 @@ from macex.errors import require_path
 from macex.render.files import write_whole
 from macex.render.names import Names
 from macex.render.reason_codes import CodeTable, ReasonCode, reason_codes
+from macex.render.results import Result
 from macex.render.sentences import sentences
 from macex.render.strengths import front, strengths
 from macex.render.text import explanation_text
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from macex.ask.answers import Goals
     from macex.ask.goals import Goal
+    from macex.render.charts.chart import Chart
     from macex.schema import Rows
     from macex.schema.distributions import Distributions
 
@@ -202,8 +204,8 @@ class Counterfactual:
         return counterfactual_fragment(self)
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Result):
     """What the least is that would have to be different for one row.
 
     `status` is `"found"`; or `"none"` (every allowed combination over `minimal_over` was scored and
@@ -324,13 +326,47 @@ class Explanation:
             written(self, str(path), template, language=language, codes=codes, places=places),
         )
 
-    def to_html(self, language: str | Path = "en") -> str:
-        """The card of the explanation, as a fragment of a page."""
+    def plot(self, kind: str = "context", *, rank: int = 1) -> Chart:
+        """A chart of the answer.
+
+        `"context"` shows the changes of one counterfactual over the training rows that have the
+        wanted decision; `"front"` the trade-offs between several, and `"diversity"` who of them
+        changes what.
+        """
+        from macex.render.plots.named import explanation_chart
+
+        return explanation_chart(self, kind, rank)
+
+    def fragment(self, language: str | Path = "en") -> str:
+        """The card of the explanation, as a part of a page."""
         from macex.render.html import explanation_fragment
 
         return explanation_fragment(self, language)
 
-    def to_json(self, *, canonical: bool = False) -> str:
+    def heading(self, language: str | Path = "en") -> str:
+        """Which row is explained."""
+        from macex.render.cards import title
+        from macex.render.speech import Speech
+
+        return title(self, None, Speech(self.names, language))
+
+    def to_frame(self) -> Any:
+        """One line per counterfactual, as in `Explanations.to_frame`."""
+        from macex.explanation.tables import answers_frame
+
+        return answers_frame([self], names=self.names)
+
+    def to_changes(self) -> Any:
+        """One line per change, as in `Explanations.to_changes`."""
+        from macex.explanation.tables import changes_frame
+
+        return changes_frame([self])
+
+    def sheets(self) -> dict[str, Any]:
+        """The sheets of an Excel file."""
+        return {"answers": self.to_frame(), "changes": self.to_changes()}
+
+    def json_text(self, *, canonical: bool) -> str:
         """The explanation as JSON; see `macex.explanation.json`."""
         from macex.explanation.json import dumps, explanation_document
 
@@ -338,6 +374,3 @@ class Explanation:
 
     def __repr__(self) -> str:
         return explanation_text(self)
-
-    def _repr_html_(self) -> str:
-        return self.to_html()

@@ -87,7 +87,7 @@ def card(
     found = explanation.counterfactuals
     shown = found or [miss for miss in [explanation.miss] if miss is not None]
     return Card(
-        title=_title(explanation, row, speech),
+        title=title(explanation, row, speech),
         label="" if explanation.label is None else speech.plain(explanation.label),
         score=score_line(explanation, speech),
         goal=goal_text(explanation, speech),
@@ -129,7 +129,8 @@ def counterfactual_answer(found: Any, speech: Speech) -> Answer:
     )
 
 
-def _title(explanation: Any, row: int | None, speech: Speech) -> str:
+def title(explanation: Any, row: int | None, speech: Speech) -> str:
+    """What is explained: a row by its place, its name or both."""
     name = explanation.source.id
     if row is None:
         alone = speech.say("card.alone")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from macex.render.cards import cards, counterfactual_answer
 from macex.render.catalogue import ENGLISH
@@ -65,10 +66,11 @@ def sheet_fragment(sheet: Sheet) -> str:
     return _rendered("sheet.html.j2", Speech(), {"sheet": sheet})
 
 
-def sheet_page(sheet: Sheet) -> str:
-    """A finding about many rows as a page of its own."""
-    values = {"sheet": sheet, "title": sheet.title}
-    return _rendered("sheet_page.html.j2", Speech(), values)
+def result_page(title: str, fragment: str, made: str, language: str | Path = ENGLISH) -> str:
+    """A page of its own around the fragment of a result, which is markup already."""
+    speech = Speech({}, language)
+    values = {"title": title, "fragment": Markup(fragment), "made": made}  # noqa: S704
+    return _rendered("result_page.html.j2", speech, values)
 
 
 def report(
@@ -80,6 +82,7 @@ def report(
     title: str | None = None,
     language: str | Path = ENGLISH,
     sheets: Sequence[Sheet] = (),
+    made: str = "",
 ) -> str:
     """A self-contained page."""
     speech = Speech(summary.names, language)
@@ -88,6 +91,7 @@ def report(
         "left": total - len(items),
         "title": speech.say("report.title") if title is None else title,
         "counted": speech.say_counted("report.counted", total),
+        "made": made,
         "meta": {key: speech.plain(value) for key, value in meta.items()},
         "overview": overview(summary, speech),
         "sheets": sheets,

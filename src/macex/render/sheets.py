@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import json
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from macex.render.catalogue import ENGLISH
+from macex.render.results import Result
 from macex.render.text import GLUE, aligned, width, wrapped
 
 BAR = 20  # characters of a full bar in a terminal
@@ -58,7 +61,7 @@ class Sheet:
         return "\n".join(lines)
 
 
-class Finding(ABC):
+class Finding(Result):
     """Something found out about many rows, that shows itself as a sheet."""
 
     @abstractmethod
@@ -70,23 +73,31 @@ class Finding(ABC):
         del language
         return self.sheet()
 
-    def to_html(self) -> str:
-        """The finding as a fragment of a page."""
+    def fragment(self, language: str | Path = ENGLISH) -> str:
+        """The finding as a part of a page, with its styles."""
         from macex.render.html import sheet_fragment
 
-        return sheet_fragment(self.sheet())
+        return sheet_fragment(self.sheet_in(language))
 
-    def to_page(self) -> str:
-        """The finding as a page in one file that needs nothing else."""
-        from macex.render.html import sheet_page
+    def heading(self, language: str | Path = ENGLISH) -> str:
+        """What the finding comes down to."""
+        return self.sheet_in(language).title
 
-        return sheet_page(self.sheet())
+    def json_text(self, *, canonical: bool) -> str:
+        """Its heading, figures and remarks, and the lines of `to_frame()`."""
+        del canonical
+        sheet = self.sheet()
+        document = {
+            "format": f"macex.{type(self).__name__.lower()}/1",
+            "title": sheet.title,
+            "figures": {of: text for text, of in sheet.figures},
+            "remarks": list(sheet.remarks),
+            "lines": json.loads(self.to_frame().to_json(orient="records", date_format="iso")),
+        }
+        return json.dumps(document, ensure_ascii=False, default=str)
 
     def __repr__(self) -> str:
         return str(self.sheet())
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
 
 def _table(grid: Grid) -> list[list[str]]:

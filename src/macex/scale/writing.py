@@ -20,8 +20,8 @@ import pandas as pd
 
 from macex.errors import OptionError, closest
 from macex.explanation import Explanations
-from macex.explanation.exports import csv_text
 from macex.explanation.json import BATCH_FORMAT, explanations_document, plain
+from macex.render.exports import csv_text
 from macex.scale.layout import AnswerField, Layout
 
 LABEL = "cf.label"  # whole numbers stay whole beside a row without a label

@@ -1,4 +1,4 @@
-"""Drawings of series. The only file of this room that imports matplotlib."""
+"""A case and its counterfactual as a chart."""
 
 from __future__ import annotations
 
@@ -6,46 +6,48 @@ from typing import Any
 
 import numpy as np
 
-from macex.errors import OptionError
+from macex.errors import OptionError, require_count
+from macex.render.charts import Bars, Chart, Curve, Line, Measure, Span, Stack
+from macex.schema import Array
+
+DRAWN = 600  # points of a line, at most
+HIGH = 170.0
 
 
-def panels(explanation: Any, rank: int, most: int) -> Any:
-    """A panel for each changed channel: the case, its counterfactual, and what changed shaded."""
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise ImportError("matplotlib is not installed: pip install macex[plots]") from error
+def panels(explanation: Any, rank: int, most: int) -> Chart:
+    """A drawing for each changed channel: the case, its counterfactual, and what changed shaded."""
+    require_count("most", most)
     found = _chosen(explanation, rank)
-    changes = found.changes[:most] if found is not None else ()
-    height = 1.0 + 1.6 * max(1, len(changes))
-    figure, axes = plt.subplots(
-        max(1, len(changes)),
-        1,
-        sharex=True,
-        squeeze=False,
-        figsize=(8, height),
-        layout="constrained",
-    )
-    if found is None or not changes:
-        axes[0, 0].set_title(explanation.reason or "No change is needed.", wrap=True)
-        return axes[:, 0]
-    query, sample = (
-        _channels_first(explanation, values) for values in (explanation.query, found.sample)
-    )
-    for panel, change in zip(axes[:, 0], changes, strict=True):
-        place = explanation.channels.index(change.channel)
-        panel.plot(np.asarray(query[place], dtype=float), color="0.35", label="the case")
-        panel.plot(
-            np.asarray(sample[place], dtype=float), color="C3", ls="--", label="counterfactual"
-        )
-        panel.axvspan(change.start - 0.5, change.stop - 0.5, color="C3", alpha=0.12, lw=0)
-        panel.set_ylabel(change.channel)
-    axes[0, 0].legend(loc="best", fontsize="small")
-    axes[-1, 0].set_xlabel("time point")
-    left = len(found.changes) - len(changes)
+    if found is None or not found.changes:
+        words = explanation.reason or "No change is needed."
+        return Bars((), title="Nothing to draw", words=words)
+    channels = list(dict.fromkeys(change.channel for change in found.changes))
+    drawn = tuple(_panel(explanation, found, channel) for channel in channels[:most])
+    left = len(channels) - len(drawn)
     more = f", {left} more channels not shown" if left else ""
-    figure.suptitle(f"{_named(explanation)} → {_named(found)}{more}")
-    return axes[:, 0]
+    return Stack(drawn, title=f"{_named(explanation)} → {_named(found)}{more}")
+
+
+def _panel(explanation: Any, found: Any, channel: str) -> Curve:
+    own, new = (np.asarray(one.source.cells()[channel], float) for one in (explanation, found))
+    spans = tuple(
+        Span(max(0.0, change.start - 0.5), change.stop - 0.5)
+        for change in found.changes
+        if change.channel == channel
+    )
+    known = [value for value in [*own, *new] if np.isfinite(value)]
+    return Curve(
+        Measure("time point", 0.0, float(max(1, len(own) - 1))),
+        Measure.over(channel, known, 0.08),
+        (_line(own, "the case", "other"), _line(new, "counterfactual", "after")),
+        spans=spans,
+        height=HIGH,
+    )
+
+
+def _line(values: Array, name: str, kind: Any) -> Line:
+    at = np.arange(0, len(values), max(1, len(values) // DRAWN))
+    return Line(tuple(at.astype(float).tolist()), tuple(values[at].tolist()), name, kind)
 
 
 def _chosen(explanation: Any, rank: int) -> Any:
@@ -56,10 +58,6 @@ def _chosen(explanation: Any, rank: int) -> Any:
             f"rank={rank}: there are counterfactuals 1 to {len(explanation.counterfactuals)}"
         )
     return explanation.counterfactuals[rank - 1]
-
-
-def _channels_first(explanation: Any, values: Any) -> Any:
-    return values if explanation.layout == "channels_first" else values.T
 
 
 def _named(result: Any) -> str:

@@ -15,8 +15,12 @@ from macex.explanation import Cost
 from macex.explanation.batch import ExplanationsOf
 from macex.explanation.json import Document, dumps
 from macex.explanation.values import Asking, Over, Status
+from macex.render.cards import title
+from macex.render.charts.chart import Chart
 from macex.render.names import Names
+from macex.render.results import Result
 from macex.render.sentences import sentences
+from macex.render.speech import Speech
 from macex.render.text import explanation_text
 from macex.schema import Array
 from macex.series.cases import Cases, contents
@@ -140,8 +144,8 @@ class SeriesCounterfactual:
         return self.source.frame()
 
 
-@dataclass(frozen=True)
-class SeriesExplanation:
+@dataclass(frozen=True, repr=False)
+class SeriesExplanation(Result):
     """What the least is that would have to be different in one case.
 
     `status` is `"found"`; or `"none"` (every allowed combination over `minimal_over` was scored and
@@ -204,22 +208,42 @@ class SeriesExplanation:
         """The answer in plain language, one sentence per counterfactual."""
         return sentences(self, language)
 
-    def plot(self, rank: int = 1, most: int = 8) -> Any:
-        """The case and its counterfactual overlaid, changed stretches shaded: matplotlib axes.
+    def plot(self, rank: int = 1, most: int = 8) -> Chart:
+        """The case and its counterfactual over each other, changed stretches shaded.
 
-        One panel for each of the first `most` changed channels of the counterfactual `rank`.
+        A drawing for each of the first `most` changed channels of the counterfactual `rank`.
         """
         from macex.series.plots import panels
 
         return panels(self, rank, most)
 
-    def to_html(self, language: str | Path = "en") -> str:
-        """The card of the explanation, as a fragment of a page."""
+    def fragment(self, language: str | Path = "en") -> str:
+        """The card of the explanation, as a part of a page."""
         from macex.render.html import explanation_fragment
 
         return explanation_fragment(self, language)
 
-    def to_json(self, *, canonical: bool = False) -> str:
+    def heading(self, language: str | Path = "en") -> str:
+        """Which case is explained."""
+        return title(self, None, Speech(self.names, language))
+
+    def to_frame(self) -> Any:
+        """One line per counterfactual, as in `SeriesExplanations.to_frame`."""
+        from macex.series.tables import answers_frame
+
+        return answers_frame([self], self.channels)
+
+    def to_changes(self) -> Any:
+        """One line per change, as in `SeriesExplanations.to_changes`."""
+        from macex.series.tables import changes_frame
+
+        return changes_frame([self])
+
+    def sheets(self) -> dict[str, Any]:
+        """The sheets of an Excel file."""
+        return {"answers": self.to_frame(), "changes": self.to_changes()}
+
+    def json_text(self, *, canonical: bool) -> str:
         """The explanation as JSON; see `macex.series.json`."""
         from macex.series.json import explanation_document
 
@@ -227,9 +251,6 @@ class SeriesExplanation:
 
     def __repr__(self) -> str:
         return explanation_text(self)
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
 
 class SeriesExplanations(ExplanationsOf[SeriesExplanation]):

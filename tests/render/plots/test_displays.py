@@ -8,9 +8,6 @@ import pytest
 
 import macex as mx
 
-plt = pytest.importorskip("matplotlib.pyplot")
-plt.switch_backend("Agg")
-
 COLUMNS = {
     "hours": np.arange(20, 60),
     "debt": np.linspace(0, 2, 40).round(2),
@@ -37,14 +34,8 @@ def explanation(explainer):
     return explainer.explain(QUERY, n=3, constraints=mx.Constraints(ranges={"hours": (20, 46)}))[0]
 
 
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
-
-
 def drawn(display):
-    display.figure_.canvas.draw()
+    assert "<svg" in display.svg()
     return display
 
 
@@ -68,8 +59,8 @@ def test_a_line_of_decisions_is_what_the_model_says(explainer, explanation):
     rows = pd.DataFrame([QUERY] * len(axis.codes)).assign(hours=axis.codes.astype(int))
     assert display.scores == pytest.approx(model(rows).to_numpy(), abs=1e-6)
     assert axis.query == [40]
-    assert display.ax_.get_xlabel() == "hours a week"
-    assert display.ax_.get_ylabel() == "score for yes"
+    assert display.chart.x.name == "hours a week"
+    assert display.chart.y.name == "score for yes"
 
 
 @pytest.mark.parametrize(
@@ -123,16 +114,26 @@ def test_a_map_of_diversity_has_a_line_for_each_answer(explanation):
 def test_changes_beside_shap_are_both_shares(explainer):
     found = explainer.explain(DATA.head(8))
     display = drawn(mx.ChangesDisplay.from_explanations(found, shap={"debt": 3.0, "hours": 1.0}))
-    widths = [bar.get_width() for bar in display.ax_.patches]
+    widths = [width for bar in display.chart.bars for width in (bar.value, bar.beside)]
     assert sum(widths) == pytest.approx(2.0)
     assert "hours a week" in display.names
 
 
-def test_a_display_can_be_drawn_again_on_other_axes(explainer, explanation):
-    display = mx.PathDisplay.from_explanation(explainer, explanation)
-    _, axes = plt.subplots()
-    assert display.plot(axes).ax_ is axes
-    assert display.figure_ is axes.figure
+def test_the_goal_is_shaded_where_it_is_reached(explainer, explanation):
+    chart = mx.DecisionDisplay.from_explanation(explainer, explanation, "hours").chart
+    assert chart.bounds == (0.5,)
+    assert (chart.goal.low, chart.goal.high) == (0.5, 1.0)
+    two = mx.DecisionDisplay.from_explanation(explainer, explanation, ["hours", "debt"], points=9)
+    reached = sum(score > 0.5 for line in two.chart.scores for score in line)
+    assert two.svg().count("mx-heat-yes") == reached + 1  # and one in the legend
+
+
+def test_an_explanation_draws_itself(explanation):
+    assert explanation.plot().ways
+    assert explanation.plot("front").best
+    assert explanation.plot("diversity").values
+    with pytest.raises(mx.OptionError, match="kind='changes' is none of"):
+        explanation.plot("changes")
 
 
 def test_a_goal_on_a_score_is_drawn_too():
@@ -151,4 +152,4 @@ def test_the_front_marks_the_answers_that_no_other_beats(explanation):
     best = [one in explanation.front for one in explanation.counterfactuals]
     assert list(display.best) == best
     assert list(display.score) == [one.score for one in explanation.counterfactuals]
-    assert len(display.ax_.texts) == len(best)
+    assert len(display.chart.dots) == len(best)

@@ -14,6 +14,7 @@ from macex.render.charts.dumbbell import Dumbbell, Way
 from macex.render.charts.heatmap import HeatMap
 from macex.render.charts.histogram import Histogram, Layer
 from macex.render.charts.scatter import Point, Scatter
+from macex.render.charts.stack import Stack
 
 __all__ = [
     "Axis",
@@ -33,6 +34,7 @@ __all__ = [
     "Point",
     "Scatter",
     "Span",
+    "Stack",
     "Way",
     "coverage",
 ]

@@ -6,9 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
-
-from jinja2 import Environment, PackageLoader
+from typing import Any, Literal
 
 from macex.errors import require_path
 from macex.render.charts.svg import element
@@ -107,11 +105,14 @@ class Chart(ABC):
         return self.to_html()
 
     def __str__(self) -> str:
-        return ". ".join(said for said in (self.title, self.words or self.told()) if said)
+        parts = (self.title.rstrip("."), self.words or self.told())
+        return ". ".join(said for said in parts if said)
 
 
 @cache
-def _styles() -> Environment:
+def _styles() -> Any:
+    from jinja2 import Environment, PackageLoader
+
     return Environment(
         loader=PackageLoader("macex.render", "templates"),
         autoescape=False,  # noqa: S701 - style sheets of our own, without any text of a caller

@@ -1,7 +1,6 @@
-"""Drawings with matplotlib, as displays in scikit-learn's way.
+"""Displays of explanations: what was computed as fields, and a chart of it.
 
-A `from_...` method computes and draws; `plot(ax=...)` draws again elsewhere. What was drawn is kept
-as `figure_` and `ax_`, and what was computed as attributes.
+A `from_...` method computes; a notebook shows the chart, and `to_svg(path)` writes it to a file.
 """
 
 from __future__ import annotations

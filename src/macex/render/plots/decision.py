@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from math import isfinite
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from macex.ask.needed import Needed
 from macex.errors import OptionError
-from macex.render.plots.canvas import EDGE, INK, QUIET, axes, mark_goal, score_name
+from macex.render.charts.axes import Categories, Measure
+from macex.render.charts.curve import Curve, Dot, Line
+from macex.render.charts.heatmap import HeatMap
+from macex.render.contexts import column_axis
+from macex.render.plots.display import Display
+from macex.render.plots.goals import bounds, score_axis, score_name, shaded
 from macex.render.plots.scoring import chosen, scored
 from macex.render.speech import Speech
 from macex.schema import Array, special
@@ -22,22 +25,22 @@ MOST = 40  # categories of a column that are drawn
 
 @dataclass(frozen=True)
 class Axis:
-    """The values of one column that were asked about, and where they lie on the axis.
+    """The values of one column that were asked about, and where they lie on the axis drawn.
 
-    `texts` are those of categories. The places of query and counterfactual are empty where they
-    lie nowhere: a missing number, or no counterfactual.
+    The places of query and counterfactual are empty where they lie nowhere: a missing number, or
+    no counterfactual.
     """
 
     name: str
     codes: Array
     places: Array
-    texts: tuple[str, ...]
+    drawn: Measure | Categories
     query: Array
     found: Array
 
 
-@dataclass
-class DecisionDisplay:
+@dataclass(frozen=True)
+class DecisionDisplay(Display):
     """The score along one column (a line) or two (a map), with query and counterfactual marked.
 
     `scores` has one axis for each of `along`. The mark of the counterfactual stands at its own
@@ -51,8 +54,6 @@ class DecisionDisplay:
     found_score: float | None = None
     name: str = "score"
     alone: bool = True  # the counterfactual changes nothing but these columns
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
 
     @classmethod
     def from_explanation(
@@ -63,9 +64,8 @@ class DecisionDisplay:
         *,
         rank: int | None = None,
         points: int = 60,
-        ax: Any = None,
     ) -> DecisionDisplay:
-        """Ask the explainer's model about every point, and draw.
+        """Ask the explainer's model about every point.
 
         `rank` says which counterfactual to mark; without it the best one, if there is any.
         """
@@ -77,7 +77,7 @@ class DecisionDisplay:
         else:
             found = chosen(explanation, rank)
         along = tuple(_axis(explanation, found, name, points) for name in names)
-        made = cls(
+        return cls(
             along,
             _grid(explainer, explanation, names, along),
             explanation.needed,
@@ -86,53 +86,48 @@ class DecisionDisplay:
             score_name(explanation),
             found is None or {change.column for change in found.changes} <= set(names),
         )
-        return made.plot(ax)
 
-    def plot(self, ax: Any = None) -> DecisionDisplay:
-        """Draw on these axes, or on new ones."""
-        ax = axes(ax, (6, 3.6 if len(self.along) == 1 else 4.6))
-        if len(self.along) == 1:
-            self._line(ax)
-        else:
-            self._map(ax)
-        above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 2}
-        ax.legend(frameon=False, fontsize="small", **above)
-        self.figure_, self.ax_ = ax.figure, ax
-        return self
+    @property
+    def chart(self) -> Curve | HeatMap:
+        """The line or the map."""
+        return self._line() if len(self.along) == 1 else self._map()
 
-    def _line(self, ax: Any) -> None:
+    def _line(self) -> Curve:
         (axis,) = self.along
-        style = "o" if axis.texts else "-"
-        ax.plot(axis.places, self.scores, style, color=QUIET, ms=4, lw=1.5, zorder=2)
+        scores = tuple(float(score) for score in self.scores)
         found = [] if self.found_score is None else [self.found_score]
-        self._marks(ax, [self.query_score], found)
-        mark_goal(ax, self.needed, "y")
-        _label_x(ax, axis)
-        ax.set_ylabel(self.name)
-
-    def _map(self, ax: Any) -> None:
-        across, up = self.along
-        shade = ax.pcolormesh(
-            across.places, up.places, self.scores.T, cmap="BuGn", shading="nearest", rasterized=True
+        y = score_axis(self.name, [*scores, self.query_score, *found], self.needed)
+        return Curve(
+            axis.drawn,
+            y,
+            (Line(tuple(axis.places.tolist()), scores),),
+            bounds(self.needed),
+            shaded(self.needed, y),
+            self._dots(axis, [self.query_score], found),
         )
-        ax.figure.colorbar(shade, ax=ax, label=self.name)
-        bounds = [bound for bound in (self.needed.low, self.needed.high) if isfinite(bound)]
-        inside = [b for b in bounds if self.scores.min() < b < self.scores.max()]
-        if inside and not (across.texts or up.texts):
-            ax.contour(across.places, up.places, self.scores.T, levels=inside, colors=EDGE)
-        self._marks(ax, up.query, up.found)
-        _label_x(ax, across)
-        _label_y(ax, up)
 
-    def _marks(self, ax: Any, query: Any, found: Any) -> None:
-        """A mark for the query and one for the counterfactual, where they lie on both axes."""
-        first = self.along[0]
-        mark = {"ls": "", "ms": 8, "zorder": 4, "clip_on": False, "marker": "o"}
-        if len(first.query) and len(query):
-            ax.plot(first.query, query, color="white", mec=INK, label="query", **mark)
-        if len(first.found) and len(found):
-            label = "counterfactual" if self.alone else "counterfactual, with its other changes"
-            ax.plot(first.found, found, color=INK, mec="white", label=label, **mark)
+    def _map(self) -> HeatMap:
+        across, up = self.along
+        return HeatMap(
+            across.drawn,
+            up.drawn,
+            tuple(tuple(map(float, line)) for line in self.scores),
+            (tuple(across.places.tolist()), tuple(up.places.tolist())),
+            self.name,
+            self.needed.low,
+            self.needed.high,
+            self._dots(across, up.query, up.found),
+        )
+
+    def _dots(self, across: Axis, query: Any, found: Any) -> tuple[Dot, ...]:
+        """A dot for the query and one for the counterfactual, where they lie on both axes."""
+        label = "counterfactual" if self.alone else "counterfactual, with its other changes"
+        own = [Dot(float(x), float(y), "query") for x, y in zip(across.query, query, strict=False)]
+        new = [
+            Dot(float(x), float(y), label, "after")
+            for x, y in zip(across.found, found, strict=False)
+        ]
+        return (*own, *new)
 
 
 def _grid(explainer: Any, explanation: Any, names: list[str], along: tuple[Axis, ...]) -> Array:
@@ -155,13 +150,13 @@ def _axis(explanation: Any, found: Any, name: str, points: int) -> Axis:
         often = column.seen[np.argsort(-column.counts, kind="stable")][:MOST]
         codes = np.unique([*often, *own, *then])
         texts = tuple(speech.value(name, column.value(code)) for code in codes.tolist())
-        places = partial(_position, codes)
-    else:
-        low, high = min([column.low, *own, *then]), max([column.high, *own, *then])
-        codes = np.unique([*column.held(np.linspace(low, high, points)), *own, *then])
-        texts = ()
-        places = partial(_measured, column)
-    return Axis(speech.name(name), codes, places(codes), texts, places(own), places(then))
+        drawn: Measure | Categories = Categories(speech.name(name), texts)
+        at_own, at_then = _position(codes, own), _position(codes, then)
+        return Axis(drawn.name, codes, np.arange(len(codes)), drawn, at_own, at_then)
+    low, high = min([column.low, *own, *then]), max([column.high, *own, *then])
+    codes = np.unique([*column.held(np.linspace(low, high, points)), *own, *then])
+    drawn = column_axis(column, np.array([low, high]), speech)
+    return Axis(drawn.name, codes, codes, drawn, own, then)
 
 
 def _known(code: float) -> Array:
@@ -174,28 +169,3 @@ def _position(among: Array, codes: Array) -> Array:
     """Where codes stand among sorted ones."""
     places: Array = np.searchsorted(among, codes)
     return places
-
-
-def _measured(column: Any, codes: Array) -> Array:
-    """Codes of numbers as numbers, of times as times, of durations as days."""
-    if column.kind != "datetime":
-        return codes
-    if column.storage.numbers.kind == "m":
-        days: Array = codes / 86_400
-        return days
-    stamps: Array = column.clock.stamps(codes).astype("datetime64[us]")
-    return stamps
-
-
-def _label_x(ax: Any, axis: Axis) -> None:
-    ax.set_xlabel(axis.name)
-    if axis.texts:
-        long = sum(map(len, axis.texts)) > 50
-        turn = {"rotation": 45, "ha": "right"} if long else {}
-        ax.set_xticks(axis.places, axis.texts, **turn)
-
-
-def _label_y(ax: Any, axis: Axis) -> None:
-    ax.set_ylabel(axis.name)
-    if axis.texts:
-        ax.set_yticks(axis.places, axis.texts)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from macex.errors import OptionError
 from macex.metrics import diversity
-from macex.render.plots.canvas import INK, LINE, QUIET, axes
+from macex.render.charts.axes import Categories
+from macex.render.charts.curve import Dot
+from macex.render.charts.scatter import Scatter
+from macex.render.plots.display import Display
 from macex.render.speech import Speech
 
 
-@dataclass
-class DiversityDisplay:
+@dataclass(frozen=True)
+class DiversityDisplay(Display):
     """A map of answers and columns: a dot where an answer changes a column, and the new value.
 
     `overlap` is the mean share of changed columns that two answers have in common: 0 where no two
@@ -25,12 +28,10 @@ class DiversityDisplay:
     columns: Sequence[str]
     values: Sequence[dict[str, str]]
     overlap: float
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
 
     @classmethod
-    def from_explanation(cls, explanation: Any, *, ax: Any = None) -> DiversityDisplay:
-        """Compare the counterfactuals of an explanation, and draw."""
+    def from_explanation(cls, explanation: Any) -> DiversityDisplay:
+        """Compare the counterfactuals of an explanation."""
         found = [answer for answer in explanation.counterfactuals if answer.changes]
         if not found:
             raise OptionError(f"the explanation has nothing to compare ({explanation.status})")
@@ -43,29 +44,19 @@ class DiversityDisplay:
         codes = np.stack([answer.source.codes for answer in found])
         apart = diversity(codes, explanation.source.codes, len(found)).column_sets
         overlap = 1 - apart if len(found) > 1 else 0.0
-        return cls(columns, values, round(float(overlap), 6)).plot(ax)
+        return cls(tuple(columns), tuple(values), round(float(overlap), 6))
 
-    def plot(self, ax: Any = None) -> DiversityDisplay:
-        """Draw on these axes, or on new ones."""
-        ax = axes(ax, (1.6 + 1.3 * len(self.columns), 1.2 + 0.5 * len(self.values)))
-        for row, answer in enumerate(self.values):
-            ax.axhline(row, color=LINE, lw=1, zorder=0)
-            for place, column in enumerate(self.columns):
-                if column in answer:
-                    ax.plot(place, row, "o", color=INK, ms=8)
-                    ax.annotate(
-                        answer[column],
-                        (place, row),
-                        (0, 8),
-                        textcoords="offset points",
-                        ha="center",
-                        fontsize="small",
-                        color=QUIET,
-                    )
-        ax.set_xticks(range(len(self.columns)), self.columns)
-        ax.set_yticks(range(len(self.values)), [f"answer {i + 1}" for i in range(len(self.values))])
-        ax.set_xlim(-0.6, len(self.columns) - 0.4)
-        ax.set_ylim(len(self.values) - 0.4, -0.8)
-        ax.set_xlabel(f"columns in common: {100 * self.overlap:.0f} %")
-        self.figure_, self.ax_ = ax.figure, ax
-        return self
+    @property
+    def chart(self) -> Scatter:
+        """A line of dots for each answer."""
+        count = len(self.values)
+        answers = tuple(f"answer {at}" for at in range(count, 0, -1))
+        dots = tuple(
+            Dot(float(self.columns.index(column)), float(count - 1 - at), value, "after")
+            for at, changed in enumerate(self.values)
+            for column, value in changed.items()
+        )
+        x = Categories(f"columns in common: {100 * self.overlap:.0f} %", tuple(self.columns))
+        width = max(320.0, 120.0 + 130.0 * len(self.columns))
+        high = 70.0 + 44.0 * count
+        return Scatter(x, Categories("", answers), (), (), dots, width=width, height=high)

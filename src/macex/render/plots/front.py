@@ -7,16 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from macex.errors import OptionError
-from macex.render.plots.canvas import INK, LINE, QUIET, axes, mark_goal, score_name
+from macex.render.charts.axes import Measure
+from macex.render.charts.curve import Curve, Dot
+from macex.render.plots.display import Display
+from macex.render.plots.goals import bounds, score_axis, score_name, shaded
 from macex.render.strengths import front, strengths
 
 
-@dataclass
-class FrontDisplay:
+@dataclass(frozen=True)
+class FrontDisplay(Display):
     """Answers by distance and score: a full dot for those that no other answer beats in all.
 
-    `best` says which these are. The label of a dot is the number of changes and why it is there,
-    its size how plausible it is.
+    `best` says which these are. The label of a dot is the number of changes and why it is there.
     """
 
     distance: Sequence[float]
@@ -25,12 +27,10 @@ class FrontDisplay:
     labels: Sequence[str]
     best: Sequence[bool]
     explanation: Any = field(repr=False, default=None)
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
 
     @classmethod
-    def from_explanation(cls, explanation: Any, *, ax: Any = None) -> FrontDisplay:
-        """Compare the counterfactuals of an explanation, and draw."""
+    def from_explanation(cls, explanation: Any) -> FrontDisplay:
+        """Compare the counterfactuals of an explanation."""
         found = [answer for answer in explanation.counterfactuals if answer.changes]
         if not found:
             raise OptionError(f"the explanation has nothing to compare ({explanation.status})")
@@ -42,25 +42,20 @@ class FrontDisplay:
             [_label(*both) for both in zip(found, strengths(found), strict=True)],
             [any(one is other for other in kept) for one in found],
             explanation,
-        ).plot(ax)
+        )
 
-    def plot(self, ax: Any = None) -> FrontDisplay:
-        """Draw on these axes, or on new ones."""
-        ax = axes(ax, (6.4, 4.0))
-        for place, label in enumerate(self.labels):
-            at = (self.distance[place], self.score[place])
-            size = 30 + 120 * (self.plausibility[place] or 0.0)
-            fill = INK if self.best[place] else "none"
-            ax.scatter(*at, s=size, facecolor=fill, edgecolor=INK if self.best[place] else LINE)
-            ax.annotate(
-                label, at, (7, 5), textcoords="offset points", fontsize="small", color=QUIET
-            )
-        ax.margins(0.15)
-        ax.set_xlabel("distance")
-        ax.set_ylabel(score_name(self.explanation))
-        mark_goal(ax, self.explanation.needed, "y")
-        self.figure_, self.ax_ = ax.figure, ax
-        return self
+    @property
+    def chart(self) -> Curve:
+        """A dot for each answer over the goal's part of the scores."""
+        answers = zip(self.distance, self.score, self.labels, self.best, strict=True)
+        dots = tuple(
+            Dot(distance, score, label, "after" if best else "other")
+            for distance, score, label, best in answers
+        )
+        needed = self.explanation.needed
+        y = score_axis(score_name(self.explanation), self.score, needed)
+        x = Measure.over("distance", [0.0, *self.distance], 0.05)
+        return Curve(x, y, (), bounds(needed), shaded(needed, y), dots, height=320.0)
 
 
 def _label(found: Any, why: str) -> str:

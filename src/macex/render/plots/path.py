@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from macex.ask.needed import Needed
-from macex.render.plots.canvas import BAR, INK, QUIET, axes, mark_goal, score_name
+from macex.render.charts.bars import Bar, Bars
+from macex.render.plots.display import Display
+from macex.render.plots.goals import bounds, score_axis, score_name, shaded
 from macex.render.plots.scoring import chosen, scored
 from macex.render.speech import Speech
+from macex.render.values import score_text
 from macex.schema import Array
 
 
-@dataclass
-class PathDisplay:
+@dataclass(frozen=True)
+class PathDisplay(Display):
     """The score after each change, the one that helps most first.
 
     The first entry of `steps` and `scores` is the query itself.
@@ -26,41 +29,27 @@ class PathDisplay:
     scores: Sequence[float]
     needed: Needed
     name: str = "score"
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
 
     @classmethod
-    def from_explanation(
-        cls, explainer: Any, explanation: Any, *, rank: int = 1, ax: Any = None
-    ) -> PathDisplay:
-        """Ask the explainer's model about every row on the way, and draw."""
+    def from_explanation(cls, explainer: Any, explanation: Any, *, rank: int = 1) -> PathDisplay:
+        """Ask the explainer's model about every row on the way."""
         found = chosen(explanation, rank)
         order, scores = walked(explainer, explanation, found)
         speech = Speech(explanation.names)
         steps = ["now"]
         for change in (found.changes[at] for at in order):
             before, after = speech.change(change)
-            steps.append(f"{speech.name(change.column)}\n{before} → {after}")
-        made = cls(steps, scores, explanation.needed, score_name(explanation))
-        return made.plot(ax)
+            steps.append(f"{speech.name(change.column)} {before} → {after}")
+        return cls(tuple(steps), tuple(scores), explanation.needed, score_name(explanation))
 
-    def plot(self, ax: Any = None) -> PathDisplay:
-        """Draw on these axes, or on new ones."""
-        ax = axes(ax, (6, 0.9 + 0.55 * len(self.steps)))
-        places = np.arange(len(self.steps))
-        ax.barh(places[1:], np.diff(self.scores), 0.5, left=self.scores[:-1], color=BAR)
-        for place, score in zip(places, self.scores, strict=True):
-            end = min(place + 1, places[-1])
-            ax.plot([score, score], [place, end], color=QUIET, lw=1, ls=":", zorder=1)
-        ax.plot(self.scores, places, "o", color=INK, ms=6, zorder=3)
-        ax.plot(self.scores[:1], places[:1], "o", color="white", mec=INK, ms=6, zorder=4)
-        ax.margins(x=0.08)
-        mark_goal(ax, self.needed, "x")
-        ax.set_yticks(places, self.steps)
-        ax.invert_yaxis()
-        ax.set_xlabel(self.name)
-        self.figure_, self.ax_ = ax.figure, ax
-        return self
+    @property
+    def chart(self) -> Bars:
+        """A bar for each step, from the score before it to the score after it."""
+        before = [min(0.0, *self.scores), *self.scores[:-1]]
+        steps = zip(self.steps, before, self.scores, strict=True)
+        bars = tuple(Bar(step, to, score_text(to), start=start) for step, start, to in steps)
+        axis = score_axis(self.name, self.scores, self.needed)
+        return Bars(bars, self.name, bounds=bounds(self.needed), goal=shaded(self.needed, axis))
 
 
 def walked(explainer: Any, explanation: Any, found: Any) -> tuple[list[int], list[float]]:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, StreamingResponse
 
 from macex.errors import MacexError
-from macex.explanation.exports import csv_text
+from macex.render.exports import csv_text
 from macex.render.speech import Speech
 from macex.schema import Array, Schema
 from macex.schema.typed import text_of

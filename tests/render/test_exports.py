@@ -14,7 +14,7 @@ import pytest
 
 from explanation.made import TRAIN, batch, counterfactual, explanation
 from macex.explanation import Explanations
-from macex.explanation.exports import csv_text
+from macex.render.exports import csv_text
 from macex.schema import Schema
 
 pytest.importorskip("pyarrow")
@@ -26,8 +26,8 @@ def in_polars():
 
 @pytest.mark.parametrize("found", [batch(), in_polars()], ids=["pandas", "polars"])
 def test_csv_has_a_line_for_each_counterfactual(found, tmp_path):
-    text = found.to_csv(tmp_path / "answers.csv")
-    assert (tmp_path / "answers.csv").read_bytes() == text.encode()
+    text = found.to_csv()
+    assert found.to_csv(tmp_path / "answers.csv").read_bytes() == text.encode()
     table = pd.read_csv(io.StringIO(text))
     assert table["hours_per_week"].tolist() == [45, 40, 20, 60]
     assert table["cf.rank"].tolist() == [1, 2, 0, 1]
@@ -96,8 +96,8 @@ def test_nothing_is_a_file_with_columns(tmp_path):
 
 
 def test_json_is_written_as_it_is_returned(tmp_path):
-    text = batch().to_json(tmp_path / "answers.json")
-    assert json.loads((tmp_path / "answers.json").read_text(encoding="utf-8")) == json.loads(text)
+    path = batch().to_json(tmp_path / "answers.json")
+    assert json.loads(path.read_text(encoding="utf-8")) == json.loads(batch().to_json())
 
 
 @pytest.mark.parametrize("write", ["to_csv", "to_parquet", "to_json", "to_html"])

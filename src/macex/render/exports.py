@@ -26,7 +26,7 @@ def csv_text(frame: Any, *, formula_safe: bool = True, head: bool = True) -> str
     """
     columns = [(str(name), _written(frame[name])) for name in frame.columns]
     if formula_safe:
-        columns = [(_safe(name), list(map(_safe, cells))) for name, cells in columns]
+        columns = [(safe(name), list(map(safe, cells))) for name, cells in columns]
     text = _Lines()
     writer = csv.writer(text, lineterminator=BOTH)
     if head:
@@ -61,7 +61,7 @@ def parquet_bytes(frame: Any) -> bytes:
 
 def _column(pa: Any, name: str, series: Any) -> Any:
     if str(series.dtype).lower() == "object" or _mixed(series):
-        values = _listed(series)
+        values = cells_of(series)
         return pa.array([None if value is None else str(value) for value in values], pa.string())
     try:
         return series.to_arrow() if hasattr(series, "to_arrow") else pa.Array.from_pandas(series)
@@ -75,7 +75,8 @@ def _mixed(series: Any) -> bool:
     return categories is not None and str(categories.dtype) == "object"
 
 
-def _listed(series: Any) -> list[object]:
+def cells_of(series: Any) -> list[object]:
+    """The cells of a column as Python values, missing ones as None."""
     if isinstance(series, pd.Series):
         cells = series.astype(object).where(series.notna(), None).tolist()
         return [cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in cells]
@@ -85,16 +86,16 @@ def _listed(series: Any) -> list[object]:
 
 def _written(series: Any) -> list[Any]:
     """The cells of a column as CSV has them: the shortest text that is a number of its width."""
-    cells = _listed(series)
+    cells = cells_of(series)
     if str(series.dtype).lower() in ("float16", "float32"):
         return [None if cell is None else str(np.float32(cell)) for cell in cells]  # type: ignore[arg-type]
     return cells
 
 
-def _safe(cell: Any) -> Any:
-    """Text that a spreadsheet would run, as text that it shows.
+def safe(cell: Any) -> Any:
+    """A cell as it is; text that a spreadsheet would run as text that it shows.
 
-    >>> _safe("=1+1"), _safe(-1), _safe("a")
+    >>> safe("=1+1"), safe(-1), safe("a")
     ("'=1+1", -1, 'a')
     """
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell

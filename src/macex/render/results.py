@@ -1,0 +1,91 @@
+"""What every result can do: show itself, and write itself to a file."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, overload
+
+from macex.errors import require_path
+from macex.render.catalogue import ENGLISH
+from macex.render.files import write_whole
+
+
+class Result(ABC):
+    """A result as a fragment of a page, a page, a PDF, a table, JSON or an Excel file.
+
+    What writes a file returns its path, and what has no path returns the text.
+    """
+
+    @abstractmethod
+    def fragment(self, language: str | Path = ENGLISH) -> str:
+        """The result as a part of a page, with its styles."""
+
+    @abstractmethod
+    def heading(self, language: str | Path = ENGLISH) -> str:
+        """What a page about it is called."""
+
+    @abstractmethod
+    def to_frame(self) -> Any:
+        """The result as a table."""
+
+    @abstractmethod
+    def json_text(self, *, canonical: bool) -> str:
+        """The result as JSON."""
+
+    def sheets(self) -> dict[str, Any]:
+        """The tables of an Excel file, by the names of its sheets."""
+        return {"result": self.to_frame()}
+
+    def page(self, language: str | Path = ENGLISH) -> str:
+        """The result as a page in one file that needs nothing else."""
+        from macex.render.html import result_page
+
+        made = datetime.now(UTC).date().isoformat()
+        return result_page(self.heading(language), self.fragment(language), made, language)
+
+    @overload
+    def to_html(self, path: None = None, *, language: str | Path = ENGLISH) -> str: ...
+    @overload
+    def to_html(self, path: str | Path, *, language: str | Path = ENGLISH) -> Path: ...
+    def to_html(
+        self, path: str | Path | None = None, *, language: str | Path = ENGLISH
+    ) -> str | Path:
+        """The result as a fragment of a page; with a path, a whole page written to a file."""
+        if path is None:
+            return self.fragment(language)
+        return written(path, self.page(language))
+
+    @overload
+    def to_json(self, path: None = None, *, canonical: bool = False) -> str: ...
+    @overload
+    def to_json(self, path: str | Path, *, canonical: bool = False) -> Path: ...
+    def to_json(self, path: str | Path | None = None, *, canonical: bool = False) -> str | Path:
+        """The result as JSON; canonical, equal results are equal bytes. Or the path written to."""
+        text = self.json_text(canonical=canonical)
+        return text if path is None else written(path, text)
+
+    def to_pdf(self, path: str | Path, *, language: str | Path = ENGLISH) -> Path:
+        """The page on paper. Needs Chromium or Chrome on this machine."""
+        from macex.render.pdf import pdf_bytes
+
+        return written(path, pdf_bytes(self.page(language)))
+
+    def to_excel(self, path: str | Path) -> Path:
+        """The tables as an Excel file, each a sheet."""
+        from macex.render.workbooks import workbook_bytes
+
+        return written(path, workbook_bytes(self.sheets()))
+
+    def _repr_html_(self) -> str:
+        return self.fragment()
+
+
+def written(path: str | Path, content: str | bytes) -> Path:
+    """Write a file whole; its path."""
+    target = require_path("path", path)
+    if isinstance(content, str):
+        content = content.encode(errors="backslashreplace")
+    write_whole(target, content)
+    return target

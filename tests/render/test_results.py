@@ -1,0 +1,98 @@
+"""Every result writes itself to every kind of file, and returns the path."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import macex as mx
+
+DATA = pd.DataFrame(
+    {
+        "=hours": np.arange(20, 60),
+        "job": ["=1+1", "clerk"] * 20,
+        "since": pd.date_range("2020-01-01", periods=40, tz="UTC"),
+        "sex": ["f", "m", "m", "f"] * 10,
+    }
+)
+
+
+def model(rows):
+    return (rows["=hours"] + 5 * (rows["job"] == "=1+1") >= 45).to_numpy(float)
+
+
+@pytest.fixture(scope="module")
+def results():
+    explainer = mx.Explainer(model, DATA, classes=("no", "yes"))
+    rows = DATA.head(20)
+    found = explainer.explain(rows, n=2)
+    return {
+        "explanations": found,
+        "explanation": found[0],
+        "summary": found.summary(),
+        "plan": explainer.plan(rows, want="yes"),
+        "bias": explainer.bias(rows, protected=["sex"]),
+        "recourse": explainer.recourse(rows, want="yes"),
+        "picture": explainer.picture(rows, want="yes"),
+    }
+
+
+NAMES = ("explanations", "explanation", "summary", "plan", "bias", "recourse", "picture")
+every_result = pytest.mark.parametrize("name", NAMES)
+
+
+@every_result
+def test_a_page_is_written_and_says_when_it_was_made(results, name, tmp_path):
+    path = tmp_path / "page.html"
+    assert results[name].to_html(path) == path
+    page = path.read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "Made on 20" in page
+    assert "<script" not in page
+    assert isinstance(results[name].to_html(), str)
+
+
+@every_result
+def test_json_is_valid_and_names_its_format(results, name, tmp_path):
+    path = results[name].to_json(tmp_path / "result.json")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    assert document["format"].startswith("macex.")
+    assert json.loads(results[name].to_json()) == document
+
+
+@every_result
+def test_a_sheet_of_excel_runs_no_text_of_the_data(results, name, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    path = results[name].to_excel(tmp_path / "result.xlsx")
+    book = openpyxl.load_workbook(path)
+    cells = [cell for sheet in book for line in sheet.iter_rows() for cell in line]
+    assert cells
+    assert [cell.value for cell in cells if cell.data_type == "f"] == []
+
+
+def test_a_sheet_of_excel_has_the_lines_of_the_frame(results, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    found = results["explanations"]
+    book = openpyxl.load_workbook(found.to_excel(tmp_path / "found.xlsx"))
+    assert book.sheetnames == ["answers", "changes"]
+    head, *lines = book["answers"].iter_rows(values_only=True)
+    assert head[:2] == ("'=hours", "job")
+    assert len(lines) == len(found.to_frame())
+    assert [line[0] for line in lines] == found.to_frame()["=hours"].tolist()
+    assert {line[1] for line in lines} <= {"'=1+1", "clerk"}
+
+
+def test_one_explanation_is_a_table(results):
+    one = results["explanation"]
+    assert len(one.to_frame()) == len(one.counterfactuals)
+    assert set(one.to_changes()["column"]) <= set(DATA.columns)
+
+
+@pytest.mark.parametrize("bad", [None, 7, "a\0b"])
+def test_a_path_must_be_one(results, bad):
+    for name in NAMES:
+        with pytest.raises(mx.OptionError):
+            results[name].to_excel(bad)
