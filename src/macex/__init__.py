@@ -61,8 +61,9 @@ if TYPE_CHECKING:
         PathDisplay,
     )
     from macex.replaying import Replay, replay
-    from macex.scale.files import FileRun, explain_file
+    from macex.scale.files import explain_file
     from macex.scale.frames import explain_frames
+    from macex.scale.run import FileRun
     from macex.schema import Categorical, Continuous, Datetime, OneHot, Ordered, Schema
     from macex.series.constraints import SeriesConstraints
     from macex.series.explainer import SeriesExplainer
@@ -192,8 +193,9 @@ _HOMES = {
     "macex.render.plots": "ChangesDisplay DecisionDisplay DiversityDisplay FrontDisplay "
     "PathDisplay",
     "macex.replaying": "Replay replay",
-    "macex.scale.files": "FileRun explain_file",
+    "macex.scale.files": "explain_file",
     "macex.scale.frames": "explain_frames",
+    "macex.scale.run": "FileRun",
     "macex.schema": "Categorical Continuous Datetime OneHot Ordered Schema",
     "macex.series.constraints": "SeriesConstraints",
     "macex.series.explainer": "SeriesExplainer",

@@ -295,7 +295,7 @@ def test_a_disk_that_is_full_at_the_start_is_said_and_nothing_is_left(
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"macex.scale.parts.{full}", no_room)
+        patch.setattr(f"macex.scale.places.{full}", no_room)
         with pytest.raises(mx.RunError, match="0 parts are written and whole: make room"):
             mx.explain_file(bank(), rows, out)
     assert not [*tmp_path.glob("*.parts"), *tmp_path.glob("out/*")]

@@ -23,9 +23,12 @@ from macex.explainer import Explainer
 from macex.explainer.saving import load
 from macex.render.text import batch_text
 from macex.scale.chunks import placed
-from macex.scale.files import FileRun, explain_file, frames_of, refuse_existing
+from macex.scale.files import explain_file, frames_of, refuse_existing
+from macex.scale.names import index_named
 from macex.scale.partition import CHUNK
+from macex.scale.places import place_of
 from macex.scale.progress import lines
+from macex.scale.run import FileRun
 
 SHOWN = 20
 INCOMPLETE = 1  # the exit code of a run that could not read everything
@@ -53,7 +56,10 @@ def explain(
     label: options.Label = None,
     drop: options.Drop = None,
     id_: Annotated[
-        str | None, typer.Option("--id", metavar="COLUMN", help="Names the rows; no feature.")
+        list[str] | None,
+        typer.Option(
+            "--id", metavar="COLUMN", help="Names the rows; no feature; repeatable; '*' is all."
+        ),
     ] = None,
     want: options.Want = None,
     n: Annotated[int, typer.Option("-n", help=FIELDS["n"])] = 1,
@@ -83,6 +89,13 @@ def explain(
     formula_safe: Annotated[
         bool, typer.Option(help="Keep spreadsheets from running the text of a CSV file.")
     ] = True,
+    compression: Annotated[
+        str | None, typer.Option(help="How Parquet is packed: snappy, zstd, gzip, lz4 or none.")
+    ] = None,
+    partition_by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Its values become folders of --out; repeatable."),
+    ] = None,
     form: Annotated[
         str | None, typer.Option("--format", help="csv, json or jsonl, for --out -.")
     ] = None,
@@ -100,6 +113,9 @@ def explain(
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run that was interrupted.")
+    ] = False,
+    add: Annotated[
+        bool, typer.Option("--add", help="Explain the files that are new since --out was written.")
     ] = False,
     force: options.Force = False,
     allow_pickle: options.AllowPickle = False,
@@ -128,6 +144,10 @@ def explain(
 
         macex explain --model model.ubj --data train.csv --rows night/ --id applicant --jobs -1 --out answers
 
+    The files that are new, from one store to another:
+
+        macex explain --model model.ubj --data train.csv --rows s3://bank/night --out s3://bank/answers --id applicant --add
+
     Answers that hold under small changes, and with last year's model:
 
         macex explain --model model.ubj --data train.csv --rows new.csv --robust 0.9 --also last_year.ubj --out result.csv
@@ -136,7 +156,7 @@ def explain(
     the same bytes. Where something could not be read, it says what, and the exit code is 1.
     """  # noqa: E501 - a command is one line
     if out not in (None, "-"):
-        refuse_existing(Path(str(out)), resume=resume, force=force)
+        refuse_existing(place_of("--out", out), resume=resume or add, force=force or add)
     said: dict[str, Any] = {"method": method, "prefer": prefer, "structure": structure}
     said |= {"classes": classes, "seed": seed, "schema": schema, "reason-codes": reason_codes}
     if explainer is not None:
@@ -164,8 +184,9 @@ def explain(
     call |= {"constraints": rules, "max_rows": max_rows, "margin": margin, "diagnose": diagnose}
     call |= {"robust": robust, "also": others}
     origin: Any = sys.stdin.buffer if rows == "-" else rows
+    named = index_named(id_, origin, (*asked.columns, *dropped))
     if out is None:
-        frame = next(iter(frames_of(asked, origin, SHOWN, dropped, id_)))
+        frame = next(iter(frames_of(asked, origin, SHOWN, dropped, named)))
         found = placed(asked, device, 1).explain(frame, on_error="keep", **call)
         print(found.to_json() if as_json else batch_text(found, limit=SHOWN))
         return
@@ -176,14 +197,17 @@ def explain(
         origin,
         target,
         drop=dropped,
-        index=id_,
+        index=named,
         form=form,
+        compression=compression,
+        partition_by=partition_by or (),
         changes=changes,
         formula_safe=formula_safe,
         chunk=chunk,
         jobs=jobs,
         device=device,
         resume=resume,
+        add=add,
         force=force,
         progress=_progress(quiet=quiet),
         **call,

@@ -23,6 +23,7 @@ from macex.render.exports import csv_text
 from macex.render.files import write_whole
 from macex.scale.files import frames_of, refuse_existing
 from macex.scale.partition import CHUNK
+from macex.scale.places import Local
 from macex.scale.populations import drawn
 
 FORMS = (".csv", ".html")
@@ -76,7 +77,7 @@ class Showing:
             return
         if self.out.suffix not in FORMS:
             raise OptionError(f"--out {self.out}: the form is told by {' or '.join(FORMS)}")
-        refuse_existing(self.out, resume=False, force=self.force)
+        refuse_existing(Local(self.out), resume=False, force=self.force)
 
     def __call__(self, found: Any, document: dict[str, Any]) -> None:
         """Print a finding, and write it where that was asked for."""
@@ -107,7 +108,7 @@ def asked(files: Files) -> PopulationQuestion:
     if files.constraints is not None:
         rules = read_constraints(files.constraints, learnt.ground(explainer.schema))
     origin: Any = sys.stdin.buffer if files.rows == "-" else files.rows
-    read = partial(frames_of, explainer, origin, CHUNK, learnt.dropped, None)
+    read = partial(frames_of, explainer, origin, CHUNK, learnt.dropped, ())
     once = list(read()) if files.rows == "-" else None
     want = goal_typed(files.want, explainer.classes)
     return PopulationQuestion(explainer, read if once is None else lambda: once, want, rules)

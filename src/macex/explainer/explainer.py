@@ -24,6 +24,7 @@ from macex.explanation import Explanation, Explanations
 from macex.explanation.box import Box
 from macex.render.names import Name
 from macex.schema import Array, Schema
+from macex.schema.arrow_tables import frame_of
 from macex.structure import Relation, Structure
 from macex.version import __version__
 
@@ -34,8 +35,9 @@ class Explainer(Populations):
     Parameters
     ----------
     model : has `predict_proba` or `predict`, or is a function of a frame that returns scores.
-    data : the rows the model was trained on, without the label: a pandas or polars frame or a
-        2-D array. The model is called with frames of exactly these columns, order and dtypes.
+    data : the rows the model was trained on, without the label: a pandas or polars frame, a table
+        that speaks Arrow (of pyarrow or DuckDB, read as pandas), or a 2-D array. The model is
+        called with frames of exactly these columns, order and dtypes.
     schema : corrections to what is inferred, e.g. `{"pclass": "categorical"}`.
     constraints : what may change, for every call; see `Constraints`.
     candidates : `"both"`, `"neighbors"`, `"domain"`, `"thresholds"` (exact answers for trees), or
@@ -108,6 +110,7 @@ class Explainer(Populations):
             structure=structure if isinstance(structure, str) else "keep",
         )
         check_classes(classes)
+        data = frame_of(data)
         known = Schema.infer(data, schema)
         given = read_constraints(constraints)
         relations = None if isinstance(structure, str) else Structure.from_list(structure)

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file at once: readers see the old one or the new one, never half of one.
+    """Write a file at once."""
+    with whole_file(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write to: readers see the old one or the new one, never half of one.
 
     The content is on the disk before the name is, so that a power cut does not leave a name
     without content. An error names the path as it was given, and leaves nothing behind.
@@ -17,7 +26,7 @@ def write_whole(path: Path, content: bytes) -> None:
     try:
         try:
             with unfinished.open("wb") as file:
-                file.write(content)
+                yield file
                 kept(file)
             unfinished.replace(path)
         finally:

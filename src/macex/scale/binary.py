@@ -15,6 +15,7 @@ import pandas as pd
 from macex.errors import DataError
 from macex.scale.sources import RowFault, SourceRows
 from macex.schema import Column
+from macex.schema.arrow_tables import pandas_frame
 
 
 def arrow_module(name: str) -> Any:
@@ -48,7 +49,7 @@ def binary_chunks(
                 yield part
                 continue
             for at in range(0, len(part), size):
-                yield SourceRows(framed(part.slice(at, size)))
+                yield SourceRows(pandas_frame(part.slice(at, size)))
     if not some:
         yield SourceRows(empty.to_pandas())
 
@@ -59,17 +60,6 @@ def column_type(file: IO[bytes], form: str, name: str, column: str) -> Any:
     if column not in empty.schema.names:
         raise DataError(f"{name} has no column {column!r}")
     return empty.schema.field(column).type
-
-
-def framed(batch: Any) -> pd.DataFrame:
-    """A batch as a frame; whole numbers stay whole beside a missing one."""
-    types, frame = arrow_module("pyarrow.types"), batch.to_pandas()
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        holed = column.null_count and types.is_integer(column.type) and name in frame
-        if holed and isinstance(frame[name], pd.Series) and frame[name].dtype.kind == "f":
-            whole = "UInt64" if types.is_uint64(column.type) else "Int64"
-            frame[name] = pd.array(column.to_pylist(), dtype=whole)
-    return frame
 
 
 def undecimal(cells: pd.Series, column: Column) -> pd.Series:

@@ -15,6 +15,7 @@ from macex.errors import ConstraintError, GoalError, OptionError, SchemaError
 from macex.explainer import Explainer
 from macex.explanation import Explanations
 from macex.scale.unreadable import rows_taken, unread, unreadable
+from macex.schema.arrow_tables import frame_of
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class ChunkExplainer:
 
     def answered(self, rows: Any, progress: Any = None) -> tuple[Explanations, dict[int, str]]:
         """The explanations of some rows, and of those that cannot be read what is wrong."""
+        rows = frame_of(rows)
         try:
             return self.explainer.ask(rows, self.question, progress), {}
         except SchemaError:

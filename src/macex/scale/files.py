@@ -8,10 +8,9 @@ stopped and ends in the same bytes.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 import pandas as pd
@@ -25,123 +24,22 @@ from macex.explainer import Explainer
 from macex.explanation.json import plain
 from macex.scale.auditing import audit_path
 from macex.scale.chunks import ChunkExplainer, placed
+from macex.scale.growing import ANY, Growing, begun_before, round_of
 from macex.scale.layout import answers_layout, changes_layout
-from macex.scale.names import names_type
+from macex.scale.names import index_named, names_types
 from macex.scale.partition import CHUNK
-from macex.scale.parts import DONE, PART, Folder, Parts
+from macex.scale.parts import DONE, NOTES, PART, Folder, Parts
+from macex.scale.places import Local, Place, place_of
 from macex.scale.progress import Progress, reporting
-from macex.scale.reading import Chunk, count_rows, dropped, raw_chunks, require
-from macex.scale.sources import Origin, RowFault, content_hash, files_of, hidden, refuse_source
-from macex.scale.task import (
-    FileTask,
-    Todo,
-    explained_part,
-    framed,
-    refuse_columns,
-    refuse_index,
-)
+from macex.scale.reading import Chunk, count_rows, raw_chunks
+from macex.scale.run import FileRun, Run
+from macex.scale.sources import Origin, content_marks, hidden, marks_hash, refuse_source
+from macex.scale.task import FileTask, Todo, explained_part, framed, refuse_index
 from macex.scale.workers import job_count, worked
 from macex.scale.writing import Form, Parquet, form_named
 
 SAME = ("n", "max_rows", "margin", "diagnose", "on_error", "robust")  # for a run to go on
 MOST_ON_A_PAGE = 2000
-
-
-@dataclass(frozen=True)
-class FileRun:
-    """What a run over files did: how many rows, by status, in how many seconds.
-
-    `faults` says where rows could not be read and why; `unreadable` rows have a line in the output
-    and no answer, `lost` rows are not in it.
-    """
-
-    rows: int
-    statuses: Mapping[str, int]
-    resumed: int
-    seconds: float
-    unreadable: int = 0
-    lost: int = 0
-    faults: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        statuses = ", ".join(f"{count:,} {status}" for status, count in self.statuses.items())
-        kept = f", {self.resumed:,} of them before" if self.resumed else ""
-        pace = (
-            f", {(self.rows - self.resumed) / self.seconds:,.0f} a second" if self.seconds else ""
-        )
-        return f"{self.rows:,} rows ({statuses or 'none'}{kept}) in {self.seconds:.1f} s{pace}"
-
-
-@dataclass
-class _Run:
-    """What a run has read and answered so far."""
-
-    task: FileTask
-    origin: Origin
-    report: Progress
-    total: int | None
-    jobs: int
-    statuses: Counter[str] = field(default_factory=Counter)
-    faults: list[str] = field(default_factory=list)
-    rows: int = 0
-    resumed: int = 0
-    unreadable: int = 0
-    lost: int = 0
-
-    def chunks(self, size: int) -> Iterator[Chunk]:
-        """The chunks with rows and the columns they should have; one at least, if without rows."""
-        empty, some = None, False
-        for part in self._sound(size):
-            if part.rows:
-                some = True
-                yield part
-            else:
-                empty = part
-        if empty is not None and not some:
-            yield empty
-
-    def _sound(self, size: int) -> Iterator[Chunk]:
-        """The chunks that have the columns they should; what cannot be read is noted."""
-        strict = not self.task.chunks.keeps
-        alone, other = len(files_of(self.origin)) == 1, set()
-        for part in raw_chunks(self.origin, size, strict=strict):
-            if isinstance(part, RowFault):
-                self.faults.append(str(part))
-                self.lost += part.rows
-                continue
-            try:
-                self._check_columns(part)
-            except DataError as error:
-                if strict or alone:
-                    raise
-                self.lost += part.rows
-                self.faults += [] if part.name in other else [f"{error} (the file is left out)"]
-                other.add(part.name)
-                continue
-            yield part
-
-    def _check_columns(self, chunk: Chunk) -> None:
-        task = self.task
-        kept = dropped(chunk.frame, task.drop, chunk.name)
-        if task.index is not None:
-            require(chunk.frame, task.index, chunk.name, "--id (index=)")
-        given = [str(column) for column in kept if column != task.index]
-        refuse_columns(given, task.explainer.columns, chunk.name)
-
-    def count(self, note: Mapping[str, Any], *, resumed: bool = False) -> None:
-        """Add up what a part holds."""
-        self.statuses.update(note["statuses"])
-        self.rows += note["rows"]
-        self.resumed += note["rows"] if resumed else 0
-        self.unreadable += note["unreadable"]
-        self.faults += note["faults"]
-        self.report(self.rows, self.total)
-
-    def done(self, seconds: float) -> FileRun:
-        """The run as it ended."""
-        statuses = dict(sorted(self.statuses.items()))
-        found = (self.unreadable, self.lost, tuple(self.faults))
-        return FileRun(self.rows, statuses, self.resumed, seconds, *found)
 
 
 def explain_file(
@@ -159,14 +57,17 @@ def explain_file(
     robust: float | None = None,
     also: Iterable[Any] = (),
     drop: Sequence[str] = (),
-    index: str | None = None,
+    index: str | Sequence[str] | None = None,
     form: str | None = None,
+    compression: str | None = None,
+    partition_by: str | Sequence[str] = (),
     changes: bool = False,
     formula_safe: bool = True,
     chunk: int = CHUNK,
     jobs: int = 1,
     device: str | None = None,
     resume: bool = False,
+    add: bool = False,
     force: bool = False,
     progress: bool | Progress | None = None,
 ) -> FileRun:
@@ -175,22 +76,29 @@ def explain_file(
     Parameters
     ----------
     source : a CSV, Parquet, Arrow or JSON lines file, or a stream of one; several files, a folder
-        of them, or a pattern such as `"night/*.parquet"`.
-    out : a path that ends in `.csv`, `.json`, `.jsonl`, `.parquet` or `.html`, or a stream; a path
-        without an ending is a folder of Parquet files, one for each chunk.
+        of them, or a pattern such as `"night/*.parquet"`; paths, or URLs such as `s3://night/new`.
+        Folders called `day=2024-02-01` are columns. A folder may be a Delta or Iceberg table.
+    out : a path or URL that ends in `.csv`, `.json`, `.jsonl`, `.parquet` or `.html`, or a stream;
+        one without an ending is a folder of Parquet files, one for each chunk.
     n, want, constraints, max_rows, margin, diagnose, on_error, robust, also : as in
         `Explainer.explain`, the same for all rows. Unless `on_error="raise"`, a row that cannot be
         read or that the model fails on gets a reason, and what is broken in a file is left out and
         said in the result.
     drop : columns of the file that are no features.
-    index : a column that names the rows: written with the answers, not shown to the model.
+    index : the column, or columns, that name the rows: written with the answers, not shown to the
+        model; `"*"` is all columns that are no features.
     form : `"csv"`, `"json"`, `"jsonl"` or `"parquet"` where the ending of `out` does not say it.
+    compression : how Parquet is packed, `"snappy"` unless you say otherwise; text is packed where
+        `out` ends in `.gz`.
+    partition_by : columns of the answers whose values become folders of a folder of Parquet.
     changes : write one line per change instead of one per counterfactual.
     formula_safe : put an apostrophe before text that a spreadsheet would run, in a CSV file.
     chunk : how many rows are explained together and become one part.
     jobs : how many workers, -1 for all cores. The output is the same.
     device : where the search runs, `"cuda"` or `"cpu"` for torch; see `macex.device.on_device`.
     resume : go on with a run that was interrupted; its options must be the same.
+    add : explain the files that were not there when `out`, a folder of Parquet, was last written,
+        and go on where such a run was interrupted.
     force : replace `out`, and forget an interrupted run.
     progress : True for a bar with rows a second and the time left, or a function of (rows done,
         rows in all or None).
@@ -207,90 +115,120 @@ def explain_file(
         robust=robust,
         also=also,
     )
-    path = Path(out) if isinstance(out, str | Path) else None
-    written = _form(explainer, path, form, changes=changes, index=index, formula_safe=formula_safe)
-    refuse_index(index, explainer, written)
-    if path is not None:
-        refuse_existing(path, resume=resume, force=force)
-        refuse_source(source, path)
+    place = place_of("out", out) if isinstance(out, str | Path) else None
+    less = (drop,) if isinstance(drop, str) else tuple(drop)
+    named = index_named(index, source, (*explainer.columns, *less))
+    written = _form(explainer, place, form, changes=changes, index=named)
+    if written is not None:
+        divided = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
+        packed = compression or ("gzip" if place and place.name.endswith(".gz") else None)
+        written = replace(written, formula_safe=formula_safe, compression=packed, divided=divided)
+    refuse_index(named, explainer, written)
+    folder = place is not None and not (place.suffix or form)
+    _refuse_places(source, place, folder=folder, resume=resume or add, add=add, force=force)
+    if written is not None and written.divided and not folder:
+        raise OptionError("partition_by= is for a folder of Parquet: name out without an ending")
     workers = job_count(jobs)
     explainer = placed(explainer, device, workers)
     require_count("chunk", chunk)
-    total = count_rows(source)
-    if isinstance(written, Parquet) and index is not None:
-        written = replace(written, names=names_type(source, index))
+    grown = round_of(source, place) if place and add and not force else None
+    rows = source if grown is None else grown.files
+    if grown is not None and not rows:
+        return FileRun(0, {}, 0, time.perf_counter() - began)
+    total = count_rows(rows)
+    if isinstance(written, Parquet):
+        written = replace(written, names=names_types(rows, named))
     with reporting(progress) as report:
-        inside = (lambda done: report(done, total)) if workers == 1 else None
-        less = (drop,) if isinstance(drop, str) else tuple(drop)
+        first = 0 if grown is None else grown.before.rows
+        inside = (lambda done: report(done - first, total)) if workers == 1 else None
         task = FileTask(
-            ChunkExplainer(explainer, question), written or Parquet(), less, index, inside
+            ChunkExplainer(explainer, question), written or Parquet(), less, named, inside
         )
-        run = _Run(task, source, report, total, workers)
+        run = Run(task, rows, report, total, workers, end=first)
         if written is None:
-            _page(run, path)
-        elif path is None:
+            _page(run, place)
+        elif place is None:
             _stream(run, chunk, out)
         else:
-            parts = Parts(path, written) if path.suffix or form else Folder(path, written)
+            parts: Parts = (Folder if folder else Parts)(place, written)
+            marks = content_marks(rows)
             job = _job(run, chunk, changes=changes) | ({"device": device} if device else {})
-            with parts.begun(job, resume=resume, force=force):
-                _into_parts(run, chunk, parts)
+            if grown is not None:
+                marks, parts = grown.marks, Growing(place, written, grown)
+            job["rows"] = marks_hash(marks) if grown is None else [*map(list, marks.items())]
+            with parts.begun(job, resume=resume or add, force=force):
+                _into_parts(run, chunk, parts, marks, job)
     return run.done(time.perf_counter() - began)
 
 
 def _form(
     explainer: Explainer,
-    path: Path | None,
+    place: Place | None,
     form: str | None,
     *,
     changes: bool,
-    index: str | None,
-    formula_safe: bool,
+    index: tuple[str, ...],
 ) -> Form | None:
     """How the answers are written; None for a page."""
-    ending = "" if path is None else path.suffix.removeprefix(".") or "parquet"
+    ending = "" if place is None else place.suffix.removeprefix(".") or "parquet"
     name = form or ending
     if name == "html":
         return None
     layout = changes_layout() if changes else answers_layout(explainer)
-    return form_named(name)(changes, index, layout, formula_safe=formula_safe)
+    return form_named(name)(changes, index, layout)
 
 
-def refuse_existing(path: Path, *, resume: bool, force: bool) -> None:
+def _refuse_places(
+    source: Origin, out: Place | None, *, folder: bool, resume: bool, add: bool, force: bool
+) -> None:
+    """Raise for an output that cannot be written where it is wanted."""
+    if add and not folder:
+        raise OptionError("add=True is for a folder of Parquet: name out without an ending")
+    if out is not None:
+        refuse_existing(out, resume=resume, force=force or add)
+        refuse_source(source, out)
+
+
+def refuse_existing(out: Place, *, resume: bool, force: bool) -> None:
     """Raise for an output that would be overwritten, or whose folder is not there."""
-    if not path.parent.is_dir():
-        raise OptionError(f"{path} cannot be written: there is no folder {path.parent}")
-    if path.is_dir():
-        _refuse_folder(path, force=force)
+    if isinstance(out, Local) and not out.path.parent.is_dir():
+        raise OptionError(f"{out} cannot be written: there is no folder {out.path.parent}")
+    if out.is_folder():
+        _refuse_folder(out, force=force)
         return
-    unfinished = path.with_name(f"{path.name}.parts").exists()
-    if path.exists() and not force and not (resume and unfinished):
-        raise OptionError(f"{path} exists: pass --force (force=True) to replace it")
+    unfinished = out.beside(f"{out.name}.parts").exists()
+    if out.exists() and not force and not (resume and unfinished):
+        raise OptionError(f"{out} exists: pass --force (force=True) to replace it")
 
 
-def _refuse_folder(path: Path, *, force: bool) -> None:
-    if path.suffix:
-        raise OptionError(f"{path} is a folder: name a file, such as result.csv")
-    inside = {file.name for file in path.iterdir()}
-    other = [name for name in inside if not (hidden(Path(name)) or PART.fullmatch(name))]
-    if inside and (other or not inside & {DONE, "_macex"}):
-        raise OptionError(f"{path} is a folder with other files: name a new or an empty one")
-    if DONE in inside and not force:
-        raise OptionError(f"{path} holds a finished run: pass --force (force=True) to replace it")
+def _refuse_folder(out: Place, *, force: bool) -> None:
+    if out.suffix:
+        raise OptionError(f"{out} is a folder: name a file, such as result.csv")
+    inside = [PurePosixPath(name) for name in out.files()]
+    other = [path for path in inside if not (hidden(path) or PART.fullmatch(path.name))]
+    marked = {path.parts[0] for path in inside}
+    if other or (inside and not marked & {DONE, NOTES}):
+        raise OptionError(f"{out} is a folder with other files: name a new or an empty one")
+    if DONE in marked and not force:
+        raise OptionError(
+            f"{out} holds a finished run: pass --force (force=True) to replace it, or --add "
+            "(add=True) to explain the files that are new"
+        )
 
 
 def frames_of(
-    explainer: Explainer, source: Origin, size: int, drop: Sequence[str], index: str | None
+    explainer: Explainer, source: Origin, size: int, drop: Sequence[str], index: Sequence[str]
 ) -> Iterator[pd.DataFrame]:
-    """The chunks as frames, named by the column that names the rows; what is broken is an error."""
-    for chunk in raw_chunks(source, size, strict=True):
+    """The chunks as frames, named by the columns that name the rows; what is broken is an error."""
+    wanted = {*explainer.columns, *index}
+    for chunk in raw_chunks(source, size, strict=True, wanted=wanted):
         if isinstance(chunk, Chunk):
             yield framed(explainer, chunk, drop, index, strict=True)
 
 
-def _page(run: _Run, path: Path | None) -> None:
+def _page(run: Run, place: Place | None) -> None:
     """A report, which is made at once."""
-    if path is None:
+    if place is None:
         raise OptionError("a report needs a file: --out report.html (out=)")
     chunk = next(run.chunks(MOST_ON_A_PAGE + 1), None)
     if chunk is None:
@@ -301,29 +239,34 @@ def _page(run: _Run, path: Path | None) -> None:
             ".csv, .json or .parquet, or give fewer rows"
         )
     found, note = run.task.explained(chunk)
-    found.to_html(path)
+    if not isinstance(place, Local):
+        raise OptionError(f"{place} is not on this machine: write a report to a file that is")
+    found.to_html(place.path)
     run.count(note)
 
 
-def _stream(run: _Run, size: int, out: Any) -> None:
+def _stream(run: Run, size: int, out: Any) -> None:
     """Each chunk is written as soon as it is explained."""
     form = run.task.form
     if not form.streams:
         raise OptionError("Parquet cannot be written to a stream: give a file, or csv or jsonl")
     todo = (Todo(at, chunk) for at, chunk in enumerate(run.chunks(size)))
     for done in worked(explained_part, run.task, todo, run.jobs):
-        out.write(done.content)
+        out.write(done.content[""])
         out.flush()
         run.count(done.note)
-    out.write(form.tail)
+    out.write(form.end)
 
 
-def _into_parts(run: _Run, size: int, parts: Parts) -> None:
-    audit, count = audit_path(run.task.explainer), 0
+def _into_parts(
+    run: Run, size: int, parts: Parts, marks: Mapping[str, str], job: dict[str, Any]
+) -> None:
+    before = begun_before(parts)
+    audit, count = audit_path(run.task.explainer), before.parts
 
     def todo() -> Iterator[Todo]:
         nonlocal count
-        for at, chunk in enumerate(run.chunks(size)):
+        for at, chunk in enumerate(run.chunks(size), before.parts):
             count = at + 1
             if note := parts.recovered(at, audit):
                 run.count(note, resumed=True)
@@ -333,12 +276,13 @@ def _into_parts(run: _Run, size: int, parts: Parts) -> None:
     for done in worked(explained_part, run.task, todo(), run.jobs):
         parts.add(done, audit)
         run.count(done.note)
-    if not count:
+    if count == before.parts:
         raise DataError("no file could be read: " + "; ".join(run.faults))
-    parts.finish(count)
+    files = {**before.files, **marks}
+    parts.finish(count, {"files": files, "rows": run.end, "job": job | {"rows": ANY}})
 
 
-def _job(run: _Run, chunk: int, *, changes: bool) -> dict[str, Any]:
+def _job(run: Run, chunk: int, *, changes: bool) -> dict[str, Any]:
     """What must be the same for a run to be continued."""
     task, question = run.task, run.task.chunks.question
     constraints = question.constraints or {}
@@ -347,12 +291,12 @@ def _job(run: _Run, chunk: int, *, changes: bool) -> dict[str, Any]:
     return {
         "explainer": fingerprint(task.explainer.engine),
         "explainer's constraints": repr(task.explainer.constraints),
-        "rows": content_hash(run.origin),
         "form": type(task.form).__name__,
         "goal": goal_stated(task.chunks.goal),
         "constraints": plain(constraints),
         "chunk": chunk,
-        "layout": plain((task.drop, task.index, changes, task.form and task.form.formula_safe)),
+        "layout": plain((task.drop, task.index, changes, task.form.formula_safe)),
+        "packing": plain((task.form.compression, task.form.divided)),
         "also": others_marked(task.explainer.engine, question.also),
         **{name: getattr(question, name) for name in SAME},
     }

@@ -13,6 +13,7 @@ from macex.errors import OptionError
 from macex.explainer import Explainer
 from macex.scale.chunks import ChunkExplainer, placed
 from macex.scale.workers import job_count, worked
+from macex.schema.arrow_tables import frame_of
 
 
 class _Chunk(NamedTuple):
@@ -91,7 +92,8 @@ def _is_table(given: Any) -> bool:
 
 def _numbered(frames: Iterable[Any]) -> Iterator[_Chunk]:
     start = 0
-    for frame in frames:
+    for given in frames:
+        frame = frame_of(given)
         yield _Chunk(start, frame)
         start += 1 if isinstance(frame, Mapping | pd.Series) else len(frame)
 

@@ -1,17 +1,43 @@
-"""The type of the column that names the rows, the same for all parts of an output.
+"""The columns that name the rows, and their types, the same for all parts of an output.
 
 What a part holds does not tell it: where all names of a part are missing, they look like anything.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from macex.errors import DataError
+from macex.errors import DataError, OptionError
 from macex.scale.binary import arrow_module
-from macex.scale.reading import declared_type
-from macex.scale.sources import Origin, files_of
+from macex.scale.reading import Chunk, declared_type, raw_chunks
+from macex.scale.sources import Origin, files_of, folder_values
+
+ALL = "*"
+
+
+def index_named(
+    index: str | Sequence[str] | None, origin: Origin, other: Collection[str]
+) -> tuple[str, ...]:
+    """The columns that name the rows; `"*"` is all that are none of the `other` ones."""
+    if index is None:
+        return ()
+    if index not in (ALL, (ALL,), [ALL]):
+        return (index,) if isinstance(index, str) else tuple(index)
+    file = files_of(origin)[0]
+    if not isinstance(file, str | Path):
+        raise OptionError("--id '*' (index=) needs files: a stream is read once, so name columns")
+    found = next(raw_chunks(file, 1))
+    told = folder_values(file)
+    columns = [*map(str, found.frame.columns), *told] if isinstance(found, Chunk) else [*told]
+    return tuple(dict.fromkeys(name for name in columns if name not in other))
+
+
+def names_types(origin: Origin, index: Sequence[str]) -> dict[str, Any]:
+    """The Arrow types of the columns that name the rows, where files declare them."""
+    known = {name: names_type(origin, name) for name in index}
+    return {name: kind for name, kind in known.items() if kind is not None}
 
 
 def names_type(origin: Origin, column: str) -> Any:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -14,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from macex.errors import OptionError, RunError
-from macex.render.files import kept, write_whole
-from macex.scale.alone import LOCK, alone
+from macex.scale.alone import LOCK
 from macex.scale.auditing import completed, intention
-from macex.scale.task import Done, digest
+from macex.scale.places import Place
+from macex.scale.task import Done, digests
 from macex.scale.writing import Form
 
 JOB = "job.json"
 DONE = "_SUCCESS"
+NOTES = "_macex"
 PART = re.compile(r"part-\d{6,}\.parquet")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -30,13 +29,13 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 class Parts:
     """One file a chunk, and beside it a note of what it holds, written last."""
 
-    out: Path
+    out: Place
     form: Form
 
     @property
-    def folder(self) -> Path:
+    def folder(self) -> Place:
         """Where the parts are."""
-        return self.out.with_name(f"{self.out.name}.parts")
+        return self.out.beside(f"{self.out.name}.parts")
 
     @contextmanager
     def begun(self, job: dict[str, Any], *, resume: bool, force: bool) -> Iterator[None]:
@@ -49,12 +48,12 @@ class Parts:
         with ExitStack() as held:
             try:
                 with self._room():
-                    self.folder.mkdir(parents=True, exist_ok=True)
-                    held.enter_context(alone(self.folder))
+                    self.folder.make()
+                    held.enter_context(self.folder.held())
                     self._begin(job, resume=resume)
             except RunError:
                 if self._bare():
-                    shutil.rmtree(self.folder, ignore_errors=True)
+                    self.folder.remove()
                 raise
             try:
                 yield
@@ -64,37 +63,34 @@ class Parts:
 
     def _begin(self, job: dict[str, Any], *, resume: bool) -> None:
         """Write down what the run is to do; what a run that was killed was writing is removed."""
-        path = self.folder / JOB
-        if resume and path.exists():
-            self._refuse_other(json.loads(path.read_text(encoding="utf-8")), job)
+        place = self.folder.within(JOB)
+        if resume and place.exists():
+            self._refuse_other(json.loads(place.read()), job)
         else:
             self._forget()
-        for place in (self.out.parent, self.part(0).parent, self.folder):
-            for old in filter(self._unfinished, [*place.glob(".*.part")]):
-                old.unlink(missing_ok=True)
-        write_whole(path, json.dumps(job, sort_keys=True).encode())
+        self._sweep()
+        place.write(json.dumps(job, sort_keys=True).encode())
 
-    def _unfinished(self, file: Path) -> bool:
-        """Whether a file is what this output, or a part of it, was being written to."""
-        name, _, process = file.name.removeprefix(".").removesuffix(".part").rpartition(".")
-        among = file.parent != self.out.parent
-        return process.isdecimal() and (among or name == self.out.name)
+    def _sweep(self) -> None:
+        """Remove what a run that was killed was writing."""
+        self.out.sweep()
+        self.folder.sweep(inside=True)
 
     def _bare(self) -> bool:
         """Whether there is no part to go on with."""
-        return not any(self.folder.glob("*.note")) and not any(self.folder.glob("*.audit"))
+        return not any(name.endswith((".note", ".audit")) for name in self.folder.files())
 
     def _leave(self) -> None:
         """A run that ends before its first part is whole leaves nothing to go on with."""
         if self._bare():
             self._forget()
-            shutil.rmtree(self.folder)
+            self.folder.remove()
 
     def _forget(self) -> None:
         """Remove what an earlier run has left."""
-        for old in self.folder.iterdir():
-            if old.name != LOCK:
-                old.unlink()
+        for name in self.folder.files():
+            if name != LOCK:
+                self.folder.within(name).remove()
 
     def _refuse_other(self, before: dict[str, Any], now: dict[str, Any]) -> None:
         if before.get("rows") is None:
@@ -104,7 +100,8 @@ class Parts:
             )
         for name in sorted(before.keys() | now.keys()):
             was, is_ = before.get(name), now.get(name)
-            if was != is_:
+            more = isinstance(was, list) and isinstance(is_, list) and is_[: len(was)] == was
+            if was != is_ and not (more and name == "rows"):
                 said = "" if len(f"{was}{is_}") > 80 else f" ({was!r} then, {is_!r} now)"
                 raise OptionError(
                     f"{self.folder} was begun with another {name}{said}: finish it with the same, "
@@ -114,35 +111,39 @@ class Parts:
     def note(self, at: int) -> dict[str, Any] | None:
         """What part `at` holds; None where it is still to be made, or is not what was written."""
         try:
-            noted: dict[str, Any] = json.loads(self._path(at, "note").read_text(encoding="utf-8"))
-            content = self.part(at).read_bytes()
-        except (FileNotFoundError, ValueError):
+            noted: dict[str, Any] = json.loads(self._beside(at, "note").read())
+            content = {within: self.part(at, within).read() for within in noted["sha256"]}
+        except (FileNotFoundError, ValueError, KeyError):
             return None
-        return noted if noted.get("sha256") == digest(content) else None
+        return noted if noted["sha256"] == digests(content) else None
 
     def add(self, done: Done, audit: Path | None = None) -> None:
         """Write one part, whole or not at all, and record what is to be recorded, once.
 
         A part that has a note was recorded before: it is made again because it was damaged.
         """
-        recorded = self._path(done.at, "note").exists()
+        note, meant = self._beside(done.at, "note"), self._beside(done.at, "audit")
+        recording = audit is not None and done.records and not note.exists()
         with self._room():
-            write_whole(self.part(done.at), done.content)
-            if audit is not None and done.records and not recorded:
+            for within, content in done.content.items():
+                self.part(done.at, within).write(content)
+            if recording and audit is not None:
                 intended = intention(audit, done.note, done.records)
-                write_whole(self._path(done.at, "audit"), intended)
+                meant.write(intended)
                 completed(audit, intended)
-            write_whole(self._path(done.at, "note"), json.dumps(done.note).encode())
-            self._path(done.at, "audit").unlink(missing_ok=True)
+            note.write(json.dumps(done.note).encode())
+            if recording:
+                meant.remove()
 
     def recovered(self, at: int, audit: Path | None) -> dict[str, Any] | None:
         """What part `at` holds, its records completed if the run died while it wrote them."""
-        meant = self._path(at, "audit")
-        if self.note(at) is None and audit is not None and meant.exists():
-            note = completed(audit, meant.read_bytes())
-            write_whole(self._path(at, "note"), json.dumps(note).encode())
-            meant.unlink()
-        return self.note(at)
+        found, meant = self.note(at), self._beside(at, "audit")
+        if found is None and audit is not None and meant.exists():
+            note = completed(audit, meant.read())
+            self._beside(at, "note").write(json.dumps(note).encode())
+            meant.remove()
+            return self.note(at)
+        return found
 
     @contextmanager
     def _room(self) -> Iterator[None]:
@@ -152,36 +153,26 @@ class Parts:
         except OSError as error:
             if error.errno not in FULL:
                 raise
-            whole = len(list(self.folder.glob("*.note")))
+            whole = sum(name.endswith(".note") for name in self.folder.files())
             raise RunError(
                 f"{error.filename}: {error.strerror}. {whole} parts are written and whole: make "
                 "room, then go on with --resume (resume=True)"
             ) from error
 
-    def finish(self, count: int) -> None:
+    def finish(self, count: int, told: dict[str, Any]) -> None:
         """Join the parts under the final name, at once, and remove them."""
-        with self._room():
-            self._join(count)
-        shutil.rmtree(self.folder)
+        del told
+        with self._room(), self.out.written() as file:
+            self.form.join([self.part(at) for at in range(count)], file)
+        self.folder.remove()
 
-    def _join(self, count: int) -> None:
-        unfinished = self.out.with_name(f".{self.out.name}.{os.getpid()}.part")
-        try:
-            with unfinished.open("wb") as file:
-                self.form.join([self.part(at) for at in range(count)], file)
-                kept(file)
-            unfinished.replace(self.out)
-        except OSError as error:
-            raise type(error)(error.errno, error.strerror, str(self.out)) from error
-        finally:
-            unfinished.unlink(missing_ok=True)
-
-    def part(self, at: int) -> Path:
+    def part(self, at: int, within: str = "") -> Place:
         """Where part `at` is."""
-        return self._path(at, "part")
+        del within
+        return self._beside(at, "part")
 
-    def _path(self, at: int, ending: str) -> Path:
-        return self.folder / f"{at:06d}.{ending}"
+    def _beside(self, at: int, ending: str) -> Place:
+        return self.folder.within(f"{at:06d}.{ending}")
 
 
 @dataclass(frozen=True)
@@ -192,24 +183,27 @@ class Folder(Parts):
     """
 
     @property
-    def folder(self) -> Path:
+    def folder(self) -> Place:
         """Where the notes are, as long as the run is not over."""
-        return self.out / "_macex"
+        return self.out.within(NOTES)
+
+    def _sweep(self) -> None:
+        self.out.sweep(inside=True)
 
     def _forget(self) -> None:
         """The mark goes first: it never stands over a folder that is not whole."""
-        (self.out / DONE).unlink(missing_ok=True)
-        for old in [file for file in self.out.iterdir() if PART.fullmatch(file.name)]:
-            old.unlink()
+        self.out.within(DONE).remove()
+        for name in self.out.files():
+            if PART.fullmatch(name.rpartition("/")[2]):
+                self.out.within(name).remove()
         super()._forget()
 
-    def part(self, at: int) -> Path:
-        """Where part `at` is."""
-        return self.out / f"part-{at:06d}.parquet"
+    def part(self, at: int, within: str = "") -> Place:
+        """Where part `at` is, or that of its files which is in a folder of its own."""
+        return self.out.within(f"{within}{'/' if within else ''}part-{at:06d}.parquet")
 
-    def finish(self, count: int) -> None:
-        """Mark the folder as whole."""
-        del count
+    def finish(self, count: int, told: dict[str, Any]) -> None:
+        """Mark the folder as whole, and say in the mark what it holds."""
         with self._room():
-            write_whole(self.out / DONE, b"")
-        shutil.rmtree(self.folder)
+            self.out.within(DONE).write(json.dumps({**told, "parts": count}).encode())
+        self.folder.remove()

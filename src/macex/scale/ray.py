@@ -10,10 +10,10 @@ from macex.ask.question import Question
 from macex.errors import DataError, require_count
 from macex.explainer import Explainer
 from macex.models.optional import needed
-from macex.scale.binary import framed
 from macex.scale.chunks import ChunkExplainer
 from macex.scale.partition import CHUNK, Partition, refuse_other
 from macex.scale.threads import restrain
+from macex.schema.arrow_tables import pandas_frame
 
 
 def explain(
@@ -89,5 +89,5 @@ class _Worker:
         restrain(self.partition.chunks.explainer, 1)
 
     def __call__(self, table: Any) -> Any:
-        answers = self.partition.explain_chunk(framed(table))
+        answers = self.partition.explain_chunk(pandas_frame(table))
         return needed("pyarrow", "ray").Table.from_pandas(answers, preserve_index=False)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Literal, TypeVar, cast
 
@@ -21,7 +21,8 @@ import pandas as pd
 from macex.errors import DataError, closest
 from macex.scale.binary import arrow_module, binary_chunks, column_type, undecimal, whole
 from macex.scale.lines import csv_frames, json_frames
-from macex.scale.sources import Origin, RowFault, Single, SourceRows, files_of, named
+from macex.scale.places import is_url, opened
+from macex.scale.sources import Origin, RowFault, Single, SourceRows, files_of, folder_values, named
 from macex.scale.text import as_numbers, as_trained, inferred, parsed_times
 from macex.schema import Column
 
@@ -35,7 +36,10 @@ READ_WHOLE = 65_536
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some rows as they stand in a file; `start` counts rows of the origin, `first` of the file."""
+    """Some rows as they stand in a file; `start` counts rows of the origin, `first` of the file.
+
+    `told` are columns that the folders of the file say.
+    """
 
     frame: pd.DataFrame
     form: Form
@@ -43,6 +47,7 @@ class Chunk:
     start: int
     first: int
     lines: Sequence[int] | None = None
+    told: frozenset[str] = frozenset()
 
     @property
     def rows(self) -> int:
@@ -64,7 +69,8 @@ class Chunk:
         return kept
 
     def _typed(self, cells: pd.Series, column: Column, *, strict: bool) -> pd.Series:
-        if self.form == "csv" or (self.form == "jsonl" and column.kind == "datetime"):
+        text = self.form == "csv" or column.name in self.told
+        if text or (self.form == "jsonl" and column.kind == "datetime"):
             return as_trained(cells, column, self.place, strict=strict)
         if self.form == "jsonl":
             return as_numbers(cells, column)
@@ -78,23 +84,46 @@ class Chunk:
 
 
 def read_table(
-    origin: Single, *, drop: Sequence[str] = (), dates: Sequence[str] = ()
+    origin: Origin, *, drop: Sequence[str] = (), dates: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """A whole table, each column as its cells look; `dates` are columns of points in time."""
-    name = named(origin)
-    with _frames(origin, READ_WHOLE) as (frames, form):
-        parts = [_sound(part) for part in frames]
-    table = dropped(pd.concat([part.frame for part in parts], ignore_index=True), drop, name)
+    """A whole table, each column as its cells look; `dates` are columns of points in time.
+
+    What the folders of its files say are columns, too.
+    """
+    name, chunks = named(origin), _all_chunks(origin)
+    form, told = chunks[0].form, chunks[0].told
+    joined = pd.concat([chunk.frame for chunk in chunks], ignore_index=True)
+    table = dropped(joined, drop, name)
     if dates:
-        lines = [line for part in parts for line in part.lines or ()]
+        lines = [line for chunk in chunks for line in chunk.lines or ()]
         place = Chunk(table, form, name, 0, 0, lines or None).place
         for column in [column for column in dates if column in table]:
             table[column] = parsed_times(table[column], column, place)
-    if form in ("csv", "jsonl"):
-        look = inferred if form == "csv" else _as_listed
-        cells = {column: table[column] for column in table.columns}
-        table = pd.DataFrame({c: held if c in dates else look(held) for c, held in cells.items()})
-    return table
+    if form in ("parquet", "arrow") and not told:
+        return table
+    looks = {"csv": inferred, "jsonl": _as_listed}
+    cells = {column: table[column] for column in table.columns}
+    for column, held in cells.items():
+        look = inferred if column in told else looks.get(form)
+        cells[column] = held if look is None or column in dates else look(held)
+    return pd.DataFrame(cells)
+
+
+def _all_chunks(origin: Origin) -> list[Chunk]:
+    """All rows of all files, which must be tables alike."""
+    found: list[Chunk] = []
+    files = files_of(origin)
+    for file in files:
+        told = folder_values(file) if len(files) > 1 else {}
+        parts = _file_chunks(file, READ_WHOLE, 0, keep=False)
+        found += [_with_told(_sound(part), told) for part in parts]
+        first, last = found[0], found[-1]
+        if (last.form, *last.frame.columns) != (first.form, *first.frame.columns):
+            raise DataError(
+                f"{last.name} has another form or other columns than {first.name}: "
+                "files of one table are alike"
+            )
+    return found
 
 
 def _as_listed(cells: pd.Series) -> pd.Series:
@@ -114,24 +143,44 @@ def read_chunks(
             yield chunk.typed(columns, drop=drop)
 
 
-def raw_chunks(origin: Origin, size: int, *, strict: bool = False) -> Iterator[Chunk | RowFault]:
+def raw_chunks(
+    origin: Origin,
+    size: int,
+    *,
+    strict: bool = False,
+    wanted: Collection[str] = (),
+    start: int = 0,
+) -> Iterator[Chunk | RowFault]:
     """The rows of all files of an origin, at most `size` at a time, and what cannot be read.
 
     A file that is no table is an error if it is the only one, or if `strict`. Of one of several,
-    the rows before the line that is broken are read.
+    the rows before the line that is broken are read. The columns `wanted` may be told by folders.
     """
     files = files_of(origin)
-    start, keep = 0, not strict and len(files) > 1
+    keep = not strict and len(files) > 1
     for file in files:
+        told = {name: value for name, value in folder_values(file).items() if name in wanted}
         try:
             for part in _file_chunks(file, size, start, keep=keep):
-                yield _sound(part) if strict else part
+                whole = _sound(part) if strict else part
+                yield whole if isinstance(whole, RowFault) else _with_told(whole, told)
                 start += part.rows
         except (DataError, FileNotFoundError, PermissionError) as error:
             if not keep:
                 raise
             said = error.strerror if isinstance(error, OSError) else error
             yield RowFault(named(file), f"{said}; what follows in this file is left out")
+
+
+def _with_told(chunk: Chunk, told: Mapping[str, str]) -> Chunk:
+    """A chunk with the columns that its folders tell; what stands in the file comes first."""
+    new = {name: value for name, value in told.items() if name not in chunk.frame}
+    if not new:
+        return chunk
+    cells = {name: pd.Series([value] * chunk.rows, dtype=str) for name, value in new.items()}
+    beside = pd.DataFrame(cells, index=chunk.frame.index)
+    frame = pd.concat([chunk.frame, beside], axis=1)
+    return replace(chunk, frame=frame, told=frozenset(new))
 
 
 def _file_chunks(file: Single, size: int, start: int, *, keep: bool) -> Iterator[Chunk | RowFault]:
@@ -174,7 +223,7 @@ def _count(origin: Single) -> int | None:
         if form == "parquet":
             with whole(form, name):
                 return int(arrow_module("pyarrow.parquet").ParquetFile(file).metadata.num_rows)
-        if form == "arrow":
+        if form == "arrow" or is_url(origin):
             return None
         breaks = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
         return max(breaks - (form == "csv"), 0)
@@ -226,7 +275,7 @@ def _frames(
 def _opened(origin: Single) -> Iterator[tuple[IO[bytes], Form]]:
     """The bytes of a table, unpacked, and the form they are in."""
     if isinstance(origin, str | Path):
-        with Path(origin).open("rb") as file:
+        with opened(origin) as file:
             yield from _unpacked(file, named(origin))
     else:
         yield from _unpacked(origin, named(origin))

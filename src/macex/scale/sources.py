@@ -1,19 +1,26 @@
-"""Where rows come from: a file, a stream, several files, a folder of them, or a pattern."""
+"""Where rows come from: a file, a stream, several files, a folder of them, or a pattern.
+
+A file is named by its path, or by a URL that fsspec reaches. A folder may be a table of Delta Lake
+or Iceberg: its files are those of the newest version.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from glob import glob
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, NamedTuple
+from urllib.parse import unquote
 
 import pandas as pd
 
-from macex.audit import file_hash
-from macex.errors import DataError, OptionError, require_path
+from macex.errors import DataError, OptionError
+from macex.scale.lakes import table_files
+from macex.scale.places import PATTERN, Place, Remote, content_mark, is_pattern, place_of
 
+MISSING_VALUE = "__HIVE_DEFAULT_PARTITION__"  # as Hive says it of a missing one
 Single = str | Path | IO[bytes]
 Origin = Single | Sequence[str | Path]
 
@@ -58,39 +65,91 @@ def files_of(origin: Origin) -> list[Single]:
     return [origin]
 
 
-def _named_files(given: str | Path) -> list[Path]:
-    path = require_path("source", given)
-    if path.is_dir():
-        inside = sorted(file for file in path.rglob("*") if file.is_file())
-        kept = [file for file in inside if not hidden(file.relative_to(path))]
-        if not kept:
-            raise DataError(f"{path} is a folder without files of rows")
-        return kept
-    if not path.exists() and any(mark in str(given) for mark in "*?["):
+def _named_files(given: str | Path) -> list[str | Path]:
+    place = place_of("source", given)
+    if place.is_folder():
+        return list(_inside(place).values())
+    if isinstance(place, Remote):
+        return _matching(place) if is_pattern(place.url) else [place.url]
+    path = Path(str(place))
+    if not path.exists() and any(mark in str(given) for mark in PATTERN):
         matching = [Path(name) for name in sorted(glob(str(given), recursive=True))]  # noqa: PTH207
         if not matching:
             raise DataError(f"no file is called like {given}")
-        return matching
+        return list(matching)
     return [path]
 
 
-def refuse_source(origin: Origin, out: Path) -> None:
+def _matching(place: Remote) -> list[str | Path]:
+    found = place.matching()
+    if not found:
+        raise DataError(f"no file is called like {place}")
+    return list(found)
+
+
+def _inside(place: Place) -> dict[str, str | Path]:
+    """The files of a folder by their names in it."""
+    listed = table_files(place)
+    names = place.files() if listed is None else listed
+    kept = [name for name in names if listed is not None or not hidden(PurePosixPath(name))]
+    if not kept:
+        raise DataError(f"{place} is a folder without files of rows")
+    return {name: named_file(place.within(name)) for name in kept}
+
+
+def named_file(place: Place) -> str | Path:
+    """What a place is read by."""
+    return str(place) if isinstance(place, Remote) else Path(str(place))
+
+
+def names_of(origin: Origin) -> dict[str, str | Path]:
+    """The files of an origin by what they are called: in a folder, by their names within it."""
+    if isinstance(origin, str | Path) and (place := place_of("source", origin)).is_folder():
+        return _inside(place)
+    return {str(file): file for file in files_of(origin) if isinstance(file, str | Path)}
+
+
+def folder_values(file: object) -> dict[str, str]:
+    """What the folders of a file say of all its rows, as `column=value`; missing ones are empty.
+
+    >>> folder_values("s3://night/day=2024-02-01/region=north%2Fwest/part.parquet")
+    {'day': '2024-02-01', 'region': 'north/west'}
+    """
+    parts = str(file).replace("\\", "/").split("/")[:-1] if isinstance(file, str | Path) else []
+    pairs = [part.split("=", 1) for part in parts if part.find("=") > 0]
+    return {name: "" if value == MISSING_VALUE else unquote(value) for name, value in pairs}
+
+
+def refuse_source(origin: Origin, out: Place) -> None:
     """Raise for an output that would stand in the place of the rows, or among them."""
     given = origin if isinstance(origin, list | tuple) else [origin]
-    named = [part for part in given if isinstance(part, str | Path)]
-    folders = {require_path("source", part).resolve() for part in named}
-    files = {Path(file).resolve() for file in files_of(origin) if isinstance(file, str | Path)}
-    place = out.resolve()
-    around = {place, *place.parents}
-    if around & (files | {folder for folder in folders if folder.is_dir()}):
+    named = [place_of("source", part) for part in given if isinstance(part, str | Path)]
+    folders = {_whole_name(place) for place in named if place.is_folder()}
+    files = {
+        _whole_name(place_of("source", file))
+        for file in files_of(origin)
+        if isinstance(file, str | Path)
+    }
+    target = _whole_name(out)
+    if any(target == one or target.startswith(f"{one}/") for one in folders | files):
         raise OptionError(f"{out} is, or lies in, what is read: name an output elsewhere")
-    if any(place in file.parents for file in files):
+    if any(file.startswith(f"{target}/") for file in files):
         raise OptionError(f"{out} holds files that are read: name an output elsewhere")
 
 
-def hidden(path: Path) -> bool:
-    """Whether a file or a folder on the way to it is no data to those who read folders."""
-    return any(part.startswith((".", "_")) for part in path.parts)
+def _whole_name(place: Place) -> str:
+    """The same text for the same place."""
+    if isinstance(place, Remote):
+        return place.url.rstrip("/")
+    return Path(str(place)).resolve().as_posix()
+
+
+def hidden(path: PurePath) -> bool:
+    """Whether a file or a folder on the way to it is no data to those who read folders.
+
+    A folder `_day=3` is the value of a column.
+    """
+    return any(part.startswith((".", "_")) and "=" not in part for part in path.parts)
 
 
 def named(origin: Origin) -> str:
@@ -100,11 +159,13 @@ def named(origin: Origin) -> str:
     return f"{len(origin)} files" if isinstance(origin, Sequence) else "standard input"
 
 
-def content_hash(origin: Origin) -> str | None:
+def content_marks(origin: Origin) -> dict[str, str]:
+    """What tells the content of each file from any other; nothing for a stream."""
+    return {name: content_mark(file) for name, file in names_of(origin).items()}
+
+
+def marks_hash(marks: Mapping[str, str]) -> str | None:
     """What an origin holds, as a hash; None for a stream."""
-    files = [file for file in files_of(origin) if isinstance(file, str | Path)]
-    if not files:
-        return None
-    if len(files) == 1:
-        return file_hash(files[0])
-    return sha256("".join(map(file_hash, files)).encode()).hexdigest()
+    if len(marks) < 2:
+        return next(iter(marks.values()), None)
+    return sha256("".join(marks.values()).encode()).hexdigest()

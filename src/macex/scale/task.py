@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -29,10 +29,10 @@ class Todo(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A part: its bytes, what it holds, and what is to be recorded of it."""
+    """A part: the bytes of its files by folder, what it holds, and what is to be recorded of it."""
 
     at: int
-    content: bytes
+    content: dict[str, bytes]
     note: dict[str, Any]
     records: Records
 
@@ -44,7 +44,7 @@ class FileTask:
     chunks: ChunkExplainer
     form: Form
     drop: Sequence[str] = ()
-    index: str | None = None
+    index: tuple[str, ...] = ()
     progress: Callable[[int], Any] | None = field(default=None, compare=False)
 
     @property
@@ -56,8 +56,8 @@ class FileTask:
         """The part of the output that a chunk becomes."""
         quiet, records = collecting(self.explainer)
         found, note = self.explained(todo.chunk, replace(self.chunks, explainer=quiet))
-        content = self.form.part(found, todo.chunk.start, head=todo.at == 0)
-        return Done(todo.at, content, {**note, "sha256": digest(content)}, records)
+        content = self.form.files(found, todo.chunk.start, head=todo.at == 0)
+        return Done(todo.at, content, {**note, "sha256": digests(content)}, records)
 
     def explained(
         self, chunk: Chunk, chunks: ChunkExplainer | None = None
@@ -81,9 +81,9 @@ class FileTask:
         return found, note
 
 
-def digest(content: bytes) -> str:
-    """What tells a part from any other, and from itself when it was damaged."""
-    return hashlib.sha256(content).hexdigest()
+def digests(content: Mapping[str, bytes]) -> dict[str, str]:
+    """What tells the files of a part from any other, and from themselves when damaged."""
+    return {within: hashlib.sha256(held).hexdigest() for within, held in content.items()}
 
 
 def explained_part(task: FileTask, todo: Todo) -> Done:
@@ -91,29 +91,33 @@ def explained_part(task: FileTask, todo: Todo) -> Done:
     return task.part(todo)
 
 
-def refuse_index(index: str | None, explainer: Explainer, form: Form | None) -> None:
+def refuse_index(index: Sequence[str], explainer: Explainer, form: Form | None) -> None:
     """Raise for a column that names the rows and is something else as well."""
-    if index in explainer.columns:
-        raise OptionError(
-            f"--id (index=) names {index!r}, which the model needs: give the file a column of its "
-            "own for the names of the rows, or leave it out: cf.row counts them"
-        )
     fields = () if form is None or form.layout is None else form.layout.fields
-    if index in {field.name for field in fields}:
-        raise OptionError(
-            f"--id (index=) names {index!r}, as a column of the answers is called: rename it"
-        )
+    for at, name in enumerate(index):
+        if name in explainer.columns:
+            raise OptionError(
+                f"--id (index=) names {name!r}, which the model needs: give the file a column of "
+                "its own for the names of the rows, or leave it out: cf.row counts them"
+            )
+        if name in {field.name for field in fields}:
+            raise OptionError(
+                f"--id (index=) names {name!r}, as a column of the answers is called: rename it"
+            )
+        if name in index[:at]:
+            raise OptionError(f"--id (index=) names {name!r} twice")
 
 
 def framed(
-    explainer: Explainer, chunk: Chunk, drop: Sequence[str], index: str | None, *, strict: bool
+    explainer: Explainer, chunk: Chunk, drop: Sequence[str], index: Sequence[str], *, strict: bool
 ) -> pd.DataFrame:
-    """The rows of a chunk as they are asked about, named by the column that names them."""
-    dropped = [column for column in drop if column != index]
+    """The rows of a chunk as they are asked about, named by the columns that name them."""
+    dropped = [column for column in drop if column not in index]
     frame = chunk.typed(explainer.schema.frame_columns, drop=dropped, strict=strict)
-    if index is not None:
-        require(frame, index, chunk.name, "--id (index=)")
-        frame = frame.set_index(index)
+    for name in index:
+        require(frame, name, chunk.name, "--id (index=)")
+    if index:
+        frame = frame.set_index(list(index))
     refuse_columns(list(frame.columns), explainer.columns, chunk.name)
     return frame
 

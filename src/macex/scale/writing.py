@@ -7,14 +7,15 @@ interrupted ends in the same bytes as one that was not.
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import IO, Any, ClassVar
+from urllib.parse import quote
 
 import pandas as pd
 
@@ -23,6 +24,8 @@ from macex.explanation import Explanations
 from macex.explanation.json import BATCH_FORMAT, explanations_document, plain
 from macex.render.exports import csv_text
 from macex.scale.layout import AnswerField, Layout
+from macex.scale.places import Place
+from macex.scale.sources import MISSING_VALUE
 
 LABEL = "cf.label"  # whole numbers stay whole beside a row without a label
 
@@ -31,42 +34,89 @@ LABEL = "cf.label"  # whole numbers stay whole beside a row without a label
 class Form(ABC):
     """How explanations are written; `changes` asks for one line per change.
 
-    `index` is what the column is called that names the rows, None where they have no names;
-    `layout` is needed by forms with typed columns, and `names` is the Arrow type of that column,
-    where it is known. `formula_safe` keeps spreadsheets from running the text of a CSV file.
+    `index` is what the columns are called that name the rows; `layout` is needed by forms with
+    typed columns, and `names` has the Arrow types of those columns, where they are known.
+    `formula_safe` keeps spreadsheets from running the text of a CSV file. `compression` is how the
+    bytes are packed. `divided` names columns whose values are folders instead.
     """
 
     changes: bool = False
-    index: str | None = None
+    index: tuple[str, ...] = ()
     layout: Layout | None = None
-    names: Any = None
+    names: Mapping[str, Any] = field(default_factory=dict)
     formula_safe: bool = True
+    compression: str | None = None
+    divided: tuple[str, ...] = ()
     tail: ClassVar[bytes] = b""
     streams: ClassVar[bool] = True
+    codecs: ClassVar[tuple[str, ...]] = ("gzip",)
+
+    def __post_init__(self) -> None:
+        """Refuse what the form cannot do."""
+        kind = type(self).__name__.upper()
+        if self.compression not in (None, *self.codecs):
+            raise OptionError(
+                f"compression of {kind} is {' or '.join(self.codecs)}, not {self.compression!r}"
+            )
+        if self.divided and kind != "PARQUET":
+            raise OptionError(
+                "partition_by= is for a folder of Parquet: name out without an ending"
+            )
+        known = {
+            *self.index,
+            *(() if self.layout is None else (f.name for f in self.layout.fields)),
+        }
+        for name in self.divided:
+            if name not in known:
+                raise OptionError(
+                    f"partition_by= names {name!r}, which the answers do not have"
+                    f"{closest(name, sorted(known))}"
+                )
+
+    @property
+    def end(self) -> bytes:
+        """What stands behind the last part."""
+        return self._packed(self.tail)
+
+    def files(self, found: Explanations, start: int, *, head: bool = True) -> dict[str, bytes]:
+        """The files that a part is written to, by the folder they go to."""
+        return {"": self._packed(self.part(found, start, head=head))}
+
+    def _packed(self, content: bytes) -> bytes:
+        """Bytes packed by themselves: packed ones behind each other unpack to all of them."""
+        packs = self.compression == "gzip" and content
+        return gzip.compress(content, mtime=0) if packs else content
 
     @abstractmethod
     def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
         """The explanations of the rows from `start` on; the first part comes with the head."""
 
-    def join(self, parts: Sequence[Path], out: IO[bytes]) -> None:
+    def join(self, parts: Sequence[Place], out: IO[bytes]) -> None:
         """All parts in one file."""
-        for path in parts:
-            with path.open("rb") as part:
+        for place in parts:
+            with place.opened() as part:
                 shutil.copyfileobj(part, out, 1 << 20)
-        out.write(self.tail)
+        out.write(self.end)
 
     def table(self, found: Explanations, start: int) -> pd.DataFrame:
         """The explanations as a frame whose `cf.row` counts the rows of the whole file."""
         frame = found.to_changes() if self.changes else found.to_frame()
         table = frame if isinstance(frame, pd.DataFrame) else frame.to_pandas()
-        if self.index is not None:
-            names = [explanation.source.id for explanation in found]
+        if self.index:
             table = table.reset_index(drop=True)
-            table.insert(0, self.index, [names[row] for row in table["cf.row"]])
+            for at, (name, names) in enumerate(self.named(found).items()):
+                table.insert(at, name, [names[row] for row in table["cf.row"]])
         table["cf.row"] += start
         if self.layout is not None and LABEL in table:
             table[LABEL] = self.layout.column(table, LABEL)
         return table
+
+    def named(self, found: Explanations) -> dict[str, list[Any]]:
+        """What the rows are called, by the columns that name them."""
+        names: list[Any] = [explanation.source.id for explanation in found]
+        if len(self.index) == 1:
+            return {self.index[0]: names}
+        return {name: [one[at] for one in names] for at, name in enumerate(self.index)}
 
 
 class Csv(Form):
@@ -75,9 +125,9 @@ class Csv(Form):
     def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
         """Lines; the first part begins with the header."""
         table = self.table(found, start)
-        for field in self.layout.fields if self.layout else ():
-            if field.kind in ("time", "span"):
-                table[field.name] = _times(table[field.name], days=field.days)
+        for one in self.layout.fields if self.layout else ():
+            if one.kind in ("time", "span"):
+                table[one.name] = _times(table[one.name], days=one.days)
         text = csv_text(table, formula_safe=self.formula_safe, head=head)
         return text.encode(errors="backslashreplace")
 
@@ -101,9 +151,10 @@ class Jsonl(Form):
     def texts(self, found: Explanations) -> list[str]:
         """Each explanation as JSON: the answer, and what the row is called."""
         document = explanations_document(found, {}, {}, canonical=True)
-        if self.index is not None:
-            for explanation, written in zip(found, document["explanations"], strict=True):
-                written["id"] = plain(explanation.source.id)
+        named = self.named(found)
+        for at, written in enumerate(document["explanations"] if named else ()):
+            one = {name: plain(names[at]) for name, names in named.items()}
+            written["id"] = one if len(one) > 1 else next(iter(one.values()))
         return [json.dumps(written, ensure_ascii=False) for written in document["explanations"]]
 
 
@@ -127,41 +178,70 @@ class Parquet(Form):
     """One line per counterfactual, or per change, typed."""
 
     streams: ClassVar[bool] = False
+    codecs: ClassVar[tuple[str, ...]] = ("snappy", "zstd", "gzip", "lz4", "brotli", "none")
 
     def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
         """A Parquet file of its own, with the columns of the layout."""
         del head
-        arrow, parquet = _arrow()
+        return self._file(self._content(found, start))
+
+    def files(self, found: Explanations, start: int, *, head: bool = True) -> dict[str, bytes]:
+        """One file for each combination of values that are folders."""
+        del head
+        content = self._content(found, start)
+        if not self.divided:
+            return {"": self._file(content)}
+        kept = content.drop_columns(list(self.divided))
+        if not len(kept):
+            return {"": self._file(kept)}
+        values = [map(folder_value, content[name].to_pylist()) for name in self.divided]
+        places: dict[str, list[int]] = {}
+        for row, parts in enumerate(zip(*values, strict=True)):
+            within = "/".join(f"{n}={v}" for n, v in zip(self.divided, parts, strict=True))
+            places.setdefault(within, []).append(row)
+        return {within: self._file(kept.take(rows)) for within, rows in places.items()}
+
+    def _file(self, content: Any) -> bytes:
+        """A table as the bytes of a file."""
+        packed, (_, parquet) = io.BytesIO(), _arrow()
+        parquet.write_table(content, packed, compression=self.compression or "snappy")
+        return packed.getvalue()
+
+    def _content(self, found: Explanations, start: int) -> Any:
+        """The typed table."""
+        arrow, _ = _arrow()
         table = self.table(found, start)
         if self.layout is None:
             raise TypeError("typed columns need a layout")
         typed = self.layout.typed(table)
-        if self.index is not None:
-            names = table[self.index]
-            typed.insert(0, self.index, names if self.names is None else names.astype(object))
         fields = [arrow.field(field.name, _type(arrow, field)) for field in self.layout.fields]
-        if self.index is not None:
-            fields.insert(0, arrow.field(self.index, self._names_type(typed[self.index])))
-        packed = io.BytesIO()
+        for at, name in enumerate(self.index):
+            known = self.names.get(name)
+            typed.insert(at, name, table[name] if known is None else table[name].astype(object))
+            fields.insert(at, arrow.field(name, self._names_type(typed[name], known)))
         content = arrow.Table.from_pandas(typed, arrow.schema(fields), preserve_index=False)
-        parquet.write_table(content.replace_schema_metadata(None), packed)
-        return packed.getvalue()
+        return content.replace_schema_metadata(None)
 
-    def _names_type(self, names: pd.Series[Any]) -> Any:
+    def _names_type(self, names: pd.Series[Any], known: Any) -> Any:
         """The type of all names, or of those of a part that do not fit it."""
         arrow, _ = _arrow()
         try:
-            return arrow.Array.from_pandas(names, type=self.names).type
+            return arrow.Array.from_pandas(names, type=known).type
         except (arrow.ArrowException, TypeError, ValueError, OverflowError):
             return arrow.Array.from_pandas(names).type
 
-    def join(self, parts: Sequence[Path], out: IO[bytes]) -> None:
+    def join(self, parts: Sequence[Place], out: IO[bytes]) -> None:
         """One row group a part; a name may be of another type in another part."""
         _, parquet = _arrow()
-        schema = self._joined([parquet.read_schema(part).remove_metadata() for part in parts])
-        with parquet.ParquetWriter(out, schema) as writer:
+        schemas = []
+        for part in parts:
+            with part.opened() as file:
+                schemas.append(parquet.read_schema(file).remove_metadata())
+        schema = self._joined(schemas)
+        with parquet.ParquetWriter(out, schema, compression=self.compression or "snappy") as writer:
             for part in parts:
-                writer.write_table(parquet.read_table(part).cast(schema))
+                with part.opened() as file:
+                    writer.write_table(parquet.ParquetFile(file).read().cast(schema))
 
     def _joined(self, schemas: list[Any]) -> Any:
         """The columns of all parts; names of types that do not go together are text."""
@@ -169,7 +249,20 @@ class Parquet(Form):
         try:
             return arrow.unify_schemas(schemas, promote_options="permissive")
         except arrow.ArrowException:
-            return schemas[0].set(0, arrow.field(str(self.index), arrow.string()))
+            text = [arrow.field(name, arrow.string()) for name in self.index]
+            for at, field_ in enumerate(text):
+                if len({schema.field(at).type for schema in schemas}) > 1:
+                    schemas = [schema.set(at, field_) for schema in schemas]
+            return schemas[0]
+
+
+def folder_value(value: object) -> str:
+    """A value as the name of a folder says it, as in Hive.
+
+    >>> folder_value("north/west"), folder_value(None)
+    ('north%2Fwest', '__HIVE_DEFAULT_PARTITION__')
+    """
+    return MISSING_VALUE if value is None else quote(str(value), safe=" ")
 
 
 def _type(arrow: Any, field: AnswerField) -> Any:

@@ -90,7 +90,8 @@ def library_of(data: object) -> LibraryName:
     if polars is not None and isinstance(data, polars.LazyFrame):
         raise SchemaError("the rows are a polars LazyFrame; collect() it first")
     raise SchemaError(
-        f"the rows are a {type(data).__name__}; give a pandas or polars frame or a 2-D array"
+        f"the rows are a {type(data).__name__}; give a pandas or polars frame, a table that "
+        "speaks Arrow, or a 2-D array"
     )
 
 

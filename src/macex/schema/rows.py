@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from macex.errors import SchemaError, closest
+from macex.schema.arrow_tables import frame_of
 from macex.schema.cells import Array, Cells, plain
 from macex.schema.columns import UNKNOWN, Column, Floats
 from macex.schema.encoding import encode
@@ -137,6 +138,7 @@ def read(schema: Schema, data: Any) -> Rows:
         if not data.index.is_unique:
             raise SchemaError("the row is a Series that names a column twice; keep one of them")
         return _read_one(schema, data.to_dict(), [data.name])
+    data = frame_of(data)
     name = library_of(data)
     door = library(name)
     labels = door.labels(data)

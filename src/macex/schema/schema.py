@@ -13,6 +13,7 @@ import numpy as np
 from macex.errors import SchemaError, closest
 from macex.schema import rows as reading
 from macex.schema import storage
+from macex.schema.arrow_tables import frame_of
 from macex.schema.cells import Array
 from macex.schema.columns import Column, Floats
 from macex.schema.frames import Builder, LibraryName, Patch, library, library_of
@@ -43,6 +44,7 @@ class Schema:
         if isinstance(given, Schema):
             given.read(data)
             return given
+        data = frame_of(data)
         name = library_of(data)
         door = library(name)
         labels = door.labels(data)

@@ -14,6 +14,7 @@ from macex.explanation.reading import explanations_read
 from macex.render.exports import csv_text
 from macex.scale.files import MOST_ON_A_PAGE
 from macex.scale.layout import answers_layout
+from macex.scale.places import Local
 from macex.scale.writing import Csv, Parquet
 from macex.server.jobs.work import Work
 from macex.server.projects.project import Project
@@ -89,7 +90,7 @@ def _batches(jobs: Jobs, project: Project, job: Job) -> Iterator[Explanations]:
 
 
 def _csv(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
-    form, start = Csv(index="id"), 0
+    form, start = Csv(index=("id",)), 0
     for batch in _batches(jobs, project, job):
         yield csv_text(form.table(batch, start), head=not start).encode(errors="backslashreplace")
         start += len(batch)
@@ -97,7 +98,7 @@ def _csv(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
 
 def _parquet(jobs: Jobs, project: Project, job: Job) -> bytes:
     work = Work(project, job, jobs.source(job.id))
-    form = Parquet(index="id", layout=answers_layout(work.explainer))
+    form = Parquet(index=("id",), layout=answers_layout(work.explainer))
     start, out = 0, io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:
         paths = []
@@ -108,5 +109,5 @@ def _parquet(jobs: Jobs, project: Project, job: Job) -> bytes:
             start += len(batch)
         if not paths:
             raise OptionError("the job has no finished rows yet")
-        form.join(paths, out)
+        form.join([*map(Local, paths)], out)
     return out.getvalue()

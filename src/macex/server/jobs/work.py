@@ -23,7 +23,7 @@ from macex.server.projects.series import SeriesProject
 from macex.server.storage.audit import asked_by
 from macex.server.storage.jobs import Job
 
-LINES = Jsonl(index="id")
+LINES = Jsonl(index=("id",))
 Find = Callable[[str], Project]
 
 

@@ -88,15 +88,15 @@ def memory(process: int) -> float:
 
 def _same(explainer: Explainer, rows: Path, out: Path) -> bool:
     """Whether every part is there and some, made again by one process, are the same bytes."""
-    form = Parquet(False, "number", answers_layout(explainer))
-    task = FileTask(ChunkExplainer(explainer, Question(on_error="keep")), form, index="number")
+    form = Parquet(False, ("number",), answers_layout(explainer))
+    task = FileTask(ChunkExplainer(explainer, Question(on_error="keep")), form, index=("number",))
     parts = sorted(out.glob("part-*.parquet"))
     step = max(1, len(parts) // COMPARED)
     count = 0
     for at, chunk in enumerate(raw_chunks(rows, CHUNK)):
         count += 1
         if at % step == 0 and isinstance(chunk, Chunk):
-            made = task.part(Todo(at, chunk)).content
+            made = task.part(Todo(at, chunk)).content[""]
             if at >= len(parts) or parts[at].read_bytes() != made:
                 return False
     return count == len(parts)

@@ -1,0 +1,336 @@
+"""Where files are: on this machine, or wherever fsspec reaches, such as `s3://` or `memory://`.
+
+A place is named by its path or its URL. What is written to one is there whole or not at all. fsspec
+knows how to log in, from the environment and its own configuration; macex is told no secret.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from macex.audit import file_hash
+from macex.errors import DataError, OptionError, require_path
+from macex.render.files import whole_file, write_whole
+from macex.scale.alone import alone
+
+MARKS = ("ETag", "etag", "md5Hash", "content_md5")  # what a store says of a file's content
+PATTERN = "*?["
+WEB = ("http", "https")
+
+
+class Place(ABC):
+    """A file or a folder."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The last part of its name."""
+
+    @abstractmethod
+    def within(self, name: str) -> Place:
+        """What is called so in this folder."""
+
+    @abstractmethod
+    def beside(self, name: str) -> Place:
+        """What is called so beside this."""
+
+    @abstractmethod
+    def exists(self) -> bool:
+        """Whether there is such a file or folder."""
+
+    @abstractmethod
+    def is_folder(self) -> bool:
+        """Whether it is a folder."""
+
+    @abstractmethod
+    def files(self) -> list[str]:
+        """The files in the folder and in those inside it, by their names within it, sorted."""
+
+    @abstractmethod
+    def opened(self) -> IO[bytes]:
+        """The file, to be read."""
+
+    @abstractmethod
+    def write(self, content: bytes) -> None:
+        """Write the file, whole or not at all; folders on the way are made."""
+
+    @abstractmethod
+    def written(self) -> AbstractContextManager[IO[bytes]]:
+        """The file to write to; it is there when all is written, and else as it was."""
+
+    @abstractmethod
+    def remove(self) -> None:
+        """Remove the file, or the folder with all that is in it, if it is there."""
+
+    @abstractmethod
+    def make(self) -> None:
+        """Make the folder, where there is such a thing."""
+
+    @abstractmethod
+    def held(self) -> AbstractContextManager[None]:
+        """Hold the folder against other runs, where that can be done."""
+
+    @abstractmethod
+    def sweep(self, *, inside: bool = False) -> None:
+        """Remove what a run that was killed was writing here, or inside."""
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the name, without that of gzip."""
+        return PurePosixPath(self.name.removesuffix(".gz")).suffix
+
+    def read(self) -> bytes:
+        """What is in the file."""
+        with self.opened() as file:
+            return file.read()
+
+
+@dataclass(frozen=True)
+class Local(Place):
+    """A path on this machine."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.name
+
+    def within(self, name: str) -> Local:
+        """A path inside."""
+        return Local(self.path / name)
+
+    def beside(self, name: str) -> Local:
+        """A path with another last part."""
+        return Local(self.path.with_name(name))
+
+    def exists(self) -> bool:
+        """Whether it exists."""
+        return self.path.exists()
+
+    def is_folder(self) -> bool:
+        """Whether it is a folder."""
+        return self.path.is_dir()
+
+    def files(self) -> list[str]:
+        """The paths of all files inside."""
+        inside = sorted(file for file in self.path.rglob("*") if file.is_file())
+        return [file.relative_to(self.path).as_posix() for file in inside]
+
+    def opened(self) -> IO[bytes]:
+        """The open file."""
+        return self.path.open("rb")
+
+    def write(self, content: bytes) -> None:
+        """Write it beside and rename it."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(self.path, content)
+
+    def written(self) -> AbstractContextManager[IO[bytes]]:
+        """Written beside and renamed."""
+        return whole_file(self.path)
+
+    def remove(self) -> None:
+        """Remove it."""
+        if self.path.is_dir():
+            shutil.rmtree(self.path)
+        else:
+            self.path.unlink(missing_ok=True)
+
+    def absolute(self) -> str:
+        """The whole path."""
+        return self.path.absolute().as_posix()
+
+    def sweep(self, *, inside: bool = False) -> None:
+        """Remove what was written beside it, to be renamed."""
+        found = self.path.rglob(".*.part") if inside else self.path.parent.glob(".*.part")
+        for file in [*found]:
+            name, _, process = file.name.removeprefix(".").removesuffix(".part").rpartition(".")
+            if process.isdecimal() and (inside or name == self.name):
+                file.unlink(missing_ok=True)
+
+    def make(self) -> None:
+        """Make the folder."""
+        self.path.mkdir(parents=True, exist_ok=True)
+
+    def held(self) -> AbstractContextManager[None]:
+        """Held by a lock that ends with the process."""
+        return alone(self.path)
+
+
+@dataclass(frozen=True)
+class Remote(Place):
+    """A URL that fsspec reaches. A store has no folders and no locks: names have slashes."""
+
+    url: str
+
+    def __str__(self) -> str:
+        return self.url
+
+    @cached_property
+    def _at(self) -> tuple[Any, str]:
+        """The file system and the path on it."""
+        with reaching(self.url):
+            system, path = _fsspec().url_to_fs(self.url)
+        return system, str(path)
+
+    @property
+    def name(self) -> str:
+        """What stands behind the last slash."""
+        return self.url.rstrip("/").rpartition("/")[2]
+
+    def within(self, name: str) -> Remote:
+        """A name below this one."""
+        return Remote(f"{self.url.rstrip('/')}/{name}")
+
+    def beside(self, name: str) -> Remote:
+        """Another name below the same."""
+        return Remote(f"{self.url.rstrip('/').rpartition('/')[0]}/{name}")
+
+    def exists(self) -> bool:
+        """Whether something is there now."""
+        return bool(self._asked("exists"))
+
+    def is_folder(self) -> bool:
+        """Whether there are names below it; an address of the web is a file."""
+        return not self.url.startswith(WEB) and bool(self._asked("isdir"))
+
+    def files(self) -> list[str]:
+        """All names below it."""
+        path = self._at[1].rstrip("/")
+        return sorted(str(file)[len(path) + 1 :] for file in self._asked("find"))
+
+    def matching(self) -> list[str]:
+        """The URLs that a pattern stands for."""
+        system = self._at[0]
+        return [str(system.unstrip_protocol(file)) for file in sorted(self._asked("glob"))]
+
+    def opened(self) -> IO[bytes]:
+        """The file, read in blocks as they are needed."""
+        found: IO[bytes] = self._asked("open", "rb")
+        return found
+
+    def mark(self) -> str:
+        """What tells its content from any other: what the store says, or a hash of it."""
+        known = self._asked("info")
+        for name in MARKS:
+            if known.get(name):
+                return f"{known[name]} {known.get('size')}"
+        made = sha256()
+        with self.opened() as file, reaching(self.url):
+            while block := file.read(1 << 20):
+                made.update(block)
+        return made.hexdigest()
+
+    def write(self, content: bytes) -> None:
+        """Put it there in one piece."""
+        self._asked("pipe_file", content)
+
+    @contextmanager
+    def written(self) -> Iterator[IO[bytes]]:
+        """Written on this machine first, and put there when it is whole."""
+        with tempfile.NamedTemporaryFile(prefix="macex-") as file:
+            yield file
+            file.flush()
+            with reaching(self.url):
+                self._at[0].put_file(file.name, self._at[1])
+
+    def remove(self) -> None:
+        """Remove it and all names below it."""
+        if self.exists():
+            system, path = self._at
+            with reaching(self.url):
+                system.rm(path, recursive=True)
+
+    def sweep(self, *, inside: bool = False) -> None:
+        """Nothing is written beside it."""
+
+    def make(self) -> None:
+        """There is nothing to be made."""
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody is kept away: two runs of one job write the same bytes."""
+        yield
+
+    def _asked(self, what: str, *given: Any) -> Any:
+        """What the file system answers, which is not to remember what it saw before."""
+        system, path = self._at
+        with reaching(self.url):
+            system.invalidate_cache()
+            return getattr(system, what)(path, *given)
+
+
+def place_of(option: str, given: object) -> Place:
+    """The place that a path or a URL names."""
+    if is_url(given):
+        return Remote(str(given))
+    path = str(given).removeprefix("file://") if _local(given) else given
+    return Local(require_path(option, path))
+
+
+def is_url(given: object) -> bool:
+    """Whether this names a place that is not on this machine.
+
+    >>> is_url("s3://night/new.csv"), is_url("new.csv"), is_url("file:///night/new.csv")
+    (True, False, False)
+    """
+    return isinstance(given, str) and "://" in given and not _local(given)
+
+
+def is_pattern(url: str) -> bool:
+    """Whether a URL stands for several; in an address of the web these signs mean something else.
+
+    >>> is_pattern("s3://night/*.csv"), is_pattern("https://bank.example/new.csv?day=1")
+    (True, False)
+    """
+    return not url.startswith(WEB) and any(sign in url for sign in PATTERN)
+
+
+def opened(file: str | Path) -> IO[bytes]:
+    """A file, to be read."""
+    return place_of("source", file).opened()
+
+
+def content_mark(file: str | Path) -> str:
+    """What tells the content of a file from any other."""
+    place = place_of("source", file)
+    return place.mark() if isinstance(place, Remote) else file_hash(str(place))
+
+
+@contextmanager
+def reaching(url: str) -> Iterator[None]:
+    """Says that a place cannot be reached, whatever its library raises."""
+    try:
+        yield
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+        raise FileNotFoundError(2, "there is no such file", url) from error
+    except ImportError as error:
+        raise OptionError(f"{url} needs a library that is not installed: {error}") from error
+    except Exception as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise DataError(f"{url} cannot be read or written: {said}") from error
+
+
+def _local(given: object) -> bool:
+    return isinstance(given, str) and given.startswith("file://")
+
+
+def _fsspec() -> Any:
+    try:
+        return import_module("fsspec.core")
+    except ImportError as error:
+        raise ImportError("pip install macex[remote]") from error
