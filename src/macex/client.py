@@ -21,6 +21,7 @@ from macex.ask.answers import Outlook
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, AnyOf, Goal, goal_stated, resolve
 from macex.engine.blocks import reporter
+from macex.engine.options import PREFERENCES
 from macex.errors import ConstraintError, OptionError, ServerError, closest
 from macex.explanation import Explanations
 from macex.explanation.json import plain
@@ -142,7 +143,7 @@ class Client:
         want: Any = None,
         constraints: Any = None,
         method: str = "exhaustive",
-        prefer: str = "fewest",
+        prefer: str = PREFERENCES[0],
         max_rows: int | None = None,
         timeout_s: float | None = None,
         margin: float = 1e-6,
@@ -189,7 +190,7 @@ class Client:
         want: Any = None,
         constraints: Any = None,
         method: str = "exhaustive",
-        prefer: str = "fewest",
+        prefer: str = PREFERENCES[0],
         max_rows: int | None = None,
         timeout_s: float | None = None,
         margin: float = 1e-6,

@@ -146,6 +146,7 @@ def questions() -> Iterator[Question]:
     yield from constraints()
     yield from goals()
     yield from limits()
+    yield from as_printed()
     yield from series()
 
 
@@ -165,7 +166,7 @@ def preferences() -> Iterator[Question]:
     """What is preferred, how far is measured, how answers are selected and refined."""
     for world in ("adult", "people"):
         for method in METHODS:
-            for prefer in ("fewest", "nearest", "surest"):
+            for prefer in ("fewest", "nearest", "plausible", "surest"):
                 yield question(world, {"method": method, "prefer": prefer}, n=2)
         for distance in ("median", "mad", "percentile"):
             yield question(world, {"distance": distance, "prefer": "nearest"}, n=2)
@@ -239,6 +240,16 @@ def limits() -> Iterator[Question]:
         yield question(world, {}, robust=0.9)
         yield question(world, {}, at=tuple(range(0, 60, 3)), n=2)
     yield question("people", {"sample": 100})
+
+
+def as_printed() -> Iterator[Question]:
+    """What the paper's tables rest on: nothing but few changes and short distances."""
+    plain = {"prefer": "fewest", "structure": "ignore", "plausibility": "distance"}
+    for world in ("adult", "breast", "people", "tiers"):
+        for n in (1, 3):
+            yield question(world, plain, n=n)
+        for method in ("reinforce", "gradientless"):
+            yield question(world, {"method": method, "selection": "printed", **plain}, n=3)
 
 
 def series() -> Iterator[Question]:

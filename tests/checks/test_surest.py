@@ -36,7 +36,7 @@ def test_the_surest_row_is_the_best_of_all(seed, most):
 
 @pytest.mark.parametrize("goal", ["at_least", "rise_by", "at_most"])
 def test_the_surest_score_is_the_farthest_past_its_bound(goal):
-    data = pd.DataFrame({"a": [0, 1, 2, 3, 4, 5] * 10, "b": [0, 10, 20] * 20})
+    data = pd.DataFrame({"a": [0, 1, 2, 3, 4, 5] * 10, "b": [0] * 20 + [10] * 20 + [20] * 20})
     row = pd.DataFrame({"a": [2], "b": [10]})
     asked = mx.Explainer(
         lambda rows: (rows["a"] + rows["b"]).to_numpy(float), data, prefer="surest"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from itertools import product
 
 import numpy as np
@@ -39,7 +40,7 @@ def test_every_combination_of_whole_numbers_reaches_the_goal():
     wish = {"fixed": ["job"], "ranges": {"hours": (None, 55)}}
     pairs = 0
     for one in explainer.explain(ROWS[grant(ROWS) < 0.05].head(12), constraints=wish):
-        box = explainer.box(one, constraints=wish)
+        box = one.counterfactuals[0].box
         assert box.exact
         assert box.failing_at_most == 0
         values = {r.column: list(range(r.low, r.high + 1)) for r in box.ranges}
@@ -54,7 +55,7 @@ def test_every_combination_of_whole_numbers_reaches_the_goal():
 def test_no_side_of_an_exact_box_can_be_moved_out():
     explainer = mx.Explainer(grant, ROWS, classes=("no", "yes"))
     (one,) = explainer.explain(ROWS[grant(ROWS) < 0.1].head(1), constraints={"fixed": ["job"]})
-    box = explainer.box(one, constraints={"fixed": ["job"]})
+    box = one.counterfactuals[0].box
     values = {r.column: list(range(r.low, r.high + 1)) for r in box.ranges}
     for grown in box.ranges:
         if not grown.open_low:
@@ -69,7 +70,7 @@ def test_the_cells_of_trees_are_exact():
     explainer = mx.Explainer(model, rows, candidates="thresholds")
     found = explainer.explain(rows[~model.predict(rows)].head(8), want=True)
     for one in found:
-        box = explainer.box(one)
+        box = one.counterfactuals[0].box
         assert box.exact
         values = {r.column: list(np.linspace(r.low, r.high, 40)) for r in box.ranges}
         assert model.predict(combinations(box, one.query, values)).all()
@@ -83,29 +84,49 @@ def test_what_cannot_be_tested_whole_is_sampled_and_says_so():
 
     explainer = mx.Explainer(inside, rows, classes=("out", "in"))
     (one,) = explainer.explain(pd.DataFrame({"x": [1.5], "y": [1.5]}))
-    box = explainer.box(one, samples=200)
+    box = one.counterfactuals[0].box
     assert not box.exact
-    assert box.sampled == 200
-    assert box.failing_at_most == pytest.approx(0.015)
+    assert box.sampled == 300
+    assert box.failing_at_most == pytest.approx(0.01)
     values = {r.column: list(np.linspace(r.low, r.high, 40)) for r in box.ranges}
     assert inside(combinations(box, one.query, values)).mean() > 0.95
-    assert "with 95 % confidence at most 1.5 % do not" in repr(box)
-    assert repr(box) == repr(explainer.box(one, samples=200))
+    assert "with 95 % confidence at most 1 % do not" in repr(box)
+    assert repr(box) == repr(one.counterfactuals[0].box)
 
 
 def test_a_box_is_told_in_words_and_in_json():
     explainer = mx.Explainer(grant, ROWS, classes=("no", "yes"), names={"hours": "weekly hours"})
     query = pd.DataFrame({"hours": [30], "age": [50], "job": ["clerk"]})
     (one,) = explainer.explain(query, constraints={"only": ["hours"]})
-    box = explainer.box(one, constraints={"only": ["hours"]})
+    box = one.counterfactuals[0].box
     assert box.text == "weekly hours at least 56"
     document = json.loads(json.dumps(box.to_dict()))
     assert document["ranges"][0]["low"] == 56
     assert "<p>weekly hours at least 56" in box._repr_html_()
 
 
-def test_a_rank_that_is_not_there_is_refused():
+def copied(found: mx.explanation.Counterfactual) -> mx.Counterfactual:
+    """As another process gets it."""
+    return pickle.loads(pickle.dumps(found))  # noqa: S301
+
+
+def test_what_travelled_has_no_box_and_says_why():
     explainer = mx.Explainer(grant, ROWS, classes=("no", "yes"))
-    (one,) = explainer.explain(ROWS.head(1))
-    with pytest.raises(mx.MacexError, match="there are 1 answers"):
-        explainer.box(one, rank=2)
+    (one,) = explainer.explain(ROWS[grant(ROWS) < 0.1].head(1))
+    sent = copied(one.counterfactuals[0])
+    assert sent == one.counterfactuals[0]
+    with pytest.raises(mx.MacexError, match="explain the row again where the model is"):
+        _ = sent.box
+    made = one.counterfactuals[0].box
+    assert copied(one.counterfactuals[0]).box == made
+
+
+def test_a_box_keeps_the_structure_of_training():
+    rows = ROWS.assign(free=lambda rows: 168 - rows["hours"])
+    explainer = mx.Explainer(grant, rows, classes=("no", "yes"))
+    assert len(explainer.structure) == 1
+    for one in explainer.explain(rows[grant(rows) < 0.05].head(8)):
+        found = one.counterfactuals[0]
+        named = {part.column for part in found.box.ranges}
+        assert named
+        assert not {"hours", "free"} <= named  # one follows the other

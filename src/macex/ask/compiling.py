@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,8 @@ def build_space(
     groups = tuple(tuple(schema.position(n) for n in group) for group in wished[0].groups)
     units = ground.units(groups)
     derived = _joined(_derived(schema, wished[0].derived), kin.dependents)
-    bounds = _bounds(ground, own, wished, {column for column, _ in derived})
+    follows = _follows(own, derived)
+    bounds = _bounds(ground, own, wished, follows)
     joint = {
         place: _combinations(unit, own, bounds)
         for place, unit in enumerate(units)
@@ -54,7 +56,16 @@ def build_space(
         rules=(*_kept(schema, own, kin), *_rules(schema, rows, wished)),
         derived=derived,
         implied=kin.implied,
+        follows=follows,
     )
+
+
+def _follows(own: Array, derived: Sequence[tuple[int, Formula | Follower]]) -> Array:
+    """Which columns follow others, (Q, d) bool; by structure, if the query keeps the relation."""
+    follows = np.zeros(own.shape, bool)
+    for column, one in derived:
+        follows[:, column] = one.test(own) if isinstance(one, Follower) else True
+    return follows
 
 
 def _joined(
@@ -110,7 +121,7 @@ def check(constraints: Constraints, ground: Ground) -> None:
     _check_derived(constraints)
     _check_blanks(schema, constraints.may_blank)
     empty = np.empty((0, len(schema.columns)))
-    _bounds(ground, empty, [constraints], set())
+    _bounds(ground, empty, [constraints], np.zeros(empty.shape, bool))
     _derived(schema, constraints.derived)
     for rule in constraints.rules:
         if isinstance(rule, str):
@@ -151,7 +162,7 @@ def _named(constraints: Constraints) -> list[tuple[str, Sequence[str]]]:
     return found + [("groups", group) for group in constraints.groups]
 
 
-def _bounds(ground: Ground, own: Array, wished: Sequence[Constraints], derived: set[int]) -> Bounds:
+def _bounds(ground: Ground, own: Array, wished: Sequence[Constraints], follows: Array) -> Bounds:
     shape = own.shape
     bounds = Bounds(
         changeable=np.ones(shape, bool),
@@ -167,9 +178,7 @@ def _bounds(ground: Ground, own: Array, wished: Sequence[Constraints], derived: 
     )
     for constraints, at in _distinct(wished, len(own)):
         _write_bounds(bounds, ground.schema, own, constraints, at)
-    bounds.changeable[:, sorted(derived)] = False
-    bounds.reason[:, sorted(derived)] = False
-    return bounds
+    return replace(bounds, changeable=bounds.changeable & ~follows, reason=bounds.reason & ~follows)
 
 
 def _distinct(wished: Sequence[Constraints], count: int) -> list[tuple[Constraints, Array]]:

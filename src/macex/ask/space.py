@@ -91,6 +91,7 @@ class Space:
     joint: Mapping[int, Array]  # group -> allowed combinations (Q, v) bool
     rules: tuple[tuple[RowTest, Array, str], ...]  # test, (Q,) bool: for whom, text
     derived: tuple[tuple[int, Formula | Follower], ...]  # column, how it is computed
+    follows: Array  # (Q, d) bool: which columns are, and are no changes of their own
     implied: tuple[tuple[int, Implied], ...] = ()  # column, what it is set to with another
 
     def __len__(self) -> int:

@@ -49,6 +49,7 @@ class Baseline(Explainer, ABC):
             schema=schema,
             constraints=constraints,
             distance=distance,
+            prefer="fewest",
             fallback=False,
             structure="ignore",
             classes=classes,

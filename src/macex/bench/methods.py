@@ -76,10 +76,16 @@ AS_PRINTED = {
     "finetune": "gradientless",
     "prefer": "fewest",
     "plausibility": "distance",
+    "structure": "ignore",
 }
 REINFORCE = {"method": "reinforce", **AS_PRINTED}
 GRADIENTLESS = {"method": "gradientless", **AS_PRINTED}
-OPTIMUM = {"candidates": "domain", "method": Exhaustive(max_rows=OPTIMUM_ROWS)}
+OPTIMUM = {
+    "candidates": "domain",
+    "method": Exhaustive(max_rows=OPTIMUM_ROWS),
+    "prefer": "fewest",
+    "structure": "ignore",
+}
 
 DEFAULT = "default"
 NEAREST = "nearest"

@@ -18,7 +18,7 @@ from macex.cli.inputs import Training, classes_named, label_hint, model_for, tra
 from macex.cli.models import open_model
 from macex.cli.saved import columns_dropped, refuse_beside, required
 from macex.cli.toml import read_codes, read_constraints, read_structure
-from macex.engine.options import STRUCTURES
+from macex.engine.options import PREFERENCES, STRUCTURES
 from macex.explainer import Explainer
 from macex.explainer.saving import load
 from macex.render.text import batch_text
@@ -73,8 +73,8 @@ def explain(
         typer.Option(help="The search: exhaustive, reinforce, gradientless, or a registered one."),
     ] = ("exhaustive"),
     prefer: Annotated[
-        str, typer.Option(help="fewest, balanced, nearest, plausible or surest.")
-    ] = "fewest",
+        str, typer.Option(help="balanced, fewest, nearest, plausible or surest.")
+    ] = PREFERENCES[0],
     classes: options.Classes = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answers.")] = 0,
     max_rows: Annotated[int | None, typer.Option(help=FIELDS["max_rows"])] = None,

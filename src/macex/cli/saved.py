@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from macex.engine.options import PREFERENCES
 from macex.errors import OptionError
 
-DEFAULTS = {"method": "exhaustive", "prefer": "fewest", "seed": 0}
+DEFAULTS = {"method": "exhaustive", "prefer": PREFERENCES[0], "seed": 0}
 
 
 def refuse_beside(explainer: Path, said: Mapping[str, Any]) -> None:

@@ -49,8 +49,9 @@ class DeviceExplainer:
 
     Parameters
     ----------
-    explainer : of classes, with `candidates="both"`, `method="exhaustive"`, `prefer="fewest"` and
-        `finetune="section"` or None.
+    explainer : of classes, with `candidates="both"`, `method="exhaustive"` and `finetune="section"`
+        or None. With `prefer="balanced"`, as with `"fewest"`, the nearest of the rows with as few
+        changes is found; `on_device` heeds stability, too.
     score : the model as a function of codes (n, d) in the order of `explainer.schema.columns` that
         returns its scores (n, classes), or (n,) for the second of two, where the codes lie; for
         torch modules there is `TorchScores`.
@@ -242,7 +243,7 @@ def refuse_options(fitted: Fitted) -> None:
         "candidates": not isinstance(options.candidates, Both),
         "method": not isinstance(options.method, Exhaustive),
         "selection": options.selection.printed,
-        "prefer": options.prefer != "fewest",
+        "prefer": options.prefer not in ("balanced", "fewest"),
         "distance": options.distance not in ("median", "mad"),
         "finetune": not (options.finetune is None or isinstance(options.finetune, Section)),
     }

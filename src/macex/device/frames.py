@@ -1,8 +1,9 @@
 """Rows in, explanations out: an explainer whose search runs on a device.
 
-The device proposes one counterfactual for each row. Everything around it is the explainer's own:
-reading rows, the model's own decision, plausibility, intervals, and the final check by the caller's
-model. Rows that the device cannot read or has no answer for are searched as usual.
+The device proposes one counterfactual for each row, and with `prefer="balanced"` a stable one, too.
+Everything around it is the explainer's own: reading rows, the model's own decision, plausibility,
+intervals, and the final check by the caller's model. Rows that the device cannot read or has no
+answer for are searched as usual.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from macex.engine.search import offer, search
 from macex.errors import OptionError
 from macex.explainer import Explainer
 from macex.models.kinds.networks import Network
+from macex.stages.arrays import distinct
 from macex.stages.shapes import Pool
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from macex.engine.engine import Engine
     from macex.engine.fitted import Fitted
     from macex.schema import Array
+
+LEAD = 0.4  # of the wanted class where an answer is stable: 0.7 against 0.3
 
 
 def on_device(explainer: Explainer, device: str | None = None) -> Explainer:
@@ -68,12 +72,15 @@ class DeviceSearch:
     engine: Engine
     score: Score
     device: str | None
-    _last: tuple[Any, float, DeviceExplainer] | None = None
+    _last: tuple[Any, dict[float, DeviceExplainer]] | None = None
 
     def twin(self, constraints: Any, margin: float) -> DeviceExplainer:
-        """The device's explainer for some constraints and a margin; the last one is kept."""
-        if self._last is None or self._last[:2] != (constraints, margin):
-            twin = DeviceExplainer(
+        """The device's explainer for some constraints and a margin; those last used are kept."""
+        if self._last is None or self._last[0] != constraints:
+            self._last = constraints, {}
+        twins = self._last[1]
+        if margin not in twins:
+            twins[margin] = DeviceExplainer(
                 Explainer.of(self.engine),
                 self.score,
                 device=self.device,
@@ -81,8 +88,7 @@ class DeviceSearch:
                 margin=margin,
                 confirm=False,
             )
-            self._last = constraints, margin, twin
-        return self._last[2]
+        return twins[margin]
 
     def __call__(self, fitted: Fitted, batch: Batch) -> Outcome:
         """From rows to checked answers."""
@@ -114,11 +120,18 @@ class DeviceSearch:
 
     def _examples(self, outcome: Outcome, at: Array) -> Pool:
         batch, space = outcome.batch, outcome.task.space
-        twin = self.twin(batch.constraints[0], batch.margin)
-        goals = [batch.goals[query] for query in at]
-        found = twin.explain(batch.rows.codes[at], goals)
-        kept = np.flatnonzero(on_host(found.found) & (on_host(found.changed) > 0))
-        pool = Pool(
-            at[kept], unit_codes(space.units, on_host(found.codes)[kept]), np.zeros(len(kept))
-        )
-        return pool.take(space.allows(pool.codes, pool.at))  # a device knows no structure
+        goals, pools = [batch.goals[query] for query in at], []
+        balanced = outcome.task.band is not None
+        for margin in (batch.margin, LEAD) if balanced else (batch.margin,):
+            found = self.twin(batch.constraints[0], margin).explain(batch.rows.codes[at], goals)
+            kept = np.flatnonzero(on_host(found.found) & (on_host(found.changed) > 0))
+            codes = unit_codes(space.units, on_host(found.codes)[kept])
+            pools.append(Pool(at[kept], codes, np.zeros(len(kept))))
+        pool = Pool.join(pools, space.width)
+        pool = pool.take(space.allows(pool.codes, pool.at))  # a device knows no structure
+        if not balanced:
+            return pool
+        pool = pool.take(distinct(pool.at, pool.codes))
+        verdict = outcome.judge(pool.codes, pool.at)
+        kept = np.flatnonzero(verdict.reached)
+        return Pool(pool.at[kept], pool.codes[kept], verdict.progress[kept])

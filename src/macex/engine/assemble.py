@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from macex.ask.answers import Answers, compile_goals
+from macex.engine.box import Boxing
 from macex.engine.breaches import breaks_of, notes_of
 from macex.engine.ranking import plausibility_of
 from macex.engine.spreading import distributions_of
@@ -235,9 +236,11 @@ def _counterfactuals(fitted: Fitted, outcome: Outcome) -> list[list[Counterfactu
     decision = np.concatenate([checked.decision, outcome.own.decision[there]])
     made = _made(fitted, outcome, pool, score, decision, plausibility, checked.spans)
     answers: list[list[Counterfactual]] = [[] for _ in outcome.there]
-    for query, counterfactual, share in zip(pool.at, made, robust.tolist(), strict=True):
-        sturdy = replace(counterfactual, robustness=share) if np.isfinite(share) else counterfactual
-        answers[query].append(sturdy)
+    batch = replace(outcome.batch, remembered=None)  # which is for this call alone
+    for query, counterfactual, share in zip(pool.at.tolist(), made, robust.tolist(), strict=True):
+        measured = share if np.isfinite(share) else None
+        boxing = Boxing(fitted, batch, query)
+        answers[query].append(replace(counterfactual, robustness=measured, boxing=boxing))
     return answers
 
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 def measure_of(fitted: Fitted, space: Space) -> Callable[[Array, Array], Array]:
     """How far rows of codes are from the queries they are made from."""
     custom = fitted.options.distance
-    weights = space.bounds.weights.copy()
-    weights[:, [column for column, _ in space.derived]] = 0.0
+    weights = np.where(space.follows, 0.0, space.bounds.weights)
     even = bool((weights == 1.0).all())
 
     def built_in(codes: Array, at: Array) -> Array:

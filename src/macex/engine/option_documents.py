@@ -36,6 +36,9 @@ STAGES: dict[str, Callable[..., Any]] = {
 }
 
 
+BEFORE = {"plausibility": "distance", "structure": "ignore"}  # what explainers without these did
+
+
 def written_options(options: Options) -> dict[str, Any]:
     """The options as JSON, each stage with its name."""
     plain = {"prefer", "distance", "fallback", "random_state", "sample", "plausibility"}
@@ -57,8 +60,8 @@ def stage_written(stage: Any) -> Any:
 
 
 def options_read(stored: dict[str, Any]) -> Options:
-    """The options that were written."""
-    return read_options(**{name: stage_read(value) for name, value in stored.items()})
+    """The options that were written; a file that says nothing of some was written before them."""
+    return read_options(**{name: stage_read(value) for name, value in {**BEFORE, **stored}.items()})
 
 
 def stage_read(value: Any, more: Mapping[str, Callable[..., Any]] = STAGES) -> Any:

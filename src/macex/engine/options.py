@@ -24,9 +24,9 @@ Finetune = Section | GradientlessDescent
 OFFERS = {**CANDIDATES, "thresholds": Thresholds()}
 SELECTIONS = {"diverse": Selection(), "printed": Selection(uses=3, printed=True)}
 FINETUNES: dict[str, Finetune] = {"section": Section(), "gradientless": GradientlessDescent()}
-Preference = Literal["fewest", "balanced", "nearest", "plausible", "surest"]
-PREFERENCES: tuple[Preference, ...] = get_args(Preference)
-STRUCTURES = ("ignore", "warn", "keep")
+Preference = Literal["balanced", "fewest", "nearest", "plausible", "surest"]
+PREFERENCES: tuple[Preference, ...] = get_args(Preference)  # the first is the default, everywhere
+STRUCTURES = ("keep", "warn", "ignore")
 MEASURES = ("learned", "distance")  # of plausibility
 
 

@@ -12,16 +12,20 @@ from macex.ask.question import Question, read_constraints
 from macex.audit import Audit
 from macex.engine.batch import Batch
 from macex.engine.blocks import reporter
-from macex.engine.box import box_of
 from macex.engine.engine import Engine
 from macex.engine.fitted import fit
-from macex.engine.options import check_classes, read_options
+from macex.engine.options import (
+    MEASURES,
+    PREFERENCES,
+    STRUCTURES,
+    check_classes,
+    read_options,
+)
 from macex.engine.recording import Recorder
 from macex.errors import ModelError
 from macex.explainer.populations import Populations
 from macex.explainer.saving import save
 from macex.explanation import Explanation, Explanations
-from macex.explanation.box import Box
 from macex.render.names import Name
 from macex.schema import Array, Schema
 from macex.schema.arrow_tables import frame_of
@@ -45,9 +49,10 @@ class Explainer(Populations):
     method : `"exhaustive"`, `"reinforce"`, `"gradientless"`, or a stage object.
     selection : `"diverse"`, `"printed"` (Algorithm 3 to the letter), or a `Selection`.
     finetune : `"section"`, `"gradientless"` (Algorithm 4), a stage object, or None for no stage 4.
-    prefer : `"fewest"` changes, then plausible, then near; `"balanced"` (as few, and among these
-        plausible and stable answers before near ones); the `"nearest"` row; `"plausible"` (as many
-        changes as make it plausible); or the `"surest"` (highest score).
+    prefer : `"balanced"` (the fewest changes, and among equally few plausible and stable answers
+        before near ones); `"fewest"` (the fewest changes, then plausible, then near); the
+        `"nearest"` row; `"plausible"` (as many changes as make it plausible); or the `"surest"`
+        (highest score).
     distance : `"median"` (the paper's scale), `"mad"`, `"percentile"`, or a function of two frames.
     fallback : whether other searches are tried where one finds nothing.
     classes : names of the model's outputs where it does not say them itself.
@@ -57,7 +62,7 @@ class Explainer(Populations):
         model and data, too; see `replay`.
     sample : the most training rows to keep; labels and categories that are rare are kept.
     structure : what answers do with relations between columns that training rows never break, see
-        `explainer.structure`: `"ignore"` them, `"warn"` of those they break, or `"keep"` them; or a
+        `explainer.structure`: `"keep"` them, `"warn"` of those they break, or `"ignore"` them; or a
         list of relations to keep.
     plausibility : `"learned"` (how real a row looks to trees that tell training rows from copies
         with swapped cells), or `"distance"` (how near it is to training rows).
@@ -84,7 +89,7 @@ class Explainer(Populations):
         method: Any = "exhaustive",
         selection: Any = "diverse",
         finetune: Any = "section",
-        prefer: str = "fewest",
+        prefer: str = PREFERENCES[0],
         distance: str | Callable[[Any, Any], Any] = "median",
         fallback: bool = True,
         classes: Sequence[object] | None = None,
@@ -92,8 +97,8 @@ class Explainer(Populations):
         audit: Audit | str | Path | None = None,
         sample: int | None = None,
         random_state: int = 0,
-        plausibility: str = "learned",
-        structure: str | Iterable[Relation] = "ignore",
+        plausibility: str = MEASURES[0],
+        structure: str | Iterable[Relation] = STRUCTURES[0],
     ) -> None:
         options = read_options(
             candidates=candidates,
@@ -235,40 +240,6 @@ class Explainer(Populations):
             "n": batch.count,
         }
         return Explanations(items, options.names, meta, batch.rows, self._planner(batch))
-
-    def box(
-        self,
-        explanation: Explanation,
-        rank: int = 1,
-        *,
-        constraints: Any = None,
-        margin: float = 1e-6,
-        samples: int = 300,
-    ) -> Box:
-        """Ranges around a counterfactual in which every combination reaches the goal.
-
-        The box is exact where all combinations can be tested: few values, or the cells of a tree
-        model with `candidates="thresholds"`. Otherwise `samples` combinations are drawn, and all of
-        them hold. It scores up to a few thousand rows, so it is made when it is asked for.
-
-        Parameters
-        ----------
-        explanation : an explanation that this explainer gave.
-        rank : which of its counterfactuals.
-        constraints, margin : as the explanation was asked for.
-        samples : how many combinations to draw where not all can be tested.
-
-        Examples
-        --------
-        >>> import numpy as np, pandas as pd
-        >>> data = pd.DataFrame({"hours": range(20, 60), "debt": [1, 2] * 20})
-        >>> model = lambda rows: 1 / (1 + np.exp(44.5 - rows["hours"]))
-        >>> explainer = Explainer(model, data, classes=("no", "yes"))
-        >>> explainer.box(explainer.explain(data.iloc[[20]])[0])
-        hours at least 45 (every combination reaches the goal; 40 tested)
-        """
-        question = Question(constraints=constraints, margin=margin)
-        return box_of(self.engine, explanation, rank, question, samples)
 
     def score(self, rows: Any, want: Any = None) -> Array:
         """The model's score for every row, read toward a goal as in explanations.

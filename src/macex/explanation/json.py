@@ -111,8 +111,8 @@ def _explanation(explanation: Explanation, *, canonical: bool) -> Document:
         "reason": e.reason,
         "miss": None if e.miss is None else _counterfactual(e.miss, query, canonical=canonical),
         "counterfactuals": [
-            {"rank": rank, **_strength(why), **_counterfactual(found, query, canonical=canonical)}
-            for rank, (found, why) in enumerate(_answers(e, canonical=canonical), 1)
+            {"rank": rank, **_counterfactual(found, query, canonical=canonical)}
+            for rank, found in enumerate(e.counterfactuals, 1)
         ],
         "actions": [_action(action) for action in e.actions],
         "reasons": [_action(action) for action in e.reasons],
@@ -133,16 +133,6 @@ def _explanation(explanation: Explanation, *, canonical: bool) -> Document:
     return document
 
 
-def _answers(e: Explanation, *, canonical: bool) -> list[tuple[Counterfactual, str]]:
-    """The answers, and why each is there, which follows from what else is written of them."""
-    why = [""] * len(e.counterfactuals) if canonical else e.strengths
-    return list(zip(e.counterfactuals, why, strict=True))
-
-
-def _strength(why: str) -> Document:
-    return {"strength": why} if why else {}
-
-
 def _counterfactual(found: Counterfactual, query: Document, *, canonical: bool) -> Document:
     asked: Document = {}
     if found.robustness is not None:
@@ -153,6 +143,8 @@ def _counterfactual(found: Counterfactual, query: Document, *, canonical: bool) 
         asked["breaks"] = list(found.breaks)
     if found.copies and not canonical:
         asked["copies"] = True
+    if found.why is not None and not canonical:  # it follows from what else is written
+        asked["why"] = found.why
     return {
         "row": query | plain(found.source.written()),
         "changes": [_change(change) for change in found.changes],

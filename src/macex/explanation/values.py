@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, overload
 import numpy as np
 
 from macex.ask.needed import Needed, needed
-from macex.errors import require_path
+from macex.errors import OptionError, require_path
 from macex.render.files import write_whole
 from macex.render.names import Names
 from macex.render.reason_codes import CodeTable, ReasonCode, reason_codes
 from macex.render.results import Result
 from macex.render.sentences import sentences
-from macex.render.strengths import front, strengths
 from macex.render.text import explanation_text
+from macex.render.whys import Why, front, with_whys
 from macex.schema import Array
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from macex.ask.answers import Goals
     from macex.ask.goals import Goal
+    from macex.explanation.box import Box
     from macex.render.charts.chart import Chart
     from macex.schema import Rows
     from macex.schema.distributions import Distributions
@@ -165,6 +166,8 @@ class Counterfactual:
     `robustness` is the share of its 32 neighbours that reach the goal, too, where it was asked for.
     `breaks` are the relations of training rows that the query keeps and this row does not.
     `copies` says that it equals a training row in all columns, so that showing it shows that row.
+    `why` says what it is the best in among several answers; one that is the best in nothing is
+    there for its `"other columns"`.
     """
 
     changes: tuple[Change, ...]
@@ -181,6 +184,31 @@ class Counterfactual:
     robustness: float | None = None
     copies: bool = False
     breaks: tuple[str, ...] = ()
+    why: Why | None = None
+    boxing: Callable[[Counterfactual], Box] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def box(self) -> Box:
+        """Ranges around the counterfactual in which every combination reaches the goal.
+
+        The box is exact where all combinations can be tested: few values, or the cells of a tree
+        model with `candidates="thresholds"`. Otherwise 300 combinations are drawn, and all of them
+        hold. It scores up to a few thousand rows, so it is made when it is first looked at.
+
+        >>> import numpy as np, pandas as pd
+        >>> from macex import Explainer
+        >>> data = pd.DataFrame({"hours": range(20, 60), "debt": [1, 2] * 20})
+        >>> model = lambda rows: 1 / (1 + np.exp(44.5 - rows["hours"]))
+        >>> explainer = Explainer(model, data, classes=("no", "yes"))
+        >>> explainer.explain(data.iloc[[20]])[0].counterfactuals[0].box
+        hours at least 45 (every combination reaches the goal; 40 tested)
+        """
+        if self.boxing is None:
+            raise OptionError(
+                "no box is known: the row misses its goal, or it came from a server, a file or "
+                "another process; explain the row again where the model is"
+            )
+        return self.boxing(self)
 
     @cached_property
     def consequences(self) -> tuple[Change, ...]:
@@ -234,6 +262,9 @@ class Explanation(Result):
 
     of_series: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counterfactuals", with_whys(self.counterfactuals))
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns that may change."""
@@ -251,14 +282,6 @@ class Explanation(Result):
     def fell_back(self) -> bool:
         """Whether another search answered than the one that was asked for."""
         return self.asked.method not in (None, self.method)
-
-    @property
-    def strengths(self) -> tuple[str, ...]:
-        """Why each counterfactual is there, where there are several: `"fewest changes"` and so on.
-
-        An answer that is the best in nothing is there for its `"other columns"`.
-        """
-        return strengths(self.counterfactuals)
 
     @property
     def front(self) -> tuple[Counterfactual, ...]:

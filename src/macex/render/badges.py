@@ -14,7 +14,6 @@ OVER = {
     "candidates": "badge.minimal_over_candidates",
     None: "badge.minimal",
 }
-FEWEST = "fewest changes"
 
 
 @dataclass(frozen=True)
@@ -26,16 +25,14 @@ class Badge:
     warns: bool = False
 
 
-def badges(
-    found: Any, minimal_over: str | None, speech: Speech, strength: str = ""
-) -> tuple[Badge, ...]:
-    """The badges of one counterfactual; `strength` is why it is there, among several."""
+def badges(found: Any, minimal_over: str | None, speech: Speech) -> tuple[Badge, ...]:
+    """The badges of one counterfactual."""
     known = found.plausibility is not None
     over = "all values" if found.sparsity == 1 else minimal_over
     proved = found.minimal and found.changes
-    said = strength and not (proved and strength == FEWEST)  # that it is minimal says more
+    said = found.why and not (proved and found.why == "fewest")  # that it is minimal says more
     return (
-        *([_strength(strength, speech)] if said else []),
+        *([_why(found.why, speech)] if said else []),
         *([_usual(found.plausibility, speech)] if known else []),
         *([_minimal(over, speech)] if proved else []),
         *([_robust(found.robustness, speech)] if found.robustness is not None else []),
@@ -44,9 +41,9 @@ def badges(
     )
 
 
-def _strength(why: str, speech: Speech) -> Badge:
+def _why(why: str, speech: Speech) -> Badge:
     text = speech.say(f"badge.{why.replace(' ', '_')}")
-    return Badge(text, speech.say("badge.strength_help"))
+    return Badge(text, speech.say("badge.why_help"))
 
 
 def _usual(share: float, speech: Speech) -> Badge:

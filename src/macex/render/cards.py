@@ -15,7 +15,6 @@ from macex.render.contexts import context
 from macex.render.needs import goal_text, needs_text, score_line, score_text
 from macex.render.sentences import no_answer, sentence
 from macex.render.speech import Speech
-from macex.render.strengths import strengths
 from macex.render.stretches import Panel, is_stretch, panel, stretch_texts
 
 ACTIONS = 4
@@ -150,11 +149,11 @@ def _answers(explanation: Any, shown: Sequence[Any], speech: Speech) -> tuple[An
             score=score_text(explanation, answer, speech),
             bar=_bar(explanation, answer, scale, speech),
             lines=_lines(answer, speech),
-            badges=badges(answer, explanation.minimal_over, speech, why),
+            badges=badges(answer, explanation.minimal_over, speech),
             panels=_panels(explanation, answer, speech),
             context=context(explanation, answer, speech),
         )
-        for rank, (answer, why) in enumerate(zip(shown, strengths(shown), strict=True), 1)
+        for rank, answer in enumerate(shown, 1)
     )
 
 

@@ -14,7 +14,6 @@ from macex.render.badges import badges
 from macex.render.needs import goal_text, score_line, score_text
 from macex.render.overview import typical_texts
 from macex.render.speech import Speech
-from macex.render.strengths import strengths
 from macex.render.stretches import is_stretch, stretch_texts
 from macex.render.values import shown
 
@@ -53,7 +52,9 @@ def explanation_text(explanation: Any) -> str:
 
 def _narrow(table: Table, room: int) -> bool:
     """Whether what stands beside the changes leaves them too little room."""
-    return room - max(sum(map(len, line)) - len(line[1]) for line in table) < NARROWEST
+    longest = max(len(word) for line in table for word in line[1].split(" "))
+    left = room - max(sum(map(len, line)) - len(line[1]) for line in table)
+    return left < NARROWEST or left - 2 * (len(table[0]) - 1) < longest
 
 
 def _stacked(table: Table, room: int) -> list[str]:
@@ -96,9 +97,7 @@ def _found(
 
 
 def _notes(explanation: Any, found: Any, speech: Speech) -> str:
-    every = explanation.counterfactuals
-    why = dict(zip(map(id, every), strengths(every), strict=True))[id(found)]
-    said = badges(found, explanation.minimal_over, speech, why)
+    said = badges(found, explanation.minimal_over, speech)
     return ", ".join(badge.text for badge in said)
 
 
@@ -230,15 +229,21 @@ def aligned(table: Table, room: int | None = None, flexible: int = 0) -> list[st
 
 
 def _wrapped_cells(cells: list[str], widths: list[int], flexible: int) -> Table:
-    parts = wrap(cells[flexible], widths[flexible], break_on_hyphens=False)
+    parts = _cut(cells[flexible], widths[flexible])
     columns = [parts if at == flexible else [cell] for at, cell in enumerate(cells)]
     return [list(line) for line in zip_longest(*columns, fillvalue="")]
 
 
 def wrapped(text: str, room: int) -> list[str]:
     """A text cut to lines, all but the first indented."""
-    lines = wrap(text, room, subsequent_indent="  ", break_on_hyphens=False) or [""]
-    return [line.replace(GLUE, " ") for line in lines]
+    return [line.replace(GLUE, " ") for line in _cut(text, room, "  ") or [""]]
+
+
+def _cut(text: str, room: int, indent: str = "") -> list[str]:
+    """Lines that end where words end; what is glued stays together where it fits into one."""
+    most = room - len(indent)
+    words = [word.replace(GLUE, " ") if len(word) > most else word for word in text.split(" ")]
+    return wrap(" ".join(words), room, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def width() -> int:

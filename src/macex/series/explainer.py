@@ -10,7 +10,7 @@ from typing import Any, Self
 from macex.ask.question import Question
 from macex.audit import Audit
 from macex.engine.blocks import reporter
-from macex.engine.options import check_classes
+from macex.engine.options import PREFERENCES, check_classes
 from macex.errors import ModelError
 from macex.schema import Array
 from macex.series.cases import channel_names, read_cases
@@ -43,7 +43,8 @@ class SeriesExplainer:
     method : `"exhaustive"`, `"reinforce"`, `"gradientless"`, or a stage object.
     selection : `"diverse"`, `"printed"` (Algorithm 3 to the letter), or a `Selection`.
     finetune : `"segments"`, a `Segments` object, or None to take whole channels.
-    prefer : `"fewest"` channels, the `"nearest"` sample, or the `"surest"` (highest score).
+    prefer : `"balanced"` or `"fewest"`, which are the same here: the fewest channels; the
+        `"nearest"` sample; or the `"surest"` (highest score).
     fallback : whether other searches are tried where one finds nothing.
     classes : names of the model's outputs where it does not say them itself.
     audit : a file to which every explanation is recorded, or an `Audit` that names the files of
@@ -73,7 +74,7 @@ class SeriesExplainer:
         method: Any = "exhaustive",
         selection: Any = "diverse",
         finetune: Any = "segments",
-        prefer: str = "fewest",
+        prefer: str = PREFERENCES[0],
         fallback: bool = True,
         classes: Sequence[object] | None = None,
         audit: Audit | str | Path | None = None,

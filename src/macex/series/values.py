@@ -22,6 +22,7 @@ from macex.render.results import Result
 from macex.render.sentences import sentences
 from macex.render.speech import Speech
 from macex.render.text import explanation_text
+from macex.render.whys import Why, with_whys
 from macex.schema import Array
 from macex.series.cases import Cases, contents
 from macex.series.mixing import differs
@@ -124,6 +125,7 @@ class SeriesCounterfactual:
     source: CaseSource = field(repr=False, compare=False)
     robustness: float | None = None
     label_score: float | None = None  # of the class decided, where the goal is several classes
+    why: Why | None = None
     copies: ClassVar[bool] = False
 
     @property
@@ -170,6 +172,9 @@ class SeriesExplanation(Result):
     names: Names = field(default_factory=dict, repr=False, compare=False)
     asked: Asking = field(default=Asking(), repr=False, compare=False)
     of_series: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counterfactuals", with_whys(self.counterfactuals))
 
     @property
     def channels(self) -> tuple[str, ...]:

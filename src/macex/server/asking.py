@@ -11,6 +11,7 @@ import pandas as pd
 
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AnyOf, above_row, goal_read, goal_typed
+from macex.engine.options import PREFERENCES
 from macex.errors import ConstraintError, GoalError, OptionError, SchemaError, closest
 from macex.explainer import Explainer
 from macex.explanation import Explanations
@@ -28,7 +29,7 @@ class Options:
 
     n: int = 1
     method: str = "exhaustive"
-    prefer: str = "fewest"
+    prefer: str = PREFERENCES[0]
     max_rows: int | None = None
     timeout_s: float | None = None
     margin: float = 1e-6

@@ -11,7 +11,7 @@ from macex.render.charts.axes import Measure
 from macex.render.charts.curve import Curve, Dot
 from macex.render.plots.display import Display
 from macex.render.plots.goals import bounds, score_axis, score_name, shaded
-from macex.render.strengths import front, strengths
+from macex.render.whys import front, whys
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class FrontDisplay(Display):
             [one.distance for one in found],
             [one.score for one in found],
             [one.plausibility for one in found],
-            [_label(*both) for both in zip(found, strengths(found), strict=True)],
+            [_label(*both) for both in zip(found, whys(found), strict=True)],
             [any(one is other for other in kept) for one in found],
             explanation,
         )
@@ -58,6 +58,6 @@ class FrontDisplay(Display):
         return Curve(x, y, (), bounds(needed), shaded(needed, y), dots, height=320.0)
 
 
-def _label(found: Any, why: str) -> str:
+def _label(found: Any, why: str | None) -> str:
     changes = f"{found.sparsity} change{'s' * (found.sparsity != 1)}"
-    return f"{changes}, {why}" if why not in ("", "fewest changes") else changes
+    return f"{changes}, {why}" if why not in (None, "fewest") else changes

@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from macex.ask.question import FIELDS
-from macex.engine.options import Preference
+from macex.engine.options import PREFERENCES, Preference
 from macex.engine.registry import search_names
 from macex.errors import closest
 from macex.server.asking import Options, bounded_rows
@@ -164,7 +164,7 @@ class Question(Asked):
         examples=[{"fixed": ["age", "race"], "max_changes": 2}],
     )
     method: Annotated[str, Field(json_schema_extra={"enum": list(search_names())})] = "exhaustive"
-    prefer: Preference = "fewest"
+    prefer: Preference = PREFERENCES[0]
     max_rows: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description=FIELDS["max_rows"]
     )

@@ -87,7 +87,7 @@ class Project:
                 self._table = Table(self.parts.rows, self.explainer())
             return self._table
 
-    def explainer(self, method: str = "exhaustive", prefer: str = "fewest") -> Explainer:
+    def explainer(self, method: str = "exhaustive", prefer: str = PREFERENCES[0]) -> Explainer:
         """The explainer with this search and preference."""
         choose("method", method, METHODS)
         choose("prefer", prefer, PREFERENCES)
@@ -97,7 +97,7 @@ class Project:
                 self._explainers[key] = self._made(method, prefer)
             return self._explainers[key]
 
-    def ready(self, method: str = "exhaustive", prefer: str = "fewest") -> bool:
+    def ready(self, method: str = "exhaustive", prefer: str = PREFERENCES[0]) -> bool:
         """Whether asking takes no more time than an answer does."""
         return self._table is not None and (method, prefer) in self._explainers
 

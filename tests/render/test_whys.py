@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from cohort.town import YES, explainer, refused
-from macex.render.strengths import front, strengths
+from macex.render.whys import front, whys
 
 
 def answer(sparsity=1, distance=1.0, plausibility=0.5, score=0.6, robustness=None):
@@ -26,18 +26,18 @@ def test_each_is_there_for_what_no_other_is_as_good_in():
         answer(sparsity=2, score=0.9),
         answer(sparsity=2),
     ]
-    assert strengths(found) == (
-        "fewest changes",
+    assert whys(found) == (
+        "fewest",
         "nearest",
-        "most plausible",
+        "plausible",
         "surest",
         "other columns",
     )
 
 
 def test_one_answer_needs_no_reason():
-    assert strengths([answer()]) == ("",)
-    assert strengths([]) == ()
+    assert whys([answer()]) == (None,)
+    assert whys([]) == ()
 
 
 def test_the_front_leaves_out_what_another_beats_or_ties_in_all():
@@ -48,9 +48,17 @@ def test_the_front_leaves_out_what_another_beats_or_ties_in_all():
 
 def test_explanations_have_both_and_write_why():
     (item,) = explainer().explain(refused(5).head(1), want=YES, n=3)
-    assert len(item.strengths) == len(item.counterfactuals) == 3
+    why = [found.why for found in item.counterfactuals]
+    assert len(why) == 3
+    assert None not in why
     assert item.counterfactuals[0] in item.front
-    for why in item.strengths[1:]:
-        assert f'"strength": "{why}"' in item.to_json()
-    assert "strength" not in item.to_json(canonical=True)
-    assert item.strengths[1].replace("most plausible", "most usual") in repr(item)
+    for one in why:
+        assert f'"why": "{one}"' in item.to_json()
+    assert '"why"' not in item.to_json(canonical=True)
+    assert str(why[1]).replace("plausible", "most usual") in repr(item)
+
+
+def test_an_answer_alone_is_there_for_nothing_else():
+    (item,) = explainer().explain(refused(5).head(1), want=YES)
+    assert item.counterfactuals[0].why is None
+    assert '"why"' not in item.to_json()
