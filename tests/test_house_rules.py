@@ -128,13 +128,13 @@ BROAD = {  # where any exception is taken, beside those that are raised again
     "cli/doctor.py": "a library may be broken in any way",
     "cohort/deciding.py": "what cannot be read as trees is asked as any other model",
     "device/tree_scores.py": "torch does without a compiler",
-    "engine/consulting.py": "only the estimate of a threshold rests on it",
-    "models/accelerating.py": "a model that cannot be converted is asked itself",
-    "models/asking.py": "the model's own fault is found by halving, and told",
+    "engine/consultation.py": "only the estimate of a threshold rests on it",
+    "models/acceleration.py": "a model that cannot be converted is asked itself",
+    "models/asker.py": "the model's own fault is found by halving, and told",
     "models/files/trial.py": "a bad file is told in a sentence",
     "models/prepared.py": "the step itself makes what cannot be made from codes",
     "models/quick.py": "the model itself is asked",
-    "models/steady.py": "it only warns",
+    "models/stability.py": "it only warns",
     "scale/intake.py": "a bad file is told in a sentence",
     "scale/workers.py": "a model that cannot travel runs in threads",
     "series/narrowing.py": "the model's own fault is found row by row, and told",
@@ -201,3 +201,18 @@ def test_the_oldest_versions_are_those_that_are_asked_for():
 def test_the_citation_is_of_this_version():
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {macex.__version__}\n" in cited
+
+
+NOUNS = {"decoding", "encoding", "opening", "ranking"}  # of modules whose names end in -ing
+NOUN_ROOMS = {"ask", "engine", "models", "schema", "stages", "explainer", "explanation", "audit"}
+
+
+def test_modules_are_named_by_nouns():
+    doing = [
+        named(path)
+        for path in SOURCES
+        if path.stem.endswith("ing")
+        and path.stem not in NOUNS
+        and NOUN_ROOMS & set(path.parent.relative_to(ROOT / "src" / "macex").parts[:1])
+    ]
+    assert doing == []

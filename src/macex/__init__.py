@@ -48,8 +48,8 @@ if TYPE_CHECKING:
         Explanations,
         Interval,
     )
-    from macex.models.accelerating import accelerate
-    from macex.models.files.loading import ModelFile, load_model
+    from macex.models.acceleration import accelerate
+    from macex.models.files.model_file import ModelFile, load_model
     from macex.models.http import Endpoint
     from macex.models.kinds.networks import Network
     from macex.render.names import Name
@@ -185,8 +185,8 @@ _HOMES = {
     ),
     "macex.explainer": "Explainer",
     "macex.explanation": "Action Change Cost Counterfactual Explanation Explanations Interval",
-    "macex.models.accelerating": "accelerate",
-    "macex.models.files.loading": "ModelFile load_model",
+    "macex.models.acceleration": "accelerate",
+    "macex.models.files.model_file": "ModelFile load_model",
     "macex.models.http": "Endpoint",
     "macex.models.kinds.networks": "Network",
     "macex.render.names": "Name",

@@ -25,7 +25,7 @@ from macex.engine.options import PREFERENCES
 from macex.errors import ConstraintError, OptionError, ServerError, closest
 from macex.explanation import Explanations
 from macex.explanation.json import plain
-from macex.explanation.reading import explanations_read
+from macex.explanation.reader import explanations_read
 from macex.render.names import read_names
 from macex.schema import Rows, Schema
 

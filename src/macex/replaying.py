@@ -14,15 +14,15 @@ from macex.ask.goals import goal_read
 from macex.audit import file_hash, read_records
 from macex.engine.fingerprint import fingerprint
 from macex.engine.option_documents import options_read
-from macex.engine.recording import FORMAT, versions
+from macex.engine.recorder import FORMAT, versions
 from macex.errors import DataError, OptionError, closest
 from macex.explainer import Explainer
-from macex.explainer.saving import load as load_table
+from macex.explainer.storage import load as load_table
 from macex.explanation.json import dumps, explanation_document
-from macex.models.files.loading import load_model
+from macex.models.files.model_file import load_model
 from macex.scale.reading import read_table
 from macex.schema import Schema
-from macex.schema.stated import frame_names, kinds_stated
+from macex.schema.statement import frame_names, kinds_stated
 from macex.series.constraints import SeriesConstraints
 from macex.series.explainer import SeriesExplainer
 from macex.series.json import explanation_document as series_document

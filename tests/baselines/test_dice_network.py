@@ -13,9 +13,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import macex as mx
 from baselines.worlds import DATA, pay
-from macex.ask.compiling import build_space
+from macex.ask.compilation import build_space
 from macex.ask.constraints import Constraints
-from macex.ask.ground import unit_codes
+from macex.ask.units import unit_codes
 from macex.baselines.dice_network import network_of
 from macex.errors import OptionError
 

@@ -129,7 +129,7 @@ def test_values_allowed_to_one_row_are_not_offered_to_another(method, value):
 def test_chunks_change_nothing(method, monkeypatch):
     asked, rows = explainer("network", method), loans().head(5)
     whole = asked.explain(rows, n=2).to_json(canonical=True)
-    monkeypatch.setattr("macex.models.asking.CHUNK_ROWS", 23)
+    monkeypatch.setattr("macex.models.asker.CHUNK_ROWS", 23)
     assert asked.explain(rows, n=2).to_json(canonical=True) == whole
 
 

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 import macex as mx
 from checks.loans import chance, loans, merit
 from macex.explanation.json import schema
-from macex.explanation.reading import explanations_read
+from macex.explanation.reader import explanations_read
 
 CHECK = Draft202012Validator(schema())
 LINE = Draft202012Validator({**schema(), "oneOf": [{"$ref": "#/$defs/explanation"}]})

@@ -11,7 +11,7 @@ import pytest
 
 import macex as mx
 from macex.ask.expressions import compile_rule
-from macex.explanation.reading import explanations_read
+from macex.explanation.reader import explanations_read
 
 SPREAD = {"ns": 10**17, "us": 10**14, "ms": 10**11, "s": 10**8}  # about three years of each
 UNITS = tuple(SPREAD)

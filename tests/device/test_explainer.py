@@ -20,7 +20,7 @@ from macex import (
     any_of,
     at_least,
 )
-from macex.ask.compiling import build_space
+from macex.ask.compilation import build_space
 from macex.device import CodeAnswers, DeviceExplainer, TorchScores, arrays
 from macex.device import explainer as under_test
 from macex.device.arrays import on_host

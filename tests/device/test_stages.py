@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch")
 
 from device.worlds import DEVICES, World, adult, numbers
-from macex.ask.compiling import build_space
+from macex.ask.compilation import build_space
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AnyOf
 from macex.device.arrays import on_host, place_named

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 import macex as mx
-from macex.ask.compiling import build_space
+from macex.ask.compilation import build_space
 from macex.ask.constraints import Constraints
 from macex.ask.space import Space
 from macex.engine.fitted import Fitted

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from macex.ask.answers import Answers, compile_goals
-from macex.ask.compiling import build_space
+from macex.ask.compilation import build_space
 from macex.ask.constraints import Constraints
 from macex.ask.goals import any_of
-from macex.ask.ground import Ground
+from macex.ask.units import Ground
 from macex.models.judge import Judge
 from models.worlds import DATA, SCHEMA, Recorder, asker_of
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macex.models.asking import Pace
+from macex.models.asker import Pace
 
 
 @given(fixed=st.floats(0, 5), each=st.floats(1e-5, 0.05))

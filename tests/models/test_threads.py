@@ -9,7 +9,7 @@ import sklearn.ensemble  # noqa: F401 - brings OpenMP along
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from macex import Explainer
-from macex.models.asking import SMALL
+from macex.models.asker import SMALL
 
 
 def threads() -> set[int]:

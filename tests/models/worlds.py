@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from macex.ask.answers import Outlook
-from macex.models.asking import Asker
+from macex.models.asker import Asker
 from macex.models.oracle import Oracle
 from macex.schema import Rows, Schema
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macex.ask.ground import unit_codes
 from macex.ask.space import Space
+from macex.ask.units import unit_codes
 from macex.errors import OptionError
 from macex.schema import MISSING
 from macex.stages import candidates as stage

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from macex.ask.answers import Verdict
-from macex.ask.compiling import build_space
+from macex.ask.compilation import build_space
 from macex.ask.constraints import Constraints
-from macex.ask.ground import Ground
 from macex.ask.space import Space
+from macex.ask.units import Ground
 from macex.schema import Array, Schema
 from macex.stages.candidates import Candidates, remaining
 from macex.stages.distance import learn_scales

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macex.ask.binding import NUMBER, Binder, Described
+from macex.ask.binder import NUMBER, Binder, Described
 from macex.ask.grammar import Parser
 from macex.errors import ConstraintError
 from macex.schema import MISSING

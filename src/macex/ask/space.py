@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from macex.ask.expressions import Formula
-from macex.ask.ground import Ground, Unit, column_codes
 from macex.ask.rules import KeptRule, RowTest
+from macex.ask.units import Ground, Unit, column_codes
 from macex.schema import MISSING, UNKNOWN, Array, Rows, special
 from macex.structure.following import Follower, Implied
 

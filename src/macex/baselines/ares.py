@@ -20,8 +20,8 @@ from macex.errors import require_count
 from macex.schema import Array
 
 if TYPE_CHECKING:
-    from macex.ask.ground import Unit
     from macex.ask.space import Space
+    from macex.ask.units import Unit
     from macex.explainer import Explainer
 
 MOST_RULES = 4000

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from macex.ask.constraints import Constraints
-from macex.ask.ground import unit_codes
+from macex.ask.units import unit_codes
 from macex.baselines.baseline import Baseline, lawful, open_queries
 from macex.engine.batch import Outcome
 from macex.errors import require_counts

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from macex.models.deciding import original
+from macex.models.decision import original
 
 ASKED = ("predict_proba", "predict")
 

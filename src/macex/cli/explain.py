@@ -20,7 +20,7 @@ from macex.cli.saved import columns_dropped, refuse_beside, required
 from macex.cli.toml import read_codes, read_constraints, read_structure
 from macex.engine.options import PREFERENCES, STRUCTURES
 from macex.explainer import Explainer
-from macex.explainer.saving import load
+from macex.explainer.storage import load
 from macex.render.text import batch_text
 from macex.scale.chunks import placed
 from macex.scale.files import explain_file, frames_of, refuse_existing

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from macex.ask.ground import Ground
+from macex.ask.units import Ground
 from macex.cli.models import open_model
 from macex.cli.toml import read_kinds
 from macex.errors import DataError, ModelError, SchemaError, closest

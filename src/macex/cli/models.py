@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from macex.errors import ModelError, ModelFileError
-from macex.models.files.loading import load_model
+from macex.models.files.model_file import load_model
 
 
 def open_model(path: Path, *, allow_pickle: bool) -> Any:

@@ -16,7 +16,7 @@ from macex.errors import OptionError
 from macex.replaying import find_record
 from macex.replaying import replay as replayed
 from macex.scale.reading import read_table
-from macex.schema.stated import frame_names
+from macex.schema.statement import frame_names
 
 LISTED = 20
 

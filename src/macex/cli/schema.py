@@ -14,7 +14,7 @@ from macex.cli.toml import written_kinds, written_structure
 from macex.errors import OptionError
 from macex.render.files import write_whole
 from macex.schema import Schema
-from macex.schema.stated import stated
+from macex.schema.statement import stated
 from macex.structure import find_structure
 
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import tomli_w
 
-from macex.ask.compiling import check
+from macex.ask.compilation import check
 from macex.ask.constraints import Constraints
-from macex.ask.ground import Ground
+from macex.ask.units import Ground
 from macex.errors import ConstraintError, MacexError, OptionError, SchemaError
 from macex.render.names import Name
 from macex.render.reason_codes import with_codes
 from macex.schema import Column, Kind, Schema
-from macex.schema.stated import kinds_stated, stated
+from macex.schema.statement import kinds_stated, stated
 from macex.structure import Structure
 
 

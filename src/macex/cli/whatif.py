@@ -12,14 +12,14 @@ import typer
 
 from macex.cli import options
 from macex.cli.inputs import classes_named, model_for, training
-from macex.engine.consulting import consulted
+from macex.engine.consultation import consulted
 from macex.errors import OptionError, SchemaError
 from macex.models.oracle import Oracle
 from macex.render.text import aligned
 from macex.render.values import score_text, shown
 from macex.scale.reading import read_table
 from macex.schema import Rows, Schema
-from macex.schema.typed import typed
+from macex.schema.text import typed
 
 SAMPLE = 1000  # training rows by which a model is known
 

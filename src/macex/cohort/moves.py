@@ -14,8 +14,8 @@ from macex.schema import Array, special
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from macex.ask.ground import Unit
     from macex.ask.space import Space
+    from macex.ask.units import Unit
     from macex.schema import Column
 
 

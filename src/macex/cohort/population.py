@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from macex.ask.answers import Answers, compile_goals
-from macex.ask.compiling import build_space
+from macex.ask.compilation import build_space
 from macex.ask.space import Space
 from macex.engine.fitted import same_goal
-from macex.engine.measuring import measure_of
+from macex.engine.measure import measure_of
 from macex.errors import ConstraintError, ModelError
-from macex.models.asking import CHUNK_ROWS, Asker
+from macex.models.asker import CHUNK_ROWS, Asker
 from macex.models.judge import Judge
 from macex.schema import Array, Rows
 

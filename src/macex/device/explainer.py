@@ -20,7 +20,7 @@ from macex.device.searching import Searcher
 from macex.device.torch_scores import TorchScores
 from macex.device.tree_scores import TreeScores
 from macex.errors import ModelError, OptionError, SchemaError, require_count
-from macex.models.asking import CHUNK_ROWS
+from macex.models.asker import CHUNK_ROWS
 from macex.schema import MISSING, UNKNOWN, Column
 from macex.schema import Array as HostArray
 from macex.stages.candidates import Both

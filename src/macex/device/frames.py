@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macex.ask.ground import unit_codes
+from macex.ask.units import unit_codes
 from macex.device.arrays import on_host
 from macex.device.explainer import DeviceExplainer, readable
 from macex.device.torch_scores import TorchScores

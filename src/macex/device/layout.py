@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from macex.ask.compiling import build_space
+from macex.ask.compilation import build_space
 from macex.device.arrays import Array, Place
 from macex.errors import ConstraintError, SchemaError
 from macex.schema import MISSING, Column
 
 if TYPE_CHECKING:
     from macex.ask.constraints import Constraints
-    from macex.ask.ground import Unit
     from macex.ask.space import Menu, Space
+    from macex.ask.units import Unit
     from macex.engine.fitted import Fitted
     from macex.stages.candidates import Domain
 

@@ -18,8 +18,8 @@ from macex.ask.constraints import Constraints
 from macex.ask.goals import Goal
 from macex.ask.question import Question
 from macex.engine.intervals import TestedRun
-from macex.engine.sturdy import Sturdiness
-from macex.models.remembered import Remembered
+from macex.engine.robustness import Sturdiness
+from macex.models.memory import Remembered
 from macex.schema import Array, Rows
 from macex.stages.shapes import Candidates, Found, Pool
 

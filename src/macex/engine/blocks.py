@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macex.ask.keeping import kin_of
+from macex.ask.precedence import kin_of
 from macex.errors import OptionError
 from macex.explanation import Cost, Counterfactual, Explanation, Source
 from macex.schema import Array, Rows, row_keys

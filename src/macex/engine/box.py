@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from macex.ask.ground import unit_codes
+from macex.ask.units import unit_codes
 from macex.engine.pipeline import open_batch
 from macex.explanation.box import Box, Range
 from macex.schema import Array

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macex.ask.keeping import kin_of
+from macex.ask.precedence import kin_of
 from macex.schema import Array
 
 if TYPE_CHECKING:

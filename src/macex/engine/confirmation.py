@@ -15,7 +15,7 @@ import numpy as np
 from macex.engine.batch import Checked, Outcome, OutcomeT, Spans
 from macex.engine.intervals import probe
 from macex.engine.ranking import plausibility_of
-from macex.engine.sturdy import neighbours
+from macex.engine.robustness import neighbours
 from macex.schema import Array
 from macex.stages.selection import holding
 

@@ -15,22 +15,22 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from macex.ask.answers import Outlook, compile_goals
-from macex.ask.compiling import check
+from macex.ask.compilation import check
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, Band, Goal, resolve
 from macex.ask.question import Question, read_constraints
-from macex.engine.assemble import assemble, unreached
+from macex.engine.assembly import assemble, unreached
 from macex.engine.batch import Batch, BatchOf, Outcome
 from macex.engine.blocks import MOST_QUERIES, Progress, Tempo, answered_once, blocks, silent
 from macex.engine.diagnosis import diagnosed
 from macex.engine.fitted import Fitted
 from macex.engine.options import Options
 from macex.engine.pipeline import answer, remembering
-from macex.engine.retrying import retried
-from macex.engine.sturdy import sturdiness
+from macex.engine.retry import retried
+from macex.engine.robustness import sturdiness
 from macex.errors import ConstraintError, GoalError, ModelError
 from macex.explanation import Explanation
-from macex.models.asking import Asker
+from macex.models.asker import Asker
 from macex.schema import Array, Rows, Schema
 
 FittedT = TypeVar("FittedT")

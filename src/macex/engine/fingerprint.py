@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from macex.engine.option_documents import written_options
-from macex.engine.sturdy import ASKED, sturdiness
+from macex.engine.robustness import ASKED, sturdiness
 
 if TYPE_CHECKING:
     from macex.engine.engine import Engine

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from macex.ask.answers import Answers, Outlook
-from macex.ask.ground import Ground, unit_codes
-from macex.engine.consulting import consulted
-from macex.engine.sampling import covering
+from macex.ask.units import Ground, unit_codes
+from macex.engine.consultation import consulted
+from macex.engine.sample import covering
 from macex.engine.tree_cells import grid_of
 from macex.models.oracle import Oracle
 from macex.schema import Array, cell_keys, row_keys

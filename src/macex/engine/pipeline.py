@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from macex.ask.answers import SLIGHT, Goals, Verdict, compile_goals
-from macex.ask.compiling import build_space
+from macex.ask.compilation import build_space
 from macex.engine.batch import Batch, Outcome, OutcomeT
 from macex.engine.confirmation import confirm, select
-from macex.engine.measuring import measure_of
+from macex.engine.measure import measure_of
 from macex.engine.options import Preference
 from macex.engine.ranking import fine_tune, nearest_first, rank
 from macex.engine.search import offer, search
-from macex.models.asking import Asker
+from macex.models.asker import Asker
 from macex.models.judge import Judge
-from macex.models.remembered import Remembered
+from macex.models.memory import Remembered
 from macex.schema import Array
 from macex.stages.candidates import remaining
 from macex.stages.draws import Draws, column_keys, row_keys

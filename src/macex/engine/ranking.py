@@ -12,7 +12,7 @@ from macex.schema import Array
 from macex.stages.arrays import distinct
 from macex.stages.finetune.section import Section
 from macex.stages.search.protocol import MOST_ROWS
-from macex.stages.search.stripping import without_idle
+from macex.stages.search.reduction import without_idle
 from macex.stages.selection import PLAUSIBLE, Ranking, Standing
 from macex.stages.shapes import Found, Pool, Task
 

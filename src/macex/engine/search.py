@@ -14,7 +14,7 @@ from macex.stages.candidates import Both, Domain, Near
 from macex.stages.candidates import offer as offer_values
 from macex.stages.search.nearest_row import NearestRow
 from macex.stages.search.protocol import MOST_ROWS, Search
-from macex.stages.search.stripping import stripped
+from macex.stages.search.reduction import stripped
 from macex.stages.selection import shortlist
 from macex.stages.shapes import Candidates, Found, Pool, Task
 from macex.stages.thresholds import Thresholds

@@ -14,7 +14,7 @@ from macex.stages.thresholds import Grid, Thresholds
 
 if TYPE_CHECKING:
     from macex.ask.answers import Answers
-    from macex.ask.ground import Ground
+    from macex.ask.units import Ground
     from macex.engine.options import Options
     from macex.models.oracle import Oracle
 

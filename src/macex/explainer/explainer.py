@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from macex.ask.compiling import check
+from macex.ask.compilation import check
 from macex.ask.constraints import Constraints
 from macex.ask.question import Question, read_constraints
 from macex.audit import Audit
@@ -21,10 +21,10 @@ from macex.engine.options import (
     check_classes,
     read_options,
 )
-from macex.engine.recording import Recorder
+from macex.engine.recorder import Recorder
 from macex.errors import ModelError
 from macex.explainer.populations import Populations
-from macex.explainer.saving import save
+from macex.explainer.storage import save
 from macex.explanation import Explanation, Explanations
 from macex.render.names import Name
 from macex.schema import Array, Schema

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, overload
 
 import numpy as np
 
-from macex.ask.needed import Needed, needed
+from macex.ask.thresholds import Needed, needed
 from macex.errors import OptionError, require_path
 from macex.render.files import write_whole
 from macex.render.names import Names

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from macex.ask.space import Space
-    from macex.models.asking import Asker
+    from macex.models.asker import Asker
 
 
 FEW = 64  # rows that cost a model hardly more than one does: they are confirmed in one call

@@ -15,8 +15,8 @@ import numpy as np
 
 from macex.ask.answers import Answers, Outlook, Scale
 from macex.errors import ModelError, OptionError
-from macex.models.deciding import by_highest_score
-from macex.models.files.loading import ModelFile
+from macex.models.decision import by_highest_score
+from macex.models.files.model_file import ModelFile
 from macex.models.kinds import adapted
 from macex.models.outputs import (
     are_probable,

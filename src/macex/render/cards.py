@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from macex.ask.needed import Needed
+from macex.ask.thresholds import Needed
 from macex.render.badges import Badge, badges
 from macex.render.bars import Bar, Scale, bar
 from macex.render.charts.chart import Chart

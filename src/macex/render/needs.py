@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from macex.ask.goals import AnyOf
-from macex.ask.needed import Needed
+from macex.ask.thresholds import Needed
 from macex.render.speech import Speech
 
 

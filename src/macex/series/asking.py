@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from macex.ask.answers import Answers
-from macex.models.asking import Asker
+from macex.models.asker import Asker
 from macex.schema import Array
 from macex.series.mixing import Mixture, Patches
 

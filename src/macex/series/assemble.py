@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from macex.ask.answers import Answers, compile_goals
-from macex.engine.assemble import MOST_ACTIONS, minimal_of, ran_out, reason_of, status_of
+from macex.engine.assembly import MOST_ACTIONS, minimal_of, ran_out, reason_of, status_of
 from macex.explanation import Cost
 from macex.explanation.values import Asking, Over, Status
 from macex.schema import Array

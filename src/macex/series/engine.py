@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from macex.ask.answers import Outlook, compile_goals
-from macex.ask.compiling import check as check_constraints
+from macex.ask.compilation import check as check_constraints
 from macex.ask.goals import AboveRow, Goal, resolve
 from macex.ask.question import Question
 from macex.engine.batch import Outcome

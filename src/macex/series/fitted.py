@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from macex.ask.answers import Answers, Goals, Outlook
-from macex.ask.ground import Ground
+from macex.ask.units import Ground
 from macex.errors import MacexError, ModelError
 from macex.models.oracle import Oracle, consult
 from macex.models.outputs import NotAScoreError

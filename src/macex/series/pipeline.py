@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from macex.ask.answers import Answers, Goals, Verdict, compile_goals
-from macex.ask.compiling import build_space
+from macex.ask.compilation import build_space
 from macex.ask.space import Space
 from macex.engine.batch import Batch, Outcome
 from macex.engine.confirmation import select

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from macex.engine.recording import Recorder
+from macex.engine.recorder import Recorder
 from macex.explanation.json import plain
 from macex.series.engine import SeriesEngine
 from macex.series.json import explanation_document

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from macex.engine.sturdy import NEIGHBOURS, Sturdiness, other_model, reached_with
+from macex.engine.robustness import NEIGHBOURS, Sturdiness, other_model, reached_with
 from macex.models.judge import Judge
 from macex.schema import Array
 from macex.series.asking import SeriesAsker

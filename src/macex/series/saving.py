@@ -13,7 +13,7 @@ from macex.audit import Audit
 from macex.engine import storage
 from macex.errors import SavedError
 from macex.explainer import Explainer
-from macex.explainer.saving import load as load_table
+from macex.explainer.storage import load as load_table
 from macex.schema import Array
 from macex.series.cases import Cases, Layout
 from macex.series.constraints import SeriesConstraints

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from macex.ask.goals import Goal
-from macex.ask.needed import Needed, needed
+from macex.ask.thresholds import Needed, needed
 from macex.explanation import Cost
 from macex.explanation.batch import ExplanationsOf
 from macex.explanation.json import Document, dumps

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from macex.ask.ground import Unit
+from macex.ask.units import Unit
 from macex.errors import OptionError, closest, require_count, require_counts
 from macex.schema import MISSING, Array, special
 from macex.stages.shapes import Candidates

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macex.ask.ground import Unit
+from macex.ask.units import Unit
 from macex.schema import MISSING, Array, special
 from macex.stages.shapes import Candidates
 

@@ -19,8 +19,8 @@ from macex.schema.moments import resolution_of
 from macex.stages.shapes import Candidates
 
 if TYPE_CHECKING:
-    from macex.ask.ground import Unit
     from macex.ask.space import Space
+    from macex.ask.units import Unit
 
 
 MOST_CELLS = 5000  # values of one number that are offered

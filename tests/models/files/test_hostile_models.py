@@ -11,7 +11,7 @@ pytest.importorskip("catboost")
 
 import macex as mx
 from macex.models.files.formats import format_of
-from macex.models.files.loading import _opened
+from macex.models.files.model_file import _opened
 from models.files.hostile_models import COSTS, MARK, REFUSED
 from models.files.test_hostile_onnx import a_sentence
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from macex.stages.search.nearest_row import NearestRow
-from macex.stages.search.stripping import stripped as without_needless
+from macex.stages.search.reduction import stripped as without_needless
 from macex.stages.shapes import Pool, Task
 from stages.worlds import space_of, task_of
 

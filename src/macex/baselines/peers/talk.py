@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
-from macex.ask.ground import Unit, unit_codes
+from macex.ask.units import Unit, unit_codes
 from macex.baselines.baseline import lawful
 from macex.baselines.peers.process import Process, Refused, TookTooLong
 from macex.schema import Array, special

@@ -22,7 +22,7 @@ from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 from macex.datasets import Dataset
 from macex.explainer import Explainer
-from macex.models.accelerating import accelerate
+from macex.models.acceleration import accelerate
 from macex.models.kinds.networks import Network
 from macex.models.quick import Quick
 from macex.schema import Array

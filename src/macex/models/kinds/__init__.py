@@ -26,7 +26,7 @@ KINDS = {
 
 def live(model: Any) -> Any:
     """What a file was opened to, or the model itself."""
-    stored = type(model).__module__ == "macex.models.files.loading"
+    stored = type(model).__module__ == "macex.models.files.model_file"
     return model.live_model if stored else model
 
 

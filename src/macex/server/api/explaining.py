@@ -11,8 +11,8 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
 from macex.ask.constraints import Constraints
-from macex.engine.predicting import Predictions as Predicted
-from macex.engine.predicting import predicted, tried
+from macex.engine.predictions import Predictions as Predicted
+from macex.engine.predictions import predicted, tried
 from macex.errors import SchemaError
 from macex.explanation.json import BATCH_FORMAT, plain
 from macex.server.api.cases import answer, case_ask, scored

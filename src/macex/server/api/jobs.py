@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response, StreamingResponse
 
-from macex.engine.predicting import checked_goal
+from macex.engine.predictions import checked_goal
 from macex.explainer import Explainer
 from macex.server.api.cases import check, source_of
 from macex.server.api.needs import Asker, Chosen, Identity, Reader, Running, Size, Start

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from macex.errors import OptionError
 from macex.explanation import Explanations
-from macex.explanation.reading import explanations_read
+from macex.explanation.reader import explanations_read
 from macex.render.exports import csv_text
 from macex.scale.files import MOST_ON_A_PAGE
 from macex.scale.layout import answers_layout

@@ -10,9 +10,9 @@ import numpy as np
 
 from macex.ask.answers import Goals, Verdict, compile_goals
 from macex.ask.goals import AnyOf
-from macex.ask.needed import Needed, needed
+from macex.ask.thresholds import Needed, needed
 from macex.explainer import Explainer
-from macex.models.asking import Asker
+from macex.models.asker import Asker
 from macex.render.speech import Speech
 from macex.schema import Array, Rows
 from macex.server.projects.project import Project

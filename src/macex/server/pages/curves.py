@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from macex.ask.needed import Needed
+from macex.ask.thresholds import Needed
 from macex.errors import SchemaError
 from macex.schema import Array
 from macex.server.pages.aims import Aim

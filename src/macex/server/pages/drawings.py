@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from macex.ask.needed import Needed
+from macex.ask.thresholds import Needed
 from macex.render.charts import Curve, Dot, HeatMap, Line, Measure, Point, Span
 from macex.render.charts.chart import Kind
 from macex.schema import Array

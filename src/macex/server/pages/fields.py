@@ -10,7 +10,7 @@ from typing import Literal
 from macex.render.speech import Speech
 from macex.schema import Column, Rows, Schema
 from macex.schema.columns import MISSING, UNKNOWN
-from macex.schema.typed import text_of
+from macex.schema.text import text_of
 
 CHOICES = 40  # with more categories than that one searches instead of choosing
 FOUND = 20  # categories that a search shows

@@ -12,7 +12,7 @@ from macex.errors import MacexError
 from macex.render.exports import csv_text
 from macex.render.speech import Speech
 from macex.schema import Array, Schema
-from macex.schema.typed import text_of
+from macex.schema.text import text_of
 from macex.server.api.needs import Reader
 from macex.server.pages.address import ASKING, PERMITTING, Address
 from macex.server.pages.cases import cases_page

@@ -14,7 +14,7 @@ from macex.errors import MacexError, ModelError, SchemaError
 from macex.explanation import Explanations
 from macex.render.cards import card
 from macex.render.speech import Speech
-from macex.schema.typed import text_of
+from macex.schema.text import text_of
 from macex.server.api.needs import Asker, Reader
 from macex.server.pages.address import ASKING, LISTING, PERMITTING, VARIANTS
 from macex.server.pages.aims import Aim, whose

@@ -9,7 +9,7 @@ from fastapi import APIRouter, File, Request, Response, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from macex.errors import MacexError, OptionError
-from macex.schema.stated import KINDS
+from macex.schema.statement import KINDS
 from macex.server.api.needs import Admin
 from macex.server.pages.address import Address
 from macex.server.pages.guard import Form, PageRoute

@@ -8,7 +8,7 @@ from typing import Any
 
 from macex.errors import MacexError
 from macex.schema import Array, Rows
-from macex.schema.typed import text_of
+from macex.schema.text import text_of
 from macex.server.pages.address import Address
 from macex.server.pages.aims import Aim, whose
 from macex.server.pages.comparing import comparison, nearest_real

@@ -9,7 +9,7 @@ from typing import Any
 from macex.ask.constraints import Constraints
 from macex.errors import ConstraintError, SchemaError
 from macex.schema import Column, Schema
-from macex.schema.typed import text_of, typed
+from macex.schema.text import text_of, typed
 from macex.server.pages.address import Address
 
 WAYS = {"": "free", "keep": "stays", "up": "only up", "down": "only down"}

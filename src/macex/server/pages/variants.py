@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from macex.ask.needed import Needed
+from macex.ask.thresholds import Needed
 from macex.errors import SchemaError
 from macex.explainer import Explainer
 from macex.render.bars import Bar, Scale, bar
 from macex.render.speech import Speech
 from macex.schema import Array, Rows
-from macex.schema.typed import text_of, typed
+from macex.schema.text import text_of, typed
 from macex.server.pages.aims import Said, said, whose
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from macex.audit import Audit
 from macex.errors import DataError, closest
-from macex.models.files.loading import load_model
+from macex.models.files.model_file import load_model
 from macex.server.projects.demo import NAME, TITLE, demo_parts
 from macex.server.projects.description import FILE, read_description
 from macex.server.projects.parts import OpenModel, read_parts

@@ -35,7 +35,7 @@ from macex.ask.constraints import Constraints
 from macex.errors import DataError, MacexError, closest
 from macex.render.files import write_whole
 from macex.render.names import read_names
-from macex.schema.stated import kinds_stated
+from macex.schema.statement import kinds_stated
 
 FILE = "project.toml"
 FILES = ("model", "data", "rows")

@@ -11,11 +11,11 @@ import pandas as pd
 
 from macex.ask.constraints import Constraints
 from macex.errors import DataError, closest
-from macex.models.files.loading import load_model
+from macex.models.files.model_file import load_model
 from macex.render.names import Name, read_names
 from macex.scale.reading import read_chunks, read_table, require
 from macex.schema import Kind, Schema
-from macex.schema.stated import kinds_stated
+from macex.schema.statement import kinds_stated
 from macex.server.projects.description import Description, read_description
 
 OWN = "cf."

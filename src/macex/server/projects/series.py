@@ -12,7 +12,7 @@ import numpy as np
 
 from macex.audit import Audit
 from macex.errors import DataError, MacexError, ModelError, OptionError, SchemaError, closest
-from macex.models.files.loading import load_model
+from macex.models.files.model_file import load_model
 from macex.schema import Array
 from macex.series.explainer import SeriesExplainer
 from macex.series.recording import fingerprint

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from macex.ask.expressions import compile_rule
-from macex.engine.predicting import Predictions, predicted
+from macex.engine.predictions import Predictions, predicted
 from macex.errors import OptionError, SchemaError, closest
 from macex.explanation.json import plain
 from macex.render.values import shown

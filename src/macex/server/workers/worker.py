@@ -16,7 +16,7 @@ import time
 from typing import IO, Any
 
 from macex.errors import MacexError, ModelError, ModelFileError
-from macex.models.deciding import by_highest_score
+from macex.models.decision import by_highest_score
 from macex.models.files.formats import format_of
 from macex.models.files.opening import opened, tried
 from macex.models.files.sandbox import confine

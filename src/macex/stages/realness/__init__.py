@@ -1,6 +1,6 @@
 """How real a row looks: trees that tell training rows from copies with cells swapped.
 
-swapping.py   copies of rows in which a few cells come from elsewhere
+swaps.py      copies of rows in which a few cells come from elsewhere
 inputs.py     what the trees look at: every column, and how far a number is from its prediction
 trees.py      boosted trees of one shape, quick to fit and to ask
 measure.py    these joined, and the share of training rows that look less real

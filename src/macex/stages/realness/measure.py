@@ -13,7 +13,7 @@ import numpy as np
 
 from macex.schema import Array
 from macex.stages.realness.inputs import Inputs, learn_inputs
-from macex.stages.realness.swapping import swapped
+from macex.stages.realness.swaps import swapped
 from macex.stages.realness.trees import Sample, Trees, fit_trees
 
 ROWS = 4500  # that are learnt from

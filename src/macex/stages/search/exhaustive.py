@@ -29,14 +29,14 @@ from macex.stages.search.combinations import (
     grid,
     numbers,
 )
-from macex.stages.search.completing import (
+from macex.stages.search.completion import (
     batches,
     joined,
     to_complete,
     worth_keeping,
 )
 from macex.stages.search.protocol import MOST_ROWS
-from macex.stages.search.stripping import needed, without_idle
+from macex.stages.search.reduction import needed, without_idle
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
 MOST_PARTS = 500  # single changes that are joined in pairs where rules bind

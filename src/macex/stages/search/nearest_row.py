@@ -13,7 +13,7 @@ import numpy as np
 
 from macex.schema import Array
 from macex.stages.arrays import rank_within
-from macex.stages.search.stripping import stripped
+from macex.stages.search.reduction import stripped
 from macex.stages.shapes import Pool, Task
 
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from macex.ask.constraints import Constraints
 from macex.ask.expressions import Formula, compile_formula, compile_rule, parse, topological
-from macex.ask.ground import Ground, Unit, unit_codes
-from macex.ask.keeping import Kin, kin_of
+from macex.ask.precedence import Kin, kin_of
 from macex.ask.rules import FrameRule, KeptRule, TextRule
 from macex.ask.space import Bounds, Menu, Space
+from macex.ask.units import Ground, Unit, unit_codes
 from macex.errors import ConstraintError, SchemaError
 from macex.schema import MISSING, Array, Column, Rows, Schema, special
 from macex.structure.following import Follower

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from macex.errors import ModelError
-from macex.models import asking
+from macex.models import asker as asking
 from models.worlds import DATA, SCHEMA, Recorder, asker_of, variants
 
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from macex.ask.answers import Answers
 from macex.errors import MacexError, ModelError, UnavailableError
-from macex.models.asking import CHUNK_ROWS
+from macex.models.asker import CHUNK_ROWS
 from macex.models.oracle import Oracle, consult
 from macex.models.outputs import NotAScoreError
-from macex.models.steady import SAMPLE, warn_if_fickle
+from macex.models.stability import SAMPLE, warn_if_fickle
 from macex.schema import Array, Rows, Schema, special
 
 PAIRS = 48

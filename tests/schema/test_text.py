@@ -7,7 +7,7 @@ import pytest
 
 from macex.errors import SchemaError
 from macex.schema import Schema
-from macex.schema.typed import text_of, typed
+from macex.schema.text import text_of, typed
 
 ROWS = pd.DataFrame(
     {

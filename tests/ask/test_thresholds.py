@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from macex.ask.answers import Answers, Outlook, compile_goals
 from macex.ask.goals import above, any_of, at_most, between, resolve, rise_by
-from macex.ask.needed import Needed, needed
+from macex.ask.thresholds import Needed, needed
 
 TWO = Outlook(("no", "yes"), "probabilities", 2)
 NO = Answers(np.array([[0.7, 0.3]]), np.array([0]))

@@ -19,7 +19,7 @@ from macex.engine.fingerprint import fingerprint
 from macex.engine.option_documents import written_options
 from macex.errors import OptionError
 from macex.explanation.json import explanation_document, plain
-from macex.schema.stated import stated
+from macex.schema.statement import stated
 from macex.version import __version__
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 from macex.ask.answers import Answers, compile_goals
 from macex.engine.box import Boxing
 from macex.engine.breaches import breaks_of, notes_of
+from macex.engine.distributions import distributions_of
 from macex.engine.ranking import plausibility_of
-from macex.engine.spreading import distributions_of
 from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
 from macex.explanation.values import Actions, Asking, Over, Status
 from macex.schema import Array

@@ -10,9 +10,9 @@ import numpy as np
 
 from macex.ask.answers import SLIGHT, Answers, compile_goals
 from macex.ask.goals import AboveRow, resolve
-from macex.models.asking import Asker
+from macex.models.asker import Asker
 from macex.schema import Array, Rows
-from macex.schema.typed import typed
+from macex.schema.text import typed
 
 if TYPE_CHECKING:
     from macex.engine.engine import Engine

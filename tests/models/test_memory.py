@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from macex.ask.answers import Answers
-from macex.models.remembered import MOST_ROWS, Remembered
+from macex.models.memory import MOST_ROWS, Remembered
 
 
 def said(keys, width=2):
@@ -52,7 +52,7 @@ def test_the_space_does_not_grow_with_the_number_of_classes(width):
 
 
 def test_a_full_space_is_used_anew(monkeypatch):
-    monkeypatch.setattr("macex.models.remembered.MOST_ROWS", 64)
+    monkeypatch.setattr("macex.models.memory.MOST_ROWS", 64)
     memory = Remembered(rows=64, width=2)
     for seed in range(20):
         assert len(asked(memory, drawn(50, seed))) == 50

@@ -14,17 +14,17 @@ import numpy as np
 
 from macex.ask.answers import Answers
 from macex.ask.constraints import Constraints
-from macex.ask.ground import Ground
+from macex.ask.units import Ground
 from macex.audit import Audit
 from macex.engine import storage
+from macex.engine.distributions import distributions_of
 from macex.engine.engine import Engine
 from macex.engine.fitted import Fitted
 from macex.engine.option_documents import options_read, written_options
-from macex.engine.recording import Recorder
-from macex.engine.spreading import distributions_of
+from macex.engine.recorder import Recorder
 from macex.engine.tree_cells import grid_of
 from macex.errors import OptionError, SavedError
-from macex.models.asking import CHUNK_ROWS
+from macex.models.asker import CHUNK_ROWS
 from macex.schema import Array, Schema
 from macex.schema.distributions import restored
 from macex.stages.approximate import arrays_of

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 import macex as mx
 from macex.models.files import trial
-from macex.models.files.loading import ModelFile
+from macex.models.files.model_file import ModelFile
 from macex.models.files.opening import opened
 from models.people import CATEGORIES, GAPS, GRANTED, NUMBERS, onnx_session, words
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from macex.ask.answers import SLIGHT, Answers, Goals, Outlook, compile_goals
 from macex.ask.goals import Goal, RiseBy, goal_read
-from macex.ask.ground import group_members
+from macex.ask.units import group_members
 from macex.explanation.batch import Explanations
 from macex.explanation.json import plain
 from macex.explanation.values import (
