@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,6 +26,7 @@ from macex.engine.recorder import Recorder
 from macex.errors import ModelError
 from macex.explainer.populations import Populations
 from macex.explainer.storage import save
+from macex.explainer.what_if import WhatIf, what_if
 from macex.explanation import Explanation, Explanations
 from macex.render.names import Name
 from macex.schema import Array, Schema
@@ -247,6 +249,39 @@ class Explainer(Populations):
         With `want=None` that is toward any decision but the row's own.
         """
         return self.engine.score(rows, want)
+
+    def what_if(self, row: Any, values: Any = None, /, **columns: Any) -> WhatIf:
+        """What the model says of a row, and of it with other values in some columns.
+
+        Columns are named as arguments, or in a mapping where their names are no Python names. Text
+        is read as it would be typed. Other columns stay as they are.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd
+        >>> data = pd.DataFrame({"hours": range(20, 60), "debt": [1, 2] * 20})
+        >>> model = lambda rows: 1 / (1 + np.exp(44.5 - rows["hours"]))
+        >>> explainer = Explainer(model, data, classes=("no", "yes"))
+        >>> explainer.what_if(data.iloc[[20]], hours=45).sheet().title
+        'The model would decide yes instead of no'
+        """
+        given = {**({} if values is None else dict(values)), **columns}
+        return what_if(self.engine, row, given)
+
+    def show(self, rows: Any = None, *, port: int = 0, browser: bool = True) -> Any:
+        """Open the page for this explainer, on this machine alone, until the process ends.
+
+        It shows `rows`, or the training rows. Nothing is written or sent: the page asks the model
+        in memory. Its address lets in whoever opens it first, once; `.close()` ends it. Needs
+        `pip install macex[server]`.
+        """
+        try:  # a server stands on explainers, so it is found by its name
+            showing = import_module("macex.server.showing")
+        except ModuleNotFoundError as error:
+            raise ImportError(
+                f"{error.name} is not installed: pip install macex[server]"
+            ) from error
+        return showing.show(self, rows, port=port, browser=browser)
 
     def plausibility(self, rows: Any, label: object = None) -> Array:
         """How plausible rows are: the share of training rows that look no more real, or are as far.

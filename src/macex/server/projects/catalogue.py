@@ -135,6 +135,12 @@ class Catalogue:
             self._workers.forget(model)
         shutil.rmtree(place)
 
+    def list_live(self, project: Project) -> Project:
+        """List a project that stands on what is in memory."""
+        with self._lock:
+            self._projects[project.name] = project
+        return project
+
     def _list(self, name: str, place: Path) -> Project:
         told = read_description(place)
         project = (
