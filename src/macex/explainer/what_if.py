@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from macex.engine.predicting import Predictions, tried
+from macex.engine.predictions import Predictions, tried
 from macex.errors import OptionError
 from macex.explanation import Change
 from macex.render.names import Names
