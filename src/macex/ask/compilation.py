@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -110,7 +111,7 @@ def check(constraints: Constraints, ground: Ground) -> None:
             if name not in schema.names:
                 raise ConstraintError(f"{part} names no column {name!r}{schema.hint(name)}")
     grouped = [name for group in constraints.groups for name in group]
-    twice = sorted({name for name in grouped if grouped.count(name) > 1})
+    twice = sorted(name for name, count in Counter(grouped).items() if count > 1)
     if twice:
         raise ConstraintError(f"column {twice[0]!r} is in two groups: it can move with one only")
     if grouped and ground.private:

@@ -27,7 +27,8 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 FAULTS = 20  # as many are told
 CONTAINER = 4  # a list or an object takes as long as so many plain values
-AT_ONCE = 2  # bodies that are read at the same time
+AT_ONCE = 2  # bodies that are read at the same time,
+SHORT = 2**16  # and as many up to this length, which wait for no longer ones
 
 
 class Read(Request):
@@ -72,6 +73,7 @@ def require_form(request: Request) -> None:
 
 def _formed(handle: Handler) -> Handler:
     async def handled(request: Request) -> Response:
+        await server_of(request).gate.pace(request)
         require_form(request)
         return await answered_once(request, None, handle)
 
@@ -79,9 +81,10 @@ def _formed(handle: Handler) -> Handler:
 
 
 def _parsed(handle: Handler, shape: Any) -> Handler:
-    reading = CapacityLimiter(AT_ONCE)
+    short, long = CapacityLimiter(AT_ONCE), CapacityLimiter(AT_ONCE)
 
     async def handled(request: Request) -> Response:
+        await server_of(request).gate.pace(request)
         media = media_of(request)
         if media != "application/json" and not media.endswith("+json"):
             said = f"send JSON, as application/json, not {media[:100] or 'without a type'!r}"
@@ -95,7 +98,7 @@ def _parsed(handle: Handler, shape: Any) -> Handler:
             refuse_crowded(text, settings.body_values)
             return valued(text, shape)
 
-        value = await to_thread.run_sync(read, limiter=reading)
+        value = await to_thread.run_sync(read, limiter=short if len(body) <= SHORT else long)
         if hasattr(value, "noted"):
             note(value.noted())
         return await answered_once(Read(request, value), body, handle)
@@ -136,7 +139,7 @@ def refuse_crowded(text: bytes, most: int) -> None:
 def valued(text: bytes, shape: Any) -> Any:
     """What a body says, in its shape."""
     try:
-        document = from_json(text)
+        document = from_json(text, allow_inf_nan=False)
     except ValueError as error:
         raise _invalid([{"loc": ("body",), "msg": f"no JSON: {error}"}]) from None
     try:

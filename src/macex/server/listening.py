@@ -1,7 +1,9 @@
-"""How the server listens: uvicorn, with an end to waiting for headers, and to their length."""
+"""How the server listens: uvicorn, with an end to waiting: for headers, and for slow readers."""
 
 from __future__ import annotations
 
+import socket
+import struct
 from asyncio import TimerHandle, Transport
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -22,7 +24,11 @@ def config_for(app: Any, settings: Settings) -> uvicorn.Config:
         app,
         host=settings.host,
         port=settings.port,
-        http=type("Patient", (Patient,), {"seconds": settings.header_seconds}),
+        http=type(
+            "Patient",
+            (Patient,),
+            {"seconds": settings.header_seconds, "send_seconds": settings.send_seconds},
+        ),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -31,9 +37,10 @@ def config_for(app: Any, settings: Settings) -> uvicorn.Config:
 
 
 class Patient(HttpToolsProtocol):
-    """Waits so long for headers, and takes no more than some bytes of them."""
+    """Waits so long for headers, takes no more than some bytes of them, and waits for readers."""
 
-    seconds = 10.0
+    seconds, send_seconds = 10.0, 60.0
+    _stuck: TimerHandle | None = None
     _closing: TimerHandle | None = None
     _head = 0  # bytes of the headers that are on their way
 
@@ -65,7 +72,30 @@ class Patient(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing is left to wait for."""
         self._stop()
+        self._flows()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Wait so long for whoever does not take the answer that they asked for."""
+        super().pause_writing()
+        self._stuck = self.loop.call_later(self.send_seconds, self._drop)
+
+    def resume_writing(self) -> None:
+        """It is taken again."""
+        self._flows()
+        super().resume_writing()
+
+    def _drop(self) -> None:
+        """End the connection, and with it what waits to be sent, in the system, too."""
+        held = self.transport.get_extra_info("socket")
+        if held is not None:
+            held.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.transport.abort()
+
+    def _flows(self) -> None:
+        if self._stuck is not None:
+            self._stuck.cancel()
+            self._stuck = None
 
     def _wait(self) -> None:
         self._stop()

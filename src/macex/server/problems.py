@@ -41,6 +41,7 @@ TITLES = {
     429: "Too many requests",
     500: "The server failed",
     503: "The server is busy",
+    507: "The server has no room",
 }
 CODES = {
     400: "bad_request",
@@ -57,6 +58,7 @@ CODES = {
     429: "too_many_requests",
     500: "server_error",
     503: "unavailable",
+    507: "no_room",
 }
 """What an error is called for programs, unless it has a name of its own. They do not change."""
 
@@ -137,7 +139,7 @@ def code_of(error: MacexError) -> str:
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """What OpenAPI says of the errors of a route, beside those that any route may have."""
-    common = (400, 401, 403, 404, 408, 413, 415, 421, 422, 429, 503)
+    common = (400, 401, 403, 404, 408, 413, 415, 421, 422, 429, 503, 507)
     body = {"content": {MEDIA: {"schema": {"$ref": "#/components/schemas/ProblemDetail"}}}}
     return {
         status: {"description": TITLES[status], **body} for status in sorted({*common, *statuses})

@@ -15,6 +15,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from macex.server.problems import ProblemError
+from macex.server.room import require_room
 from macex.server.state import server_of
 from macex.server.storage.answers import StoredAnswer
 
@@ -35,6 +36,7 @@ async def answered_once(request: Request, body: bytes | None, answer: Handler) -
         return await answer(request)
     if not 0 < len(given) <= LONGEST:
         raise ProblemError(422, f"an Idempotency-Key has 1 to {LONGEST} characters")
+    require_room(server_of(request).settings)
     answers = server_of(request).answers
     identity = _digest(caller.key_id, request.method, request.url.path, given)
     asked = _digest(str(request.url.query), body or request.headers.get("content-length", ""))

@@ -60,12 +60,18 @@ class Settings(BaseSettings):
         default=20, description="How long a body may take, beside its length at a slow line's pace."
     )
     header_seconds: Annotated[float, Field(gt=0)] = 10
+    send_seconds: Annotated[float, Field(gt=0)] = Field(
+        default=60, description="How long an answer waits for a client that does not take it."
+    )
     upload_bytes: AtLeastOne = 256 * MEBIBYTE
     upload_memory_mb: AtLeastOne = 2048
     upload_seconds: Annotated[float, Field(gt=0)] = 120
     model_memory_mb: AtLeastOne = Field(default=2048, description="For the model of a project.")
     model_seconds: Annotated[float, Field(gt=0)] = Field(
         default=30, description="For one call of a model."
+    )
+    free_mb: Annotated[int, Field(ge=0)] = Field(
+        default=200, description="Space in `state` without which nothing is taken in."
     )
     upload_columns: AtLeastOne = 5_000
     upload_cells: AtLeastOne = 100_000_000

@@ -9,6 +9,8 @@ from sqlalchemy import Engine
 from starlette.requests import HTTPConnection
 
 from macex.explanation import Explanations
+from macex.server.api.responses import progress
+from macex.server.following import Following
 from macex.server.jobs.runner import Runner
 from macex.server.metrics import Metrics
 from macex.server.opening import Opening
@@ -25,6 +27,7 @@ from macex.server.storage.keys import Keys
 from macex.server.storage.sessions import StoredSessions
 from macex.server.storage.views import Views
 from macex.server.storage.watching import Watch
+from macex.server.turns import Turns
 from macex.server.workers.pool import Workers
 from macex.server.workers.process import Limits
 
@@ -46,6 +49,8 @@ class Server:
     jobs: Jobs
     runner: Runner
     sharing: Sharing
+    turns: Turns
+    following: Following
     workers: Workers
     metrics: Metrics
     watch: Watch
@@ -78,6 +83,7 @@ def server_for(settings: Settings) -> Server:
     """A server for these settings; nothing runs yet."""
     engine, metrics = open_database(settings.database_url), Metrics()
     keys, jobs = Keys(engine), Jobs(engine)
+    settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     own = settings.secret
     secret = kept_secret(settings.state) if own is None else own.get_secret_value().encode()
     sessions = Sessions(secret, 3600 * settings.session_hours, StoredSessions(engine))
@@ -108,6 +114,8 @@ def server_for(settings: Settings) -> Server:
             report=metrics.shared,
             finish=Explanations.to_json,
         ),
+        turns=Turns(),
+        following=Following(partial(progress, jobs)),
         workers=workers,
         metrics=metrics,
         watch=Watch(engine),

@@ -23,11 +23,12 @@ def canonical(document):
 
 
 def without_copies(text):
-    """`copies` is not part of the canonical form."""
+    """`copies` and `strength` are not part of the canonical form."""
     document = json.loads(text)
     for one in document["explanations"]:
         for found in (*one["counterfactuals"], *([one["miss"]] if one["miss"] else [])):
-            found.pop("copies", None)
+            for part in ("copies", "strength"):
+                found.pop(part, None)
     return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
 

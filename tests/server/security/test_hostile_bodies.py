@@ -25,6 +25,10 @@ def rows(cells: str) -> str:
     return f'{{"rows": [{cells}]}}'
 
 
+def wish(part: str, said: str) -> str:
+    return f'{{"places": [0], "constraints": {{"{part}": {said}}}}}'
+
+
 def bomb(size: int) -> bytes:
     return gzip.compress(b'{"rows": [' + b" " * size + b"]}")
 
@@ -83,6 +87,20 @@ HOSTILE = {
         f'{{"places": [0], "constraints": {{"rules": ["{"(" * 50_000}"]}}}}',
         WRONG,
     ),
+    "groups without number": (ASK, wish("groups", listed('["income", "debt"]', 20_000)), WRONG),
+    "values without number": (ASK, wish("allowed", f'{{"income": {listed("1", 400_000)}}}'), WRONG),
+    "rules without number": (ASK, wish("rules", listed('"income > 0"', 90_000)), WRONG),
+    "long rules, each another one": (
+        ASK,
+        wish("rules", json.dumps([f"income > {at}" + " or age > 1" * 150 for at in range(1_000)])),
+        WRONG,
+    ),
+    "constraints in lists in lists": (ASK, wish("rules", "[" * 150 + "]" * 150), WRONG),
+    "a number that is none": (ASK, rows(OWN.replace("30", "NaN")), WRONG),
+    "a number without end": (ASK, rows(OWN.replace("30", "-Infinity")), WRONG),
+    "a goal that is no number": (ASK, '{"places": [0], "want": NaN}', WRONG),
+    "one row twice, by the same name": (ASK, f'{{"rows": [{OWN}], "rows": [{{}}]}}', WRONG),
+    "a name in another form": (ASK, rows(OWN.replace("job", "jo\u0301b")), WRONG),
     "nine megabytes": (ASK, rows(OWN) + " " * 9_000_000, LARGE),
     "a state without end": (
         "/projects/loans/views",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from anyio import CapacityLimiter, to_thread
-from anyio.lowlevel import RunVar
+from anyio import to_thread
 from fastapi import APIRouter
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from macex.ask.constraints import Constraints
 from macex.engine.predictions import Predictions as Predicted
@@ -16,7 +16,7 @@ from macex.engine.predictions import predicted, tried
 from macex.errors import SchemaError
 from macex.explanation.json import BATCH_FORMAT, plain
 from macex.server.api.cases import answer, case_ask, scored
-from macex.server.api.jobs import job_said, others, submitted
+from macex.server.api.jobs import begun, others
 from macex.server.api.needs import Asker, Chosen, Running
 from macex.server.api.responses import (
     ChangeSaid,
@@ -46,8 +46,6 @@ from macex.server.settings import Settings
 from macex.server.state import Server
 
 router = APIRouter(route_class=BodyRoute, tags=["explain"], responses=documented())
-AT_ONCE = 2
-READING: RunVar[CapacityLimiter | None] = RunVar("reading questions", default=None)
 ANSWER: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The answers, in the form `macex.explanations/1`.",
@@ -69,8 +67,14 @@ ANSWER: dict[int | str, dict[str, Any]] = {
 
 
 @router.post("/projects/{name}/predict", response_model=Predictions)
-def predict(asked: PredictRequest, project: Chosen, server: Running, _caller: Asker) -> Response:
+async def predict(
+    asked: PredictRequest, project: Chosen, server: Running, _caller: Asker
+) -> Response:
     """The model's decisions and scores."""
+    return await server.turns.run(project, partial(_predicted, asked, project, server))
+
+
+def _predicted(asked: PredictRequest, project: Project, server: Server) -> Response:
     if len(asked.rows or asked.cases or ()) > server.settings.job_rows:
         raise ProblemError(413, f"a request may have {server.settings.job_rows:,} rows")
     if isinstance(project, SeriesProject):
@@ -96,25 +100,25 @@ async def explain(
     """
     count = len(asked.places or asked.rows or asked.cases or ())
     if count > server.settings.sync_rows:
-        whole = JobRequest(**asked.model_dump())
-        job = await to_thread.run_sync(submitted, server, project, caller, whole)
-        where = {"Location": f"/api/v1/jobs/{job.id}"}
-        return JSONResponse(job_said(server, job).model_dump(), 202, headers=where)
+        return await server.turns.run(project, partial(_many, asked, project, server, caller))
     check_question(asked, server.settings)
     if isinstance(project, SeriesProject):
         text = await to_thread.run_sync(_cases_answered, asked, project, server, caller)
     else:
-        quick = not asked.also and project.ready(asked.method, asked.prefer)
-        ask = await to_thread.run_sync(
-            _ask, asked, project, server, caller, limiter=_reading() if quick else None
-        )
+        ask = await server.turns.run(project, partial(_ask, asked, project, server, caller))
         text = await server.sharing.explain(project, ask)
     return Response(text, media_type="application/json")
 
 
-@router.post("/projects/{name}/whatif")
-def whatif(asked: WhatIfRequest, project: Chosen, _caller: Asker) -> WhatIf:
+@router.post("/projects/{name}/whatif", response_model=WhatIf)
+async def whatif(
+    asked: WhatIfRequest, project: Chosen, server: Running, _caller: Asker
+) -> Response:
     """What the model says of a row, and of the row with other values in some columns."""
+    return await server.turns.run(project, partial(_tried, asked, project))
+
+
+def _tried(asked: WhatIfRequest, project: Project) -> Response:
     explainer = project.explainer()
     rows = explainer.schema.read(_one_row(asked, project))
     said, changes = tried(explainer.engine, rows, asked.variants)
@@ -128,12 +132,18 @@ def whatif(asked: WhatIfRequest, project: Chosen, _caller: Asker) -> WhatIf:
         )
         for at, changed in enumerate(changes, 1)
     ]
-    return WhatIf(query=prediction(said, 0), variants=variants)
+    return written(WhatIf(query=prediction(said, 0), variants=variants))
 
 
 @router.post("/projects/{name}/constraints")
-def constraints(asked: ConstraintsRequest, project: Chosen, _caller: Asker) -> ConstraintParts:
+async def constraints(
+    asked: ConstraintsRequest, project: Chosen, server: Running, _caller: Asker
+) -> ConstraintParts:
     """Whether constraints are right for a project, and what they say part by part."""
+    return await server.turns.run(project, partial(_parted, asked, project))
+
+
+def _parted(asked: ConstraintsRequest, project: Project) -> ConstraintParts:
     given = Constraints.from_dict(asked.constraints)
     merged = project.explainer().engine.merged(given)
     parts = [text for text, _ in given.parts()]
@@ -159,13 +169,9 @@ def check_question(asked: Question, settings: Settings) -> None:
         )
 
 
-def _reading() -> CapacityLimiter:
-    """Few threads at once read questions: more of them would only wait for each other."""
-    limiter = READING.get(None)
-    if limiter is None:
-        limiter = CapacityLimiter(AT_ONCE)
-        READING.set(limiter)
-    return limiter
+def _many(asked: ExplainRequest, project: Project, server: Server, caller: Caller) -> Response:
+    """A job for many rows."""
+    return begun(server, project, caller, JobRequest(**asked.model_dump()))
 
 
 def _cases_answered(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from anyio import to_thread
 from fastapi import APIRouter, Depends, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response, StreamingResponse
@@ -16,86 +15,77 @@ from macex.engine.predictions import checked_goal
 from macex.explainer import Explainer
 from macex.server.api.cases import check, source_of
 from macex.server.api.needs import Asker, Chosen, Identity, Reader, Running, Size, Start
-from macex.server.api.responses import JobList, JobSaid
+from macex.server.api.responses import JobList, JobSaid, job_said, written
 from macex.server.api.shapes import JobRequest
 from macex.server.asking import Options, constraints_of, frame_of, goal_of, models_of, per_row
 from macex.server.bodies import BodyRoute
 from macex.server.case_asking import CaseAsk
-from macex.server.jobs.results import FORMS, written
+from macex.server.jobs import results
+from macex.server.jobs.results import FORMS
+from macex.server.jobs.work import parted
 from macex.server.problems import ProblemError, documented
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.projects.table import View
+from macex.server.room import require_room
 from macex.server.security.gate import Caller
 from macex.server.settings import Settings
 from macex.server.state import Server
-from macex.server.storage.jobs import OPEN, Job
+from macex.server.storage.jobs import Job
 
 router = APIRouter(route_class=BodyRoute, tags=["jobs"], responses=documented(409))
-EVENTS_S = 0.3  # between two looks at a job
 RESULT: dict[int | str, dict[str, Any]] = {
     200: {"content": {media: {"schema": {"type": "string"}} for media in FORMS.values()}}
 }
 
 
-@router.post("/projects/{name}/jobs", status_code=202)
-def submit(
-    asked: JobRequest, project: Chosen, server: Running, caller: Asker, response: Response
-) -> JobSaid:
+@router.post("/projects/{name}/jobs", status_code=202, response_model=JobSaid)
+async def submit(asked: JobRequest, project: Chosen, server: Running, caller: Asker) -> Response:
     """Explain many rows: given ones, places of the table, or what a filter leaves of it."""
-    job = submitted(server, project, caller, asked)
-    response.headers["Location"] = f"/api/v1/jobs/{job.id}"
-    return job_said(server, job)
+    return await server.turns.run(project, partial(begun, server, project, caller, asked))
 
 
-@router.get("/jobs")
+@router.get("/jobs", response_model=JobList)
 def jobs(
     server: Running,
     caller: Reader,
     project: Annotated[str | None, Query(max_length=100)] = None,
     start: Start = 0,
     size: Size = 100,
-) -> JobList:
+) -> Response:
     """The caller's jobs, newest first, of one project or of all; an admin sees everybody's."""
     bounds = visible(caller)
     found = server.jobs.all(project, size, start=start, **bounds)
     total = server.jobs.count(project, **bounds)
-    return JobList(jobs=[job_said(server, job) for job in found], start=start, total=total)
+    said = [job_said(server.jobs, job) for job in found]
+    return written(JobList(jobs=said, start=start, total=total))
 
 
 @router.get("/jobs/{identity}")
 def job(identity: Identity, server: Running, caller: Reader) -> JobSaid:
     """How far a job is."""
-    return job_said(server, found(server, identity, caller))
+    return job_said(server.jobs, found(server, identity, caller))
 
 
 def _own(identity: Identity, server: Running, caller: Reader) -> Job:
     return found(server, identity, caller)
 
 
+async def _followed(
+    server: Running, caller: Reader, own: Annotated[Job, Depends(_own)]
+) -> AsyncIterator[str]:
+    """A job that is the caller's to follow, with a place for one more who does."""
+    with server.following.seat(caller.key_id):
+        yield own.id
+
+
 @router.get("/jobs/{identity}/events", response_class=EventSourceResponse)
 async def events(
-    server: Running, own: Annotated[Job, Depends(_own)]
+    server: Running, followed: Annotated[str, Depends(_followed)]
 ) -> AsyncIterable[ServerSentEvent]:
     """Server-sent events: one `job` whenever there is progress, the last when it ends."""
-    told: JobSaid | None = None
-    while True:
-        said = await to_thread.run_sync(_told, server, own.id)
-        if said is None:
-            return
-        if said != told:
-            yield ServerSentEvent(event="job", data=said)
-        if said.status not in OPEN:
-            return
-        told = said
-        await asyncio.sleep(EVENTS_S)
-
-
-def _told(server: Server, identity: str) -> JobSaid | None:
-    try:
-        return job_said(server, server.jobs.get(identity))
-    except KeyError:
-        return None  # it was removed
+    async for text in server.following.of(followed):
+        yield ServerSentEvent(event="job", raw_data=text)
 
 
 @router.post("/jobs/{identity}/cancel")
@@ -103,7 +93,7 @@ def cancel(identity: Identity, server: Running, caller: Asker) -> JobSaid:
     """End a job; the rows that are finished stay."""
     job = found(server, identity, caller)
     server.runner.cancel(job.id)
-    return job_said(server, server.jobs.get(job.id))
+    return job_said(server.jobs, server.jobs.get(job.id))
 
 
 @router.delete("/jobs/{identity}", status_code=204)
@@ -133,7 +123,7 @@ def result(
     project = server.projects[job.project].open()
     ending = {"ndjson": "jsonl"}.get(form, form)
     headers = {"Content-Disposition": f'attachment; filename="{project.name}-{job.id}.{ending}"'}
-    pieces = written(server.jobs, project, job, form)
+    pieces = results.written(server.jobs, project, job, form)
     return StreamingResponse(pieces, media_type=FORMS[form], headers=headers)
 
 
@@ -155,13 +145,12 @@ def found(server: Server, identity: str, caller: Caller) -> Job:
     return job
 
 
-def job_said(server: Server, job: Job) -> JobSaid:
-    """A job as responses have it."""
-    parts = JobSaid.model_fields.keys() - {"statuses", "question", "filter"}
-    shared = {name: getattr(job, name) for name in parts}
-    asked = dict(job.question)
-    shared |= {"filter": asked.pop("filter", None), "question": asked}
-    return JobSaid(**shared, statuses=server.jobs.statuses(job.id))
+def begun(server: Server, project: Project, caller: Caller, asked: JobRequest) -> Response:
+    """A new job, as a response that says where to look for it."""
+    job = submitted(server, project, caller, asked)
+    response = written(job_said(server.jobs, job), 202)
+    response.headers["Location"] = f"/api/v1/jobs/{job.id}"
+    return response
 
 
 def submitted(server: Server, project: Project, caller: Caller, asked: JobRequest) -> Job:
@@ -174,30 +163,29 @@ def submitted(server: Server, project: Project, caller: Caller, asked: JobReques
     if server.jobs.unfinished(caller.key_id) >= server.settings.jobs_at_once:
         most = server.settings.jobs_at_once
         raise ProblemError(429, f"{caller.name!r} has {most} jobs that are not at their end")
+    require_room(server.settings)
     options = asked.options(None, server.settings.model_rows)
-    question = {
-        "options": vars(options),
-        "want": asked.wanted(),
-        "constraints": asked.constraints,
-        "filter": None if asked.filter is None else asked.filter.model_dump(),
-    }
+    given = (asked.wanted(), asked.constraints)
     models_of(project, others(server, caller, options.also))
     if isinstance(project, SeriesProject):
         source, total = _cases_checked(project, asked, options, server.settings)
     else:
         source, total = _source(project, asked)
-        _check(project.explainer(options.method, options.prefer), question, total)
+        _check(project.explainer(options.method, options.prefer), *given, total)
     if not 0 < total <= server.settings.job_rows:
         raise ProblemError(
             422 if not total else 413,
             f"the job has {total:,} rows: a job may have 1 to {server.settings.job_rows:,}",
         )
     chunk = server.settings.job_chunk
+    parts, apart = parted(*given)
+    filtered = None if asked.filter is None else asked.filter.model_dump()
+    question = {"options": vars(options), **parts, "filter": filtered}
     job = server.jobs.add(
         project.name,
         caller.name,
         question,
-        source,
+        source | apart,
         total=total,
         chunk=chunk,
         key=caller.key_id,
@@ -228,20 +216,14 @@ def others(server: Server, caller: Caller, names: Sequence[str]) -> list[Project
     return [project.open() for project in found if project is not None]
 
 
-def _check(explainer: Explainer, question: dict[str, Any], total: int) -> None:
+def _check(explainer: Explainer, want: Any, constraints: Any, total: int) -> None:
     """Raise for a goal or constraints that no row can be asked with."""
-    for part in ("want", "constraints"):
-        per_row(part, question[part], total)
-    wants, wishes = (_listed(question[part]) for part in ("want", "constraints"))
-    for want in wants:
-        checked_goal(explainer.engine, goal_of(explainer, want))
-    for wish in wishes:
+    for one in per_row("want", want, total) if isinstance(want, list) else [want]:
+        checked_goal(explainer.engine, goal_of(explainer, one))
+    wishes = per_row("constraints", constraints, total) if isinstance(constraints, list) else None
+    for wish in wishes or [constraints]:
         if (constraints := constraints_of(wish)) is not None:
             explainer.engine.merged(constraints)
-
-
-def _listed(given: Any) -> list[Any]:
-    return given if isinstance(given, list) else [given]
 
 
 def _source(project: Project, asked: JobRequest) -> tuple[dict[str, Any], int]:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from macex.server.api.shapes import BODY_ROWS, Cell, Row
+from macex.server.storage.jobs import Job, Jobs
 
 
 class Said(BaseModel):
@@ -203,7 +204,9 @@ class JobSaid(Said):
     key: str | None = Field(description="The id of the key that made it.")
     model: str | None = Field(description="The SHA-256 of the model's file then.")
     version: str | None = Field(description="Of macex, then.")
-    question: dict[str, Any] = Field(description="Options, goal and constraints.")
+    question: dict[str, Any] = Field(
+        description="Options, goal and constraints; `left_out` names long ones, which are null."
+    )
     filter: dict[str, Any] | None
     status: Literal["queued", "running", "done", "failed", "cancelled"]
     done: int
@@ -212,6 +215,24 @@ class JobSaid(Said):
     created: str
     finished: str | None
     error: str | None
+
+
+def job_said(jobs: Jobs, job: Job) -> JobSaid:
+    """A job as responses have it."""
+    parts = JobSaid.model_fields.keys() - {"statuses", "question", "filter"}
+    shared = {name: getattr(job, name) for name in parts}
+    asked = dict(job.question)
+    shared |= {"filter": asked.pop("filter", None), "question": asked}
+    return JobSaid(**shared, statuses=jobs.statuses(job.id))
+
+
+def progress(jobs: Jobs, identity: str) -> tuple[str, bool] | None:
+    """A job as text, and whether it is at its end; None where there is none, or no more."""
+    try:
+        job = jobs.get(identity)
+    except KeyError:
+        return None
+    return job_said(jobs, job).model_dump_json(), job.ended
 
 
 class JobList(Said):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -33,7 +34,10 @@ BODY_PLACES = 100_000
 COLUMNS = 5_000
 MOST_OTHERS = 10  # models that must agree
 CELL_LENGTH = 10_000
+WISH_VALUES = 20_000  # of the constraints for one row, or for all
+WISH_LENGTH = 500_000  # characters of all constraints, each text counted once
 CELL = {"anyOf": [{"type": kind} for kind in ("boolean", "integer", "number", "string", "null")]}
+NUMBERS = (int, float, type(None))
 CELLS = (bool, int, float, str, type(None))
 
 
@@ -52,22 +56,23 @@ def _row(given: Any) -> dict[str, Any]:
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 
+CHANNEL = {"type": "array", "items": {"type": ["number", "null"]}}
+
+
 def _case(given: Any) -> list[Any]:
     """Channels of numbers."""
     if not isinstance(given, list) or not 0 < len(given) <= COLUMNS:
         raise ValueError(f"a case is a list of 1 to {COLUMNS:,} channels")
     for channel in given:
-        if not isinstance(channel, list) or not all(type(one) in (int, float) for one in channel):
-            raise ValueError("a channel is a list of numbers")
+        if not isinstance(channel, list) or not all(type(one) in NUMBERS for one in channel):
+            raise ValueError("a channel is a list of numbers, and null where there is none")
     return given
 
 
 Case = Annotated[
     list[Any],
     PlainValidator(_case),
-    WithJsonSchema(
-        {"type": "array", "items": {"type": "array", "items": {"type": "number"}}, "minItems": 1}
-    ),
+    WithJsonSchema({"type": "array", "items": CHANNEL, "minItems": 1}),
 ]
 Cell = StrictBool | StrictInt | StrictFloat | StrictStr | None
 Row = Annotated[
@@ -148,6 +153,32 @@ Place = Annotated[int, Field(ge=0, le=2**31)]
 Places = Annotated[list[Place], Field(min_length=1, max_length=BODY_PLACES, fail_fast=True)]
 
 
+def _leaves(given: Any) -> Iterator[Any]:
+    """All that lists and objects hold, names included."""
+    left = [given]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            left += [*one, *one.values()]
+        elif isinstance(one, list):
+            left += one
+        else:
+            yield one
+
+
+def _bounded(given: Any) -> Any:
+    """Constraints that are read within a moment: reading them cannot be interrupted."""
+    text: set[str] = set()
+    for wish in given if isinstance(given, list) else [given]:
+        values = list(_leaves(wish))
+        if len(values) > WISH_VALUES:
+            raise ValueError(f"constraints hold at most {WISH_VALUES:,} values, for each row")
+        text.update(one for one in values if isinstance(one, str))
+    if sum(map(len, text)) > WISH_LENGTH:
+        raise ValueError(f"rules and names have at most {WISH_LENGTH:,} characters together")
+    return given
+
+
 class Question(Asked):
     """What is asked about rows."""
 
@@ -158,7 +189,7 @@ class Question(Asked):
         "`at_least(0.7)`, or by its parts; or a list with one for each row.",
         examples=[">50K"],
     )
-    constraints: dict[str, Any] | Wishes | None = Field(
+    constraints: Annotated[dict[str, Any] | Wishes | None, AfterValidator(_bounded)] = Field(
         default=None,
         description="What may change, as in `macex.Constraints`; or one for each row.",
         examples=[{"fixed": ["age", "race"], "max_changes": 2}],
@@ -263,7 +294,9 @@ class WhatIfRequest(Asked):
 class ConstraintsRequest(Asked):
     """Constraints to be checked."""
 
-    constraints: dict[str, Any] = Field(examples=[{"fixed": ["age"], "rules": ["age <= 90"]}])
+    constraints: Annotated[dict[str, Any], AfterValidator(_bounded)] = Field(
+        examples=[{"fixed": ["age"], "rules": ["age <= 90"]}]
+    )
 
 
 class ViewRequest(Asked):

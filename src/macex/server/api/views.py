@@ -14,6 +14,7 @@ from macex.server.api.responses import ViewList, ViewSaid
 from macex.server.api.shapes import ViewRequest
 from macex.server.bodies import BodyRoute
 from macex.server.problems import ProblemError, documented
+from macex.server.room import require_room
 from macex.server.storage.audit import records
 from macex.server.storage.views import SavedView
 
@@ -37,6 +38,7 @@ def views(
 def save(name: Name, asked: ViewRequest, server: Running, caller: Asker) -> ViewSaid:
     """Keep the state of a page under a name."""
     project = server.projects[name]
+    require_room(server.settings)
     return _said(server.views.save(project.name, caller.name, asked.name, asked.state))
 
 

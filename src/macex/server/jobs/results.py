@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import tempfile
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from macex.server.jobs.work import Work
 from macex.server.projects.project import Project
 from macex.server.storage.jobs import Job, Jobs
 
+PIECE = 2**18  # bytes that are sent at a time
 FORMS = {
     "ndjson": "application/x-ndjson",
     "csv": "text/csv",
@@ -45,6 +45,7 @@ def told(job: Job) -> dict[str, str]:
         "version": job.version,
         "model": job.model,
         **{part: asked.get(part) for part in ("want", "constraints", "filter")},
+        **dict.fromkeys(asked.get("left_out", ()), "as the audit has it, for each row"),
     }
     return {
         part: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -62,7 +63,7 @@ def written(jobs: Jobs, project: Project, job: Job, form: str) -> Iterator[bytes
     if form == "csv":
         return _csv(jobs, project, job)
     if form == "parquet":
-        return iter([_parquet(jobs, project, job)])
+        return _parquet(jobs, project, job)
     if job.total > MOST_ON_A_PAGE:
         raise OptionError(
             f"a page of more than {MOST_ON_A_PAGE:,} rows is too long to be looked at: ask for "
@@ -96,18 +97,25 @@ def _csv(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
         start += len(batch)
 
 
-def _parquet(jobs: Jobs, project: Project, job: Job) -> bytes:
+def _parquet(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
+    """One file, of any length, from the disk."""
+    if not jobs.finished_parts(job.id):
+        raise OptionError("the job has no finished rows yet")
+    return _joined(jobs, project, job)
+
+
+def _joined(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
     work = Work(project, job, jobs.source(job.id))
     form = Parquet(index=("id",), layout=answers_layout(work.explainer))
-    start, out = 0, io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:
-        paths = []
+        start, paths, whole = 0, [], Path(folder) / "whole"
         for number, batch in enumerate(_batches(jobs, project, job)):
             path = Path(folder) / f"{number:06d}"
             path.write_bytes(form.part(batch, start))
             paths.append(path)
             start += len(batch)
-        if not paths:
-            raise OptionError("the job has no finished rows yet")
-        form.join([*map(Local, paths)], out)
-    return out.getvalue()
+        with whole.open("wb") as out:
+            form.join([*map(Local, paths)], out)
+        with whole.open("rb") as file:
+            while piece := file.read(PIECE):
+                yield piece

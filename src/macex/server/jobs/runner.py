@@ -140,6 +140,7 @@ class Runner:
                 asked.get("constraints"),
                 asked.get("filter"),
             )
+            question |= {"left_out": asked["left_out"]} if asked.get("left_out") else {}
             line = {"status": job.status, "rows": job.done, "duration_ms": round(1000 * took, 1)}
             LOG.info("job", extra={**line, "model": job.model, "question": question})
 

@@ -25,6 +25,31 @@ from macex.server.storage.jobs import Job
 
 LINES = Jsonl(index=("id",))
 Find = Callable[[str], Project]
+GIVEN = ("want", "constraints")
+LONG = 10_000  # characters of JSON from which on a part is not in the question
+
+
+def parted(want: Any, constraints: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is asked of rows, for a job's question, and for its source: one for each row, and more.
+
+    The question is looked at often, and the source when the job is worked on.
+
+    >>> parted(">50K", [{"fixed": ["age"]}, None])[0]
+    {'want': '>50K', 'constraints': None, 'left_out': ['constraints']}
+    """
+    given = dict(zip(GIVEN, (want, constraints), strict=True))
+    long = {
+        part: value
+        for part, value in given.items()
+        if isinstance(value, list) or len(json.dumps(value)) > LONG
+    }
+    question = {part: None if part in long else value for part, value in given.items()}
+    return question | {"left_out": list(long)}, ({"given": long} if long else {})
+
+
+def _given(job: Job, source: Mapping[str, Any], part: str) -> Any:
+    """A goal or constraints: one for all rows, or a list of one each."""
+    return source.get("given", {}).get(part, job.question[part])
 
 
 class Work:
@@ -62,6 +87,16 @@ class Work:
         frame = frame_of(self.explainer, self.source["rows"][start:stop])
         return frame.set_axis(range(start, stop), axis=0)
 
+    @property
+    def apart(self) -> bool:
+        """Whether rows are asked different questions."""
+        return any(isinstance(_given(self.job, self.source, part), list) for part in GIVEN)
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Goal and constraints, as they came."""
+        return {part: _given(self.job, self.source, part) for part in GIVEN}
+
     def part(self, start: int, stop: int) -> tuple[bytes, Mapping[str, int]]:
         """Some rows explained: a line of JSON each, and how many have which status."""
         wants = self._each("want", start, stop)
@@ -78,7 +113,7 @@ class Work:
         return LINES.part(found, start), dict(Counter(item.status for item in found))
 
     def _each(self, part: str, start: int, stop: int) -> Sequence[Any]:
-        return per_row(part, self.job.question[part], self.job.total)[start:stop]
+        return per_row(part, _given(self.job, self.source, part), self.job.total)[start:stop]
 
 
 class CaseWork:
@@ -122,7 +157,7 @@ class CaseWork:
         return text.encode(), dict(Counter(item.status for item in found))
 
     def _each(self, part: str, start: int, stop: int) -> Any:
-        given = self.job.question[part]
+        given = _given(self.job, self.source, part)
         return given[start:stop] if isinstance(given, list) else given
 
 

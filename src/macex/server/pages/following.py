@@ -118,8 +118,8 @@ def _plan(request: Request, project: Project, job: Job, caller: Caller) -> Sheet
 
 
 def _planned(work: Work) -> Sheet:
-    project, job, asked = work.project, work.job, work.job.question
-    if isinstance(asked["want"], list) or isinstance(asked["constraints"], list):
+    project, job, asked = work.project, work.job, work.asked
+    if work.apart:
         return Sheet("No plan", remarks=("Its rows are asked different questions.",))
     try:
         with project.lock:

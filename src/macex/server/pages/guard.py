@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Annotated, Any, cast
 from urllib.parse import quote
 
+from anyio import to_thread
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse
@@ -52,9 +53,10 @@ async def _loading(request: Request) -> Response | None:
     name, server = request.path_params.get("name"), server_of(request)
     if name is None or request.headers.get("sec-fetch-mode") != "navigate":
         return None
-    if request.method != "GET" or await server.gate.identify(request) is None:
+    caller = None if request.method != "GET" else await server.gate.identify(request)
+    if caller is None or not caller.sees(name):
         return None
-    project = server.projects.get(name)
+    project = server.projects.known(name) or await to_thread.run_sync(server.projects.get, name)
     if project is None or await server.opening.soon(project):
         return None
     return page(request, "loading", {"title": project.title})

@@ -14,6 +14,7 @@ from macex.server.api.needs import Asker
 from macex.server.pages.address import Address
 from macex.server.pages.entering import inside
 from macex.server.pages.guard import Form, PageRoute
+from macex.server.room import require_room
 from macex.server.state import Server, server_of
 
 
@@ -56,6 +57,7 @@ def keep(request: Request, name: str, sent: Form, caller: Asker) -> Response:
     title, address = sent.one("name").strip(), inside(sent.one("state"))
     if not 0 < len(title) <= LONGEST or not title.isprintable():
         raise OptionError(f"a view has a name of 1 to {LONGEST} letters")
+    require_room(server.settings)
     server.views.save(server.projects[name].name, caller.name, title, {"address": address})
     return RedirectResponse(address, 303)
 

@@ -17,6 +17,7 @@ from macex.schema.statement import kinds_stated, stated
 from macex.server.projects.catalogue import Catalogue
 from macex.server.projects.description import described
 from macex.server.projects.project import Project
+from macex.server.room import require_room
 from macex.server.settings import Settings
 
 MODEL, DATA, ROWS = "model.bin", "train.parquet", "rows.parquet"
@@ -67,6 +68,7 @@ class Upload:
 
 def made(catalogue: Catalogue, upload: Upload, settings: Settings) -> Project:
     """A project from uploaded files, opened; nothing is left of one that cannot be opened."""
+    require_room(settings)
     if not upload.title.isprintable():
         raise DataError("a title has letters, digits and signs, and no control characters")
     description = described(upload.said())
@@ -97,6 +99,7 @@ def inspected(
     data: IO[bytes], label: str | None, drop: Sequence[str], settings: Settings
 ) -> tuple[int, dict[str, dict[str, Any]]]:
     """How many rows a table has, and what its columns are taken for, to be corrected."""
+    require_room(settings)
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / DATA
         _taken(data, target, "the training rows", settings, [])

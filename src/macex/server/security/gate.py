@@ -228,9 +228,14 @@ class Gate:
         )
         return self.sessions.csrf(cookie)
 
+    async def pace(self, request: Request) -> None:
+        """Raise for a known caller who asks too often, before anything else is done for them."""
+        if (caller := await self.identify(request)) is not None:
+            self.slow_down(request, caller)
+
     def slow_down(self, request: Request, caller: Caller) -> None:
         """Raise for a caller who asks too often; a server for one machine sets no pace."""
-        if caller.key_id == LOCAL:
+        if caller.key_id == LOCAL or PACE in request.scope:
             return
         wait, left = self._rates.take(caller.key_id)
         pace, most = self._settings.requests_per_second, self._settings.requests_at_once

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from macex.server.problems import ProblemError, database_problem, problem_response
-from macex.server.security.gate import PACE, Gate
+from macex.server.security.gate import FORMS, PACE, Gate
 from macex.server.settings import Settings
 
 LOG = logging.getLogger("macex.server")
@@ -45,6 +45,10 @@ SLOW_LINE = 50_000  # bytes a second that a body may come at, and no fewer for l
 
 class CutError(Exception):
     """A body is longer than allowed, or takes too long."""
+
+
+class EnoughError(Exception):
+    """All that is asked for was sent."""
 
 
 class Arriving:
@@ -124,8 +128,8 @@ class Wrapping:
 
         try:
             await self.app(scope, arriving, sending)
-        except Exception:
-            failed = arriving.refusal is None
+        except Exception as fault:
+            failed = arriving.refusal is None and not _enough(fault)
             if failed:
                 LOG.exception("request failed", extra={"method": scope["method"]})
             if failed and started:
@@ -138,14 +142,17 @@ class Wrapping:
 
     async def _most(self, scope: Scope, headers: Headers) -> int:
         """How long the body may be: of a stranger, of a form, of an upload, of anything else."""
-        long = "transfer-encoding" in headers or _length(headers) > STRANGER_BYTES
-        if long and await self.gate.identify(Request(scope)) is None:
+        if "transfer-encoding" not in headers and _length(headers) <= STRANGER_BYTES:
+            return self.settings.body_bytes
+        caller = await self.gate.identify(Request(scope))
+        if caller is None:
             return min(STRANGER_BYTES, self.settings.body_bytes)
         media = headers.get("content-type", "").lower()
-        if media.startswith("multipart/form-data") and _path(scope) in UPLOADS:
+        uploads = media.startswith("multipart/form-data") and _path(scope) in UPLOADS
+        if uploads and caller.may("admin"):  # for others not even a temporary file is written
             return self.settings.upload_bytes
-        fields = media.startswith("application/x-www-form-urlencoded")
-        return min(FORM_BYTES, self.settings.body_bytes) if fields else self.settings.body_bytes
+        most = self.settings.body_bytes
+        return min(FORM_BYTES, most) if media.startswith(FORMS) else most
 
     def _refused(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
         host = headers.get("host", "")
@@ -196,14 +203,24 @@ def _place(origin: str) -> str:
 
 
 def _bare(send: Send) -> Send:
-    """The same answer without its body."""
+    """The same answer without its body; one that goes on is ended."""
 
     async def bare(message: Message) -> None:
-        if message["type"] == "http.response.body":
-            message = {**message, "body": b""}
-        await send(message)
+        if message["type"] != "http.response.body":
+            await send(message)
+            return
+        await send({**message, "body": b"", "more_body": False})
+        if message.get("more_body", False):
+            raise EnoughError
 
     return bare
+
+
+def _enough(fault: BaseException) -> bool:
+    """Whether an answer was ended on purpose, in whatever group of tasks."""
+    if isinstance(fault, BaseExceptionGroup):
+        return all(map(_enough, fault.exceptions))
+    return isinstance(fault, EnoughError)
 
 
 def _marking(scope: Scope, send: Send) -> Send:

@@ -249,11 +249,13 @@ class Jobs:
 
     def statuses(self, identity: str) -> dict[str, int]:
         """How many rows have which status so far."""
-        found = select(tables.parts.c.statuses).where(tables.parts.c.job == identity)
+        columns = tables.parts.c
+        found = select(columns.statuses, func.count()).where(columns.job == identity)
         counted: Counter[str] = Counter()
         with self._engine.connect() as connection:
-            for text in connection.execute(found).scalars():
-                counted.update(json.loads(text))
+            for text, times in connection.execute(found.group_by(columns.statuses)):
+                for status, rows in json.loads(text).items():
+                    counted[status] += times * rows
         return dict(sorted(counted.items()))
 
 

@@ -34,6 +34,8 @@ LONGEST_PAUSE_S = 60.0
 MOST_SAID = 2**20  # bytes of a reply without numbers
 MOST_A_ROW = 2**13  # bytes of numbers for each row: a thousand classes
 LOWERED = 10  # the niceness of a slow one
+BROKEN = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
+"""What comes of a pipe that ends, and of a reply that is none."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +197,7 @@ class Worker:
         try:
             send(questions, content)
             found = unpacked(receive(answers, most))
-        except (OSError, EOFError, ValueError, KeyError, TypeError, MemoryError):
+        except (*BROKEN, MemoryError, RecursionError):
             raise self._lost(process, seconds) from None
         finally:
             self._busy, self._last = False, time.monotonic()
