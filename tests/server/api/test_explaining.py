@@ -23,11 +23,11 @@ def canonical(document):
 
 
 def without_copies(text):
-    """`copies` and `strength` are not part of the canonical form."""
+    """`copies` and `why` are not part of the canonical form."""
     document = json.loads(text)
     for one in document["explanations"]:
         for found in (*one["counterfactuals"], *([one["miss"]] if one["miss"] else [])):
-            for part in ("copies", "strength"):
+            for part in ("copies", "why"):
                 found.pop(part, None)
     return json.dumps(document, sort_keys=True, separators=(",", ":"))
 

@@ -52,7 +52,7 @@ def test_a_job_explains_what_the_filter_leaves(http, finished):
     assert [line["id"] for line in lines] == [one["place"] for one in rows["rows"]]
 
 
-MORE = ("copies", "strength")  # what canonical lines do not say
+MORE = ("copies", "why")  # what canonical lines do not say
 
 
 def test_the_lines_are_what_explain_answers(http, finished):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+import httpx
 import pytest
 
 from macex import at_least, at_most, between
@@ -40,3 +43,10 @@ def test_what_is_not_said_is_usual():
 def test_what_cannot_be_asked_is_refused(name, text):
     with pytest.raises(MacexError):
         question(Address([(name, text)]), ("no", "yes"))
+
+
+def test_the_preference_that_is_shown_is_the_one_that_is_asked(served):
+    page = httpx.get(f"{served.url}/projects/loans/rows/0", timeout=60).text
+    chosen = re.search(r'<select name="prefer".*?<option value="(\w+)" selected', page, re.DOTALL)
+    assert chosen is not None
+    assert chosen[1] == question(Address([]), None).prefer
