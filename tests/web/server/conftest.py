@@ -27,6 +27,7 @@ TOML = """title = "Loans"
 model = "model.skops"
 data = "train.parquet"
 rows = "rows.parquet"
+label = "outcome"
 
 [names]
 hours = "hours per week"
@@ -66,8 +67,9 @@ def write_project(folder) -> None:
     model = make_pipeline(columns, LogisticRegression()).fit(train, granted(train))
     folder.mkdir(parents=True)
     skops.dump(model, folder / "model.skops")
-    train.to_parquet(folder / "train.parquet")
-    people(400, 1).to_parquet(folder / "rows.parquet")
+    rows = people(400, 1)
+    for name, some in (("train", train), ("rows", rows)):
+        some.assign(outcome=granted(some)).to_parquet(folder / f"{name}.parquet")
     (folder / "project.toml").write_text(TOML)
 
 

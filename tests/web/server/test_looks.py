@@ -15,6 +15,7 @@ ASKED = "want=granted&n=2&may.job=keep&low.hours=10&max=2&rules=pay+%3C%3D+50"
 VARIANTS = "a.hours=66&a.pay=x&b.job=doctor&b.since=2021-01-01"
 PAGES = {
     "home": "/",
+    "glance": "/projects/loans/glance?group=job&show=groups&at=0.7",
     "rows": "/projects/loans?sort=-cf.score",
     "rows-none": "/projects/loans?q=nothing+like+this",
     "rows-wrong": "/projects/loans?where=agee+%3E+3",

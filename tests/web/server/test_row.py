@@ -31,6 +31,7 @@ def test_from_the_list_to_a_counterfactual(visit, site):
     visit.goto(site)
     visit.get_by_role("link", name="Loans").first.click()
     expect(visit.locator("h1")).to_have_text("Loans")
+    visit.get_by_role("link", name="All rows").click()
     visit.get_by_label("Decision").select_option("refused")
     expect(visit.locator("#rows tbody tr td").first).to_have_text("refused")
     visit.locator("#rows tbody th a").first.click()

@@ -24,6 +24,7 @@ from macex.server.projects.project import Project
 from macex.server.security.gate import Caller
 from macex.server.state import Server, server_of
 
+MOST_NAMED = 1000  # rows that an address names one by one
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
@@ -57,8 +58,9 @@ def requested(address: Address, project: Project) -> JobRequest:
     goal: Goal | None = asked.want if isinstance(asked.want, Goal) else None
     if goal is None and asked.want is not None:
         goal = AnyOf((asked.want,))
+    chosen = {"filter": {"decision": view.decision, "search": view.search, "where": view.where}}
     parts = {
-        "filter": {"decision": view.decision, "search": view.search, "where": view.where},
+        **(chosen if not address.one("rows") else {"places": places_of(address)}),
         "n": asked.n,
         "want": None if goal is None else goal_stated(goal),
         "constraints": limits.to_dict() or None,
@@ -72,13 +74,23 @@ def requested(address: Address, project: Project) -> JobRequest:
         raise OptionError(f"{wrong['loc'][-1]}: {wrong['msg']}") from None
 
 
+def places_of(address: Address) -> list[int]:
+    """The places of rows that an address names."""
+    places = address.one("rows").split(",")
+    if len(places) > MOST_NAMED or not all(one.isdecimal() and len(one) < 10 for one in places):
+        raise OptionError(f"rows are up to {MOST_NAMED} whole numbers between commas")
+    return list(dict.fromkeys(map(int, places)))
+
+
 def _shown(
     server: Server, project: Project, address: Address, caller: Caller, refused: str = ""
 ) -> dict[str, object]:
     table, explainer = project.table, project.explainer()
     speech, always = Speech(project.parts.names), explainer.constraints
     try:
-        matching, fault = len(table.places(view_of(address))), ""
+        named = [table.checked(at) for at in places_of(address)] if address.one("rows") else None
+        matching = len(table.places(view_of(address)) if named is None else named)
+        fault = ""
     except MacexError as error:
         matching, fault = 0, str(error)
     return {
@@ -98,7 +110,7 @@ def _shown(
         "rules_always": [str(rule) for rule in always.rules],
         "most_always": always.max_changes,
         "listing": address.without("a.", "b.", "two"),
-        "carried": address.parts("decision", "q", "where"),
+        "carried": address.parts("rows") or address.parts("decision", "q", "where"),
         "asking": address.only(*ASKING, *PERMITTING),
         **asked_of(address, explainer),
     }

@@ -21,6 +21,7 @@ from macex.server.jobs.results import explanations
 from macex.server.jobs.work import Work
 from macex.server.pages.guard import PageRoute
 from macex.server.pages.shell import page, parts_asked, pieces
+from macex.server.pages.told import facts, left
 from macex.server.problems import ProblemError
 from macex.server.projects.project import Project
 from macex.server.recent import Recent
@@ -41,6 +42,7 @@ def job_page(request: Request, name: str, identity: str, caller: Reader) -> HTML
     project, job = _job(server, name, identity, caller)
     asked = parts_asked(request, ("job", "plan"))
     values: dict[str, Any] = {"job": job, "speech": Speech(project.parts.names), "sheet": None}
+    values |= {"facts": facts(project, job), "left": left(job, request.app.state.paces)}
     if "plan" in asked or request.query_params.get("plan"):
         values |= {"sheet": _plan(request, project, job, caller)}
     if job.ended and asked != ["plan"]:

@@ -9,6 +9,7 @@ from macex.server.api.needs import Reader
 from macex.server.pages.assets import KINDS, assets, version
 from macex.server.pages.guard import PageRoute
 from macex.server.pages.shell import page
+from macex.server.state import server_of
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
@@ -16,7 +17,9 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 @router.get("/")
 def home(request: Request, _caller: Reader) -> HTMLResponse:
     """The projects."""
-    return page(request, "home", {})
+    projects = server_of(request).projects
+    own = {project.name for project in projects if projects.removable(project.name)}
+    return page(request, "home", {"own": own})
 
 
 @router.get("/static/{edition}/{name}")

@@ -9,6 +9,7 @@ import logging
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import RLock
@@ -120,6 +121,21 @@ class Catalogue:
             shutil.rmtree(place, ignore_errors=True)
             raise
         return self._list(name, place)
+
+    def removable(self, name: str) -> bool:
+        """Whether a project lies in the folder, so that it may be renamed and removed here."""
+        place = self._places.get(name)
+        return place is not None and place.parent == self.folder
+
+    def rename(self, name: str, title: str) -> None:
+        """Give a project of the folder another title; its name in addresses stays."""
+        with self._lock:
+            project = self[name]
+            if not self.removable(project.name):
+                raise DataError(f"project {name!r} was not uploaded and cannot be renamed here")
+            place = self._places[project.name]
+            replace(read_description(place), title=title).write(place)
+            project.title = title
 
     def remove(self, name: str) -> None:
         """Forget a project of the folder and delete its files."""

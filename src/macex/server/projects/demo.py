@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from macex.ask.constraints import Constraints
 from macex.server.projects.parts import Parts
@@ -27,6 +28,7 @@ def demo_parts() -> Parts:
         model=_trained(training, income[train]),
         training=training,
         rows=adult.frame.iloc[test].reset_index(drop=True),
+        labels=lambda: pd.Series(income[test]),
         constraints=Constraints(fixed=("race", "gender"), increase=("age",)),
     )
 

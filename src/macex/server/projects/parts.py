@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from macex.scale.reading import read_chunks, read_table, require
 from macex.schema import Kind, Schema
 from macex.schema.statement import kinds_stated
 from macex.server.projects.description import Description, read_description
+from macex.server.projects.truth import read_labels
 
 OWN = "cf."
 OpenModel = Callable[[Path], Any]
@@ -33,6 +35,7 @@ class Parts:
     constraints: Constraints = field(default_factory=Constraints)
     names: Mapping[str, str | Name] = field(default_factory=dict)
     classes: tuple[Any, ...] | None = None
+    labels: Callable[[], pd.Series | None] | None = None  # of the rows, if they are known
     model_file: Path | None = None
     data_file: Path | None = None
 
@@ -51,9 +54,16 @@ def read_parts(folder: Path, open_model: OpenModel = load_model) -> Parts:
         constraints=Constraints.from_dict(told.constraints),
         names=read_names(told.names),
         classes=told.classes,
+        labels=_labels(folder, told),
         model_file=folder / told.model,
         data_file=data,
     )
+
+
+def _labels(folder: Path, told: Description) -> Callable[[], pd.Series | None] | None:
+    if told.label is None:
+        return None
+    return partial(read_labels, folder / (told.rows or told.data), told.label)
 
 
 def _dates(kinds: Mapping[str, Kind]) -> list[str]:

@@ -12,8 +12,10 @@ from macex.engine.options import PREFERENCES
 from macex.engine.registry import search_names
 from macex.errors import OptionError, UnavailableError
 from macex.explainer import Explainer
+from macex.schema import Array
 from macex.server.projects.parts import Parts
 from macex.server.projects.table import Table
+from macex.server.projects.truth import positions
 from macex.server.recent import Recent
 
 METHODS = search_names()
@@ -86,6 +88,20 @@ class Project:
             if self._table is None:
                 self._table = Table(self.parts.rows, self.explainer())
             return self._table
+
+    @property
+    def truth(self) -> Array | None:
+        """The place of each row's true class, -1 where it is none; None where nothing is known."""
+        labels, classes = self.parts.labels, self.classes
+        if labels is None or classes is None:
+            return None
+
+        def read() -> Array | None:
+            known = labels()
+            return None if known is None else positions(known, classes)
+
+        found: Array | None = self.remembered.get(("truth",), read)
+        return found
 
     def explainer(self, method: str = "exhaustive", prefer: str = PREFERENCES[0]) -> Explainer:
         """The explainer with this search and preference."""

@@ -5,6 +5,7 @@ import { refresh, say, show } from "./parts.js";
 import { cellsOf, stateOf, untouched, withCells, withVariant, withView } from "./state.js";
 import { inspect } from "./columns.js";
 import { find } from "./finding.js";
+import { ready as lassoReady } from "./lasso.js";
 import { follow } from "./jobs.js";
 import { carry, remember } from "./visit.js";
 import "./keys.js";
@@ -82,7 +83,9 @@ document.addEventListener("input", (event) => {
     if (field.dataset.for || field.type === "radio") followSlider(ask);
     else later(ask);
   } else if (field.form?.dataset.part) {
-    later(() => goTo(stateOf(field.form), [field.form.dataset.part], { replace: true }));
+    const ask = () => goTo(stateOf(field.form), parts(field.form.dataset.part), { replace: true });
+    if (field.type === "range") followSlider(ask);
+    else later(ask);
   }
 });
 
@@ -224,6 +227,7 @@ function ready() {
   for (const cell of document.querySelectorAll("[data-live]:not([type=radio])")) {
     cell.setAttribute("aria-invalid", String(faulty.has(cell.name)));
   }
+  lassoReady();
   follow();
 }
 

@@ -37,6 +37,21 @@ function lost(mine) {
 }
 window.addEventListener("online", () => wanted.size && refresh([]));
 
+// A part that takes a while, beside whatever else is asked for; it is asked for again until it comes.
+export async function load(part) {
+  const place = () => document.getElementById(part);
+  place()?.setAttribute("aria-busy", "true");
+  const answer = await fetch(location.href, { headers: { "X-Macex-Parts": part } }).catch(() => null);
+  if (!answer?.ok) {
+    say(SILENCE);
+    return setTimeout(() => place() && load(part), AGAIN);
+  }
+  const made = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(part);
+  place()?.removeAttribute("aria-busy");
+  if (made && place()) keepingFocus(() => fill(place(), made));
+  dispatchEvent(new Event("macex:shown"));
+}
+
 // The page of an address as a whole, in the place of this one.
 export async function show(href) {
   const answer = await fetch(href).catch(() => null);

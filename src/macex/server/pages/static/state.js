@@ -1,6 +1,7 @@
 // The address that a form stands for: what says something, and nothing else.
 
 export function stateOf(form) {
+  if ("merge" in form.dataset) return merged(form);
   const query = new URLSearchParams();
   for (const field of form.elements) {
     if (!field.name || field.disabled || field.tagName === "FIELDSET") continue;
@@ -8,6 +9,17 @@ export function stateOf(form) {
     if (says(field)) query.append(field.name, field.value);
   }
   if (form.id === "state") keep(query, new URLSearchParams(location.search));
+  return address(query);
+}
+
+// The address with what a form says of its own fields; all else stays.
+function merged(form) {
+  const query = new URLSearchParams(location.search);
+  for (const field of form.elements) {
+    if (!field.name || field.type === "hidden") continue;
+    query.delete(field.name);
+    if (says(field)) query.append(field.name, field.value);
+  }
   return address(query);
 }
 

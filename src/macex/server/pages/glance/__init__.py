@@ -1,0 +1,1 @@
+"""A project's first page: the model at a glance."""
