@@ -76,3 +76,11 @@ def test_the_time_left_is_told_once_there_is_a_pace():
     paces.get("x", lambda: (time.monotonic() - 10.0, 0))
     assert left(Job, paces) == "about 2 min left"
     assert (span(5), span(7200)) == ("6 s", "2.0 h")
+
+
+def test_what_is_best_is_shown_as_it_is_asked(client):
+    from macex.server.projects.project import PREFERENCES
+
+    text = client.get("/projects/loans/rows/0").text
+    assert f'data-usual="{PREFERENCES[0]}"' in text
+    assert f'<option value="{PREFERENCES[0]}" selected>' in text

@@ -12,7 +12,7 @@ import pandas as pd
 from macex.explanation.json import plain
 from macex.scale.reading import read_table
 from macex.schema import Array
-from macex.schema.typed import text_of
+from macex.schema.text import text_of
 
 
 def read_labels(path: Path, label: str) -> pd.Series | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from macex.ask.answers import Answers
 from macex.explainer import Explainer
-from macex.models.asking import Asker
+from macex.models.asker import Asker
 from macex.render.charts import Bar, Bars
 from macex.render.sheets import percent
 from macex.render.speech import Speech

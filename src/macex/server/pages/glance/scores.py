@@ -10,7 +10,7 @@ import numpy as np
 from macex.errors import OptionError, closest
 from macex.render.charts import Curve, Dot, Histogram, Layer, Line, Mark, Measure
 from macex.schema import Array
-from macex.schema.typed import text_of
+from macex.schema.text import text_of
 from macex.server.projects.project import Project
 
 BINS = 30
