@@ -29,7 +29,7 @@ TEXTS = sorted(
     for path in ROOT.glob(pattern)
     if path.is_file() and path.suffix not in {".gz", ".pyc", ".png"}
 )
-NAMING_COLUMNS = {"what_if"}  # their keywords are names of columns, and are checked as such
+NAMING_COLUMNS = {"what_if", "checked"}  # each of their keywords is looked up before it is used
 MAY_PRINT = {"bench", "cli", "demo.py"}
 EMPTY_WORDS = {"util", "utils", "helper", "helpers", "base", "manager"}
 ELSEWHERE = ["shared" + "/", "pypi" + ".org", "files.python" + "hosted", "deb." + "debian"]

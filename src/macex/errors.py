@@ -6,6 +6,9 @@
     ├── ConstraintError     a constraint that names nothing or contradicts itself
     │   └── ExpressionError     a rule or derived column that cannot be read; shows where
     ├── OptionError         an option of the explainer or of a stage
+    ├── ArgumentError       an argument that a function does not take
+    ├── AttributeMissingError   an attribute that a result does not have
+    ├── PlaceError          a place in a batch that it does not have
     ├── ModelError          the model raised, or answered what no model may answer
     ├── ModelFileError      a model file that is broken, unknown, or may run code
     ├── DataError           a dataset that cannot be found or is not what it should be
@@ -53,6 +56,18 @@ class ExpressionError(ConstraintError):
 
 class OptionError(MacexError, ValueError):
     """An option has a value it cannot have."""
+
+
+class ArgumentError(MacexError, TypeError):
+    """A function does not take an argument: the message says what is meant, where that is known."""
+
+
+class AttributeMissingError(MacexError, AttributeError):
+    """An object has no such attribute: the message says which one is meant."""
+
+
+class PlaceError(MacexError, IndexError):
+    """A batch has no such place."""
 
 
 class ModelError(MacexError, RuntimeError):

@@ -16,12 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from macex.ask.hints import CONSTRAINTS, hinted_options
 from macex.errors import ConstraintError, closest
 
 Rule = str | Callable[..., Any]
 LARGEST = 2**31
 
 
+@hinted_options(CONSTRAINTS)
 @dataclass(frozen=True, slots=True)
 class Constraints:
     """What a counterfactual may change.
@@ -97,15 +99,14 @@ class Constraints:
         return f"Constraints({', '.join(said)})"
 
     def _repr_html_(self) -> str:
-        if not self:
-            return "<p>no constraints</p>"
         said = {f.name: _worded(f.name, getattr(self, f.name)) for f in self._said()}
-        lines = (
+        lines = "".join(
             f'<tr><th scope="row">{part}</th><td>{escape(text)}</td></tr>'
             for part, text in said.items()
         )
         head = '<tr><th scope="col">constraint</th><th scope="col">on</th></tr>'
-        return f"<table><thead>{head}</thead><tbody>{''.join(lines)}</tbody></table>"
+        table = f"<table><thead>{head}</thead><tbody>{lines}</tbody></table>"
+        return table if said else "<p>no constraints</p>"
 
     def __bool__(self) -> bool:
         """Whether anything is constrained at all."""

@@ -68,15 +68,28 @@ def _asked(
         except MacexError:
             raise
         except Exception as fault:
-            message = (
-                f"the model raised {fault!r} when asked about the training rows: it is called with "
-                "frames of exactly the columns, order and dtypes of data"
-            )
-            raise ModelError(message) from fault
+            message = f"the model raised {fault!r} when asked about the training rows"
+            raise ModelError(f"{message}: {_advice(model, fault, schema)}") from fault
         parts.append(answers)
     if oracle is None:
         raise TypeError("there is at least one training row")
     return oracle, _joined(parts)
+
+
+def _advice(model: Any, fault: Exception, schema: Schema) -> str:
+    """What to do about a model that fails on the training rows."""
+    if type(fault).__name__ == "NotFittedError":
+        return "fit the model before it is explained"
+    fitted = getattr(model, "feature_names_in_", None)
+    given = list(schema.frame_names)
+    extra = [] if fitted is None else [name for name in given if name not in set(fitted)]
+    if extra:
+        names = ", ".join(map(repr, extra[:8])) + ("" if len(extra) <= 8 else ", …")
+        return (
+            f"data has {names}, which the model was not fitted on; data is without the label, as "
+            f"in data.drop(columns=[{names}])"
+        )
+    return "it is called with frames of exactly the columns, order and dtypes of data"
 
 
 def _joined(parts: Sequence[Answers]) -> Answers:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from macex.ask.compilation import check
 from macex.ask.constraints import Constraints
+from macex.ask.hints import EXPLAIN, EXPLAINER, ON_EXPLAINER, hinted, missing
 from macex.ask.question import Question, read_constraints
 from macex.audit import Audit
 from macex.engine.batch import Batch
@@ -80,6 +81,7 @@ class Explainer(Populations):
     ('hours', 40, 45)
     """
 
+    @hinted(EXPLAINER)
     def __init__(
         self,
         model: Any,
@@ -170,6 +172,7 @@ class Explainer(Populations):
         """The measured share of nearest rows that an index finds; None where all are compared."""
         return getattr(self.engine.fitted.approximate, "recall", None)
 
+    @hinted(EXPLAIN)
     def explain(
         self,
         rows: Any,
@@ -300,6 +303,11 @@ class Explainer(Populations):
         Support and copies are not known, and groups cannot be used.
         """
         save(self.engine, path, private=private)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            missing(self, name, ON_EXPLAINER)
 
     def __repr__(self) -> str:
         what = "a score" if self.classes is None else f"classes {', '.join(map(str, self.classes))}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
-from macex.errors import OptionError, require_count
+from macex.ask.hints import ON_EXPLANATIONS, missing
+from macex.errors import OptionError, PlaceError, require_count
 from macex.explanation.json import Document, dumps, explanations_document
 from macex.explanation.quality import quality
 from macex.explanation.summary import Summary, summarise
@@ -64,8 +65,26 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
             part = type(self)(self._items[at], self.names, self.meta, self._rows, self._planner)
             part._places = self._places[at]  # noqa: SLF001 - its own part
             return part
-        item: ItemT = self._items[at]
+        try:
+            item: ItemT = self._items[at]
+        except IndexError:
+            raise self._no_place(at) from None
         return item
+
+    def __iter__(self) -> Iterator[ItemT]:
+        return iter(self._items)
+
+    def _no_place(self, at: int) -> PlaceError:
+        """What is said of a place that is not there, which may be the name of a row."""
+        held = f"there are {len(self)} explanations, by place from 0"
+        named = next((place for place, one in enumerate(self._items) if one.source.id == at), None)
+        hint = f"; the row that is called {at} is found[{named}]" if named is not None else ""
+        return PlaceError(f"found[{at}]: {held}{hint}")
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            missing(self, name, ON_EXPLANATIONS)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._items, self.names, self.meta, self._rows)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
+from macex.ask.hints import ON_RESULT, missing
 from macex.errors import require_path
 from macex.render.catalogue import ENGLISH
 from macex.render.files import write_whole
@@ -80,6 +81,11 @@ class Result(ABC):
 
     def _repr_html_(self) -> str:
         return self.fragment()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            missing(self, name, ON_RESULT)
 
 
 def written(path: str | Path, content: str | bytes) -> Path:
