@@ -9,12 +9,13 @@ as a browser does: the first page, the row until it is no longer loading, and it
 from __future__ import annotations
 
 import http.client
+import os
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -23,9 +24,18 @@ ANSWER, LOADING = b"mx-lead", b"is being loaded"
 PATIENCE_S = 120
 
 
-def run(folder: Path) -> tuple[float, float, bool]:
-    """Seconds to the first page, from there to the first answer, and whether loading was seen."""
-    log = folder / "log"
+class Cold(NamedTuple):
+    """Seconds to the first page, from there to the first answer, and of the server's CPU."""
+
+    page: float
+    answer: float
+    cpu: float
+    loading: bool  # whether it was seen
+
+
+def run(folder: Path) -> Cold:
+    """One start, and its end."""
+    log, before = folder / "log", _cpu()
     command = [sys.executable, "-m", "macex.cli", "serve", "--port", "0", "--no-token"]
     began = time.perf_counter()
     with log.open("w") as out:
@@ -37,10 +47,17 @@ def run(folder: Path) -> tuple[float, float, bool]:
         while ANSWER not in (page := _page(port, ROW)):
             seen = seen or LOADING in page
             time.sleep(0.02)
-        return first - began, time.perf_counter() - first, seen
+        answered = time.perf_counter()
     finally:
         server.terminate()
         server.wait(30)
+    return Cold(first - began, answered - first, _cpu() - before, seen)
+
+
+def _cpu() -> float:
+    """Seconds of CPU that processes took which were started here and have ended."""
+    took = os.times()
+    return took.children_user + took.children_system
 
 
 def _port(log: Path, server: subprocess.Popen[bytes]) -> int:
@@ -64,11 +81,12 @@ def _page(port: int, path: str) -> bytes:
 
 def main(runs: Annotated[int, typer.Option(min=1)] = 5) -> None:
     """Print a line for each run."""
-    print(f"{'first page, s':>14} {'then answer, s':>15} {'loading shown':>14}")
+    print(f"{'first page, s':>14} {'then answer, s':>15} {'CPU, s':>8} {'loading shown':>14}")
     for _ in range(runs):
         with tempfile.TemporaryDirectory() as folder:
-            page, answer, seen = run(Path(folder))
-        print(f"{page:>14.2f} {answer:>15.2f} {'yes' if seen else 'not needed':>14}")
+            cold = run(Path(folder))
+        shown = "yes" if cold.loading else "not needed"
+        print(f"{cold.page:>14.2f} {cold.answer:>15.2f} {cold.cpu:>8.2f} {shown:>14}")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def test_a_goal_is_a_class_a_score_or_anything_else():
 
 def test_what_is_not_said_is_usual():
     asked = question(Address(), ("no", "yes"))
-    assert (asked.want, asked.n, asked.method, asked.prefer) == (None, 3, "exhaustive", "fewest")
+    assert (asked.want, asked.n, asked.method, asked.prefer) == (None, 3, "exhaustive", "balanced")
 
 
 @pytest.mark.parametrize(
