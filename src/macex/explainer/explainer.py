@@ -78,7 +78,7 @@ class Explainer(Populations):
     >>> model = lambda rows: 1 / (1 + np.exp(44.5 - rows["hours"]))
     >>> explainer = Explainer(model, data, classes=("no", "yes"))
     >>> explainer.explain(data.iloc[[20]])[0].counterfactuals[0].changes[0][:3]
-    ('hours', 40, 45)
+    ('hours', 40, 46)
     """
 
     @hinted(EXPLAINER)

@@ -61,7 +61,7 @@ def explain_frames(
     >>> explainer = Explainer(model, data, classes=("no", "yes"))
     >>> made = explain_frames(explainer, (data.iloc[at : at + 2] for at in (10, 12)))
     >>> pd.concat(made)[["hours", "cf.row"]].to_numpy().tolist()
-    [[45, 0], [45, 1], [45, 2], [45, 3]]
+    [[46, 0], [46, 1], [46, 2], [46, 3]]
     """
     question = Question(
         n=n,

@@ -19,6 +19,7 @@ GAP = 16  # of this many parts of what is taken a gap is at least one
 def laid_out(start: Array, stop: Array) -> list[Run]:
     """The runs in the arrays of a draft, (MOST,) each; empty ones are left away.
 
+    >>> import numpy as np
     >>> laid_out(np.array([3, 9, 0, 0]), np.array([5, 12, 0, 0]))
     [(3, 5), (9, 12)]
     """
