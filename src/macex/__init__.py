@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from macex.ask.constraints import Constraints
     from macex.ask.goals import above, above_row, any_of, at_least, at_most, below, between, rise_by
     from macex.audit import Audit
+    from macex.causes.causes import Causes
     from macex.client import Client
     from macex.cohort.bias import Bias
     from macex.cohort.picture import Picture
@@ -92,6 +93,7 @@ __all__ = [
     "Bias",
     "Both",
     "Categorical",
+    "Causes",
     "Change",
     "ChangesDisplay",
     "Client",
@@ -174,6 +176,7 @@ _HOMES = {
     "macex.ask.constraints": "Constraints",
     "macex.ask.goals": "above above_row any_of at_least at_most below between rise_by",
     "macex.audit": "Audit",
+    "macex.causes.causes": "Causes",
     "macex.client": "Client",
     "macex.cohort.bias": "Bias",
     "macex.cohort.picture": "Picture",

@@ -13,8 +13,8 @@ import numpy as np
 from macex.ask.constraints import Constraints
 from macex.ask.expressions import Formula, compile_formula, compile_rule, parse, topological
 from macex.ask.precedence import Kin, kin_of
-from macex.ask.rules import FrameRule, KeptRule, TextRule
-from macex.ask.space import Bounds, Menu, Space
+from macex.ask.rules import FrameRule, KeptRule, TextRule, unmoved_rules
+from macex.ask.space import Bounds, Caused, Menu, Space
 from macex.ask.units import Ground, Unit, unit_codes
 from macex.errors import ConstraintError, SchemaError
 from macex.schema import MISSING, Array, Column, Rows, Schema, special
@@ -26,18 +26,25 @@ _ANY = object()
 
 
 def build_space(
-    ground: Ground, rows: Rows, wished: Sequence[Constraints], keeping: Keeping | None = None
+    ground: Ground,
+    rows: Rows,
+    wished: Sequence[Constraints],
+    keeping: Keeping | None = None,
+    caused: Mapping[int, Caused] | None = None,
 ) -> Space:
     """The space of a batch: one `Constraints` per row, all with the same groups and formulas.
 
-    `keeping` is the structure that rows keep as far as their queries do.
+    `keeping` is the structure that rows keep as far as their queries do, `caused` the columns that
+    follow from causes unless they are set.
     """
+    caused = caused or {}
     schema, own = ground.schema, rows.codes
     kin = kin_of(keeping, wished[0])
     groups = tuple(tuple(schema.position(n) for n in group) for group in wished[0].groups)
     units = ground.units(groups)
-    derived = _joined(_derived(schema, wished[0].derived), kin.dependents)
-    follows = _follows(own, derived)
+    computed = {**dict(_derived(schema, wished[0].derived)), **dict(kin.dependents)}
+    derived = _joined({**computed, **caused})
+    follows = _follows(own, computed)
     bounds = _bounds(ground, own, wished, follows)
     joint = {
         place: _combinations(unit, own, bounds)
@@ -54,27 +61,31 @@ def build_space(
         changeable=_any_member(units, bounds.changeable),
         reason=_any_member(units, bounds.reason),
         joint=joint,
-        rules=(*_kept(schema, own, kin), *_rules(schema, rows, wished)),
+        rules=(
+            *_kept(schema, own, kin),
+            *_rules(schema, rows, wished),
+            *unmoved_rules(schema, wished, caused),
+        ),
         derived=derived,
         implied=kin.implied,
         follows=follows,
+        caused=caused,
     )
 
 
-def _follows(own: Array, derived: Sequence[tuple[int, Formula | Follower]]) -> Array:
+def _follows(own: Array, computed: Mapping[int, Formula | Follower]) -> Array:
     """Which columns follow others, (Q, d) bool; by structure, if the query keeps the relation."""
     follows = np.zeros(own.shape, bool)
-    for column, one in derived:
+    for column, one in computed.items():
         follows[:, column] = one.test(own) if isinstance(one, Follower) else True
     return follows
 
 
 def _joined(
-    told: tuple[tuple[int, Formula], ...], found: tuple[tuple[int, Follower], ...]
-) -> tuple[tuple[int, Formula | Follower], ...]:
+    left: dict[int, Formula | Follower | Caused],
+) -> tuple[tuple[int, Formula | Follower | Caused], ...]:
     """Columns that the caller computes and columns that follow, inputs first."""
-    left: dict[int, Formula | Follower] = {**dict(told), **dict(found)}
-    done: list[tuple[int, Formula | Follower]] = []
+    done: list[tuple[int, Formula | Follower | Caused]] = []
     while left:
         ready = [c for c, one in left.items() if not (set(one.columns) & set(left)) - {c}]
         done += [(column, left.pop(column)) for column in ready or list(left)]

@@ -52,9 +52,9 @@ def kin_of(keeping: Keeping | None, wish: Constraints) -> Kin:
     dependents: dict[int, Follower] = {}
     implied: list[tuple[int, Implied]] = []
     taken = {keeping.schema.position(name) for name in wish.derived}
-    reads = _derived_reads(keeping, wish)
+    reads = {**keeping.caused, **_derived_reads(keeping, wish)}
     for kept in keeping.binding:
-        why = _contradiction(kept, wish)
+        why = keeping.overruled(kept) or _contradiction(kept, wish)
         if why:
             notes.append(f"{kept.text} is not kept: {why}")
             continue

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from macex.ask.constraints import Constraints
 from macex.ask.expressions import RowRule
 from macex.errors import ConstraintError
 from macex.schema import Array, Rows, Schema
@@ -58,4 +59,26 @@ class KeptRule:
         return self.kept(new)
 
 
-RowTest = TextRule | FrameRule | KeptRule
+@dataclass(frozen=True)
+class UnmovedRule:
+    """A fixed column that has causes: it may not follow them either."""
+
+    column: int
+
+    def __call__(self, new: Array, old: Array, at: Array) -> Array:  # noqa: ARG002
+        """Whether the new rows have the column as it was."""
+        return np.asarray(new[:, self.column] == old[:, self.column])
+
+
+RowTest = TextRule | FrameRule | KeptRule | UnmovedRule
+
+
+def unmoved_rules(
+    schema: Schema, wished: Sequence[Constraints], caused: Iterable[int]
+) -> Iterator[tuple[UnmovedRule, Array, str]]:
+    """Fixed columns that have causes, as rules for the queries (Q,) bool that fix them."""
+    for column in caused:
+        name = schema.names[column]
+        bound = np.array([name in wish.fixed for wish in wished], bool)
+        if bound.any():
+            yield UnmovedRule(column), bound, f"fixed {name!r}"

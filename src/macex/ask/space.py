@@ -8,8 +8,9 @@ Everything a constraint says about one value at a time is decided where values a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,6 +21,27 @@ from macex.schema import MISSING, UNKNOWN, Array, Rows, special
 from macex.structure.following import Follower, Implied
 
 CHAIN = 4  # how many values may imply each other in a row
+
+
+class Caused(Protocol):
+    """How a column follows its causes, for rows (n, d) in which it was not set itself."""
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """Its causes."""
+
+    def __call__(self, new: Array, old: Array) -> Array:
+        """The codes of the column in the new rows, which started from the old ones."""
+
+    def drawn(self, new: Array, old: Array, number: int, uniform: Array) -> Array:
+        """The same by another draw of what is not known; `uniform` (n,) is chance."""
+
+
+class Chance(NamedTuple):
+    """One draw of what is not known about causes: its number, and chance for every query."""
+
+    number: int
+    uniform: Array  # (Q, d)
 
 
 @dataclass(frozen=True)
@@ -90,9 +112,10 @@ class Space:
     reason: Array  # (Q, U) bool
     joint: Mapping[int, Array]  # group -> allowed combinations (Q, v) bool
     rules: tuple[tuple[RowTest, Array, str], ...]  # test, (Q,) bool: for whom, text
-    derived: tuple[tuple[int, Formula | Follower], ...]  # column, how it is computed
+    derived: tuple[tuple[int, Formula | Follower | Caused], ...]  # column, how it is computed
     follows: Array  # (Q, d) bool: which columns are, and are no changes of their own
     implied: tuple[tuple[int, Implied], ...] = ()  # column, what it is set to with another
+    caused: Mapping[int, Caused] = field(default_factory=dict)  # derived that can be set, too
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -119,19 +142,35 @@ class Space:
         result: Array = known & allowed & (values != self.queries[at, place])
         return result
 
-    def columns(self, codes: Array, at: Array) -> Array:
-        """Codes by column, with derived columns recomputed where an input changed."""
+    def columns(self, codes: Array, at: Array, chance: Chance | None = None) -> Array:
+        """Codes by column, with derived columns recomputed where an input changed.
+
+        A column with causes follows them where it was not set itself. What is not known about that
+        is as `chance` has it, else as it is most likely.
+        """
         if self.identity:
             return codes.take(self._places, axis=1)
         own = self.own.take(at, axis=0)
         full = column_codes(self.units, codes, own)
+        stays = {column: full[:, column] != own[:, column] for column in self.caused}
         self._imply(full, own)
         for column, formula in self.derived:
             inputs = list(formula.columns)
             moved = (full[:, inputs] != own[:, inputs]).any(axis=1)
-            if moved.any():
-                full[moved, column] = self._held(column, formula(full[moved], own[moved]))
+            moved &= ~stays.get(column, np.zeros(len(full), bool))
+            if not moved.any():
+                continue
+            new, old, caused = full[moved], own[moved], self.caused.get(column)
+            if caused is None or chance is None:
+                value = formula(new, old)
+            else:
+                value = caused.drawn(new, old, chance.number, chance.uniform[at[moved], column])
+            full[moved, column] = self._held(column, value)
         return full
+
+    def set_columns(self, codes: Array, at: Array) -> Array:
+        """Codes by column with what is done alone: nothing follows."""
+        return column_codes(self.units, codes, self.own.take(at, axis=0))
 
     def _imply(self, full: Array, own: Array) -> None:
         """Set what is implied by what was set, and what is implied by that."""

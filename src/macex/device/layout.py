@@ -16,7 +16,7 @@ import numpy as np
 
 from macex.ask.compilation import build_space
 from macex.device.arrays import Array, Place
-from macex.errors import ConstraintError, SchemaError
+from macex.errors import ConstraintError, OptionError, SchemaError
 from macex.schema import MISSING, Column
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ class DeviceLayout:
 def layout_of(fitted: Fitted, constraints: Constraints, place: Place) -> DeviceLayout:
     """The layout of an explainer's columns under constraints."""
     refuse_unsupported(constraints)
+    if fitted.options.causes is not None:
+        raise OptionError("causes cannot be followed on a device: ask explainer.explain")
     columns = fitted.ground.schema.columns
     space = _space(fitted, replace(constraints, increase=(), decrease=()))
     bounds, names = space.bounds, [column.name for column in columns]

@@ -10,7 +10,7 @@ import numpy as np
 
 from macex.ask.answers import Answers, compile_goals
 from macex.engine.box import Boxing
-from macex.engine.breaches import breaks_of, notes_of
+from macex.engine.breaches import breaks_of, estimated_of, notes_of
 from macex.engine.distributions import distributions_of
 from macex.engine.ranking import plausibility_of
 from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
@@ -285,7 +285,7 @@ def _made(
         fitted.copies(full) & changed.any(axis=1),
     )
     changes, made = _changes(fitted, outcome, pool.at, full, moved, spans), []
-    breaks = breaks_of(fitted, full, own)
+    breaks, guessed = breaks_of(fitted, full, own), estimated_of(fitted, full, own, moved)
     for row, line in enumerate(zip(*(part.tolist() for part in numbers), strict=True)):
         query, toward, decided, share, sparsity, proximity, distance, support, copies = line
         made.append(
@@ -303,6 +303,7 @@ def _made(
                 names=fitted.options.names,
                 copies=copies,
                 breaks=breaks[row],
+                estimated=guessed[row],
             )
         )
     return made

@@ -23,6 +23,19 @@ def breaks_of(fitted: Fitted, full: Array, own: Array) -> list[tuple[str, ...]]:
     return [tuple(texts[at] for at in np.flatnonzero(line)) for line in broken]
 
 
+def estimated_of(fitted: Fitted, full: Array, own: Array, moved: Array) -> list[tuple[str, ...]]:
+    """The columns of each row that are estimates: they follow causes by what was fitted.
+
+    `moved` (n, d) bool are the columns that were set.
+    """
+    causal = fitted.causal
+    if causal is None or not causal.estimated:
+        return [()] * len(full)
+    names, places = causal.schema.names, np.array(sorted(causal.estimated))
+    guessed = (full != own)[:, places] & ~moved[:, places]
+    return [tuple(names[place] for place in places[line]) for line in guessed]
+
+
 def notes_of(fitted: Fitted, outcome: Outcome) -> list[tuple[str, ...]]:
     """What each query is told of relations that are not kept: it breaks them, or they yield."""
     batch = outcome.batch

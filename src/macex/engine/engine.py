@@ -19,6 +19,7 @@ from macex.ask.compilation import check
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, Band, Goal, resolve
 from macex.ask.question import Question, read_constraints
+from macex.causes import check_causes
 from macex.engine.assembly import assemble, unreached
 from macex.engine.batch import Batch, BatchOf, Outcome
 from macex.engine.blocks import MOST_QUERIES, Progress, Tempo, answered_once, blocks, silent
@@ -213,12 +214,18 @@ class Engine(EngineOf[Fitted, Rows, Constraints, Explanation]):
         score = self.outlook.rounded(answers.scores[0, self.outlook.output(goal.label)])
         return Band(low=float(score), open_low=True, label=goal.label)
 
+    def check(self, constraints: Constraints) -> None:
+        """Raise for constraints that are wrong for the columns, or contradict the causes."""
+        check(constraints, self.fitted.ground)
+        if self.fitted.causal is not None:
+            check_causes(constraints, self.fitted.causal)
+
     def merged(self, given: Any) -> Constraints:
         """The engine's constraints and a call's together, if they are right for the columns."""
         if given is None:
             return self.constraints
         merged = self.constraints.merge(read_constraints(given))
-        check(merged, self.fitted.ground)
+        self.check(merged)
         return merged
 
     def plausibility(self, rows: Any, label: object = None) -> Array:

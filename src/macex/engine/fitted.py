@@ -12,7 +12,9 @@ import numpy as np
 
 from macex.ask.answers import Answers, Outlook
 from macex.ask.units import Ground, unit_codes
+from macex.causes import CausalModel, causal_model
 from macex.engine.consultation import consulted
+from macex.engine.grouping import alike_lines, same_goal
 from macex.engine.sample import covering
 from macex.engine.tree_cells import grid_of
 from macex.models.oracle import Oracle
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from macex.ask.answers import Goals
-    from macex.ask.space import Space
+    from macex.ask.space import Caused, Space
     from macex.engine.options import Options
     from macex.schema import Rows, Schema
     from macex.stages.thresholds import Grid
@@ -108,7 +110,19 @@ class Fitted:
         """The relations compiled, unless they are ignored."""
         if self.options.structure == "ignore":
             return None
-        return Keeping(self.relations, self.ground.schema)
+        caused = {} if self.causal is None else self.causal.reads
+        return Keeping(self.relations, self.ground.schema, caused)
+
+    @cached_property
+    def causal(self) -> CausalModel | None:
+        """The causes between columns, where the caller stated them."""
+        causes, seed = self.options.causes, self.options.random_state
+        return None if causes is None else causal_model(causes, self.ground, seed)
+
+    @property
+    def caused(self) -> dict[int, Caused]:
+        """The columns that follow from causes, and how."""
+        return {} if self.causal is None else dict(self.causal.mechanisms)
 
     @property
     def binding(self) -> Keeping | None:
@@ -119,6 +133,8 @@ class Fitted:
         """The same model and training rows, with other options; what is remembered is shared."""
         other = copy.copy(self)
         vars(other).pop("keeping", None)
+        if options.causes != self.options.causes:
+            vars(other).pop("causal", None)
         other.options = options
         return other
 
@@ -245,7 +261,7 @@ class Fitted:
             )
         others = np.flatnonzero(wanted & ~shared)
         together = max(1, MOST_MET // len(self.binned))
-        for alike in _groups(others, match[others]):
+        for alike in alike_lines(others, match[others]):
             side = self._every(match[alike[0]])
             for queries in np.split(alike, range(together, len(alike), together)):
                 meets = goals.met_by(self.answers, queries)
@@ -364,22 +380,6 @@ def fit(
     ground = Ground(schema, codes)
     grid = grid_of(model, oracle, ground, answers, options)
     return Fitted(oracle, ground, answers, options, grid, structure=structure)
-
-
-def same_goal(goals: Goals, queries: Array, match: Array | None = None) -> list[Array]:
-    """Queries that share their goal and, with `match`, the columns they are compared on."""
-    mine = goals.alike[queries][:, None]
-    return _groups(queries, mine if match is None else np.hstack([mine, match[queries]]))
-
-
-def _groups(queries: Array, table: Array) -> list[Array]:
-    """Queries that have the same line in `table`, together."""
-    if len(queries) < 2:
-        return [queries] if len(queries) else []
-    keys = row_keys(table.astype(float))
-    order = np.argsort(keys, kind="stable")
-    cuts = np.flatnonzero(keys[order][1:] != keys[order][:-1]) + 1
-    return np.split(queries[order], cuts)
 
 
 def _held(

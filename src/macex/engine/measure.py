@@ -19,16 +19,17 @@ def measure_of(fitted: Fitted, space: Space) -> Callable[[Array, Array], Array]:
     """How far rows of codes are from the queries they are made from."""
     custom = fitted.options.distance
     weights = np.where(space.follows, 0.0, space.bounds.weights)
+    columns = space.set_columns if space.caused else space.columns  # what follows costs nothing
     even = bool((weights == 1.0).all())
 
     def built_in(codes: Array, at: Array) -> Array:
-        after = space.columns(codes, at)
+        after = columns(codes, at)
         return fitted.scales.total(space.own.take(at, axis=0), after, 1.0 if even else weights[at])
 
     def given(codes: Array, at: Array) -> Array:
         schema, rows = fitted.ground.schema, space.rows
         before = schema.frame(space.own[at], rows, at)
-        after = schema.frame(space.columns(codes, at), rows, at)
+        after = schema.frame(columns(codes, at), rows, at)
         try:
             steps: Array = np.asarray(custom(before, after)).astype(float)  # type: ignore[operator]
         except Exception as fault:

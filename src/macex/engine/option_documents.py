@@ -44,11 +44,13 @@ def written_options(options: Options) -> dict[str, Any]:
     plain = {"prefer", "distance", "fallback", "random_state", "sample", "plausibility"}
     plain |= {"structure"}
     names = {c: asdict(n) if isinstance(n, Name) else n for c, n in options.names.items()}
-    return {
+    stages = {
         name: value if name in plain else stage_written(value)
         for name, value in vars(options).items()
-        if name != "names"
-    } | {"names": names}
+        if name not in ("names", "causes")
+    }
+    causes = {} if options.causes is None else {"causes": options.causes.to_dict()}
+    return stages | {"names": names} | causes
 
 
 def stage_written(stage: Any) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, Literal, get_args
 
+from macex.causes.causes import Causes, read_causes
 from macex.engine.registry import BUILT_IN, read_search
 from macex.errors import OptionError, closest, require_count
 from macex.render.names import Name, read_names
@@ -46,6 +47,7 @@ class Options:
     sample: int | None = None
     plausibility: str = MEASURES[0]
     structure: str = STRUCTURES[0]
+    causes: Causes | None = None
 
     @property
     def method_name(self) -> str:
@@ -79,6 +81,7 @@ def read_options(
     sample: Any = None,
     plausibility: Any = MEASURES[0],
     structure: Any = STRUCTURES[0],
+    causes: Any = None,
 ) -> Options:
     """Options from what a caller gave; a wrong one is an error that names the right ones."""
     check_common(prefer, fallback, random_state)
@@ -114,6 +117,7 @@ def read_options(
         sample=None if sample is None else require_count("sample", sample),
         plausibility=plausibility,
         structure=structure,
+        causes=read_causes(causes),
     )
 
 

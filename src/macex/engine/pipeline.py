@@ -80,7 +80,8 @@ def open_batch(fitted: Fitted, batch: Batch) -> Outcome:
         places=batch.places,
         remembered=batch.remembered if len(batch.rows) >= REMEMBERED_FROM else None,
     )
-    space = build_space(fitted.ground, batch.rows, batch.constraints, fitted.binding)
+    keeping, caused = fitted.binding, fitted.caused
+    space = build_space(fitted.ground, batch.rows, batch.constraints, keeping, caused)
     own, verdict, goals = _own(batch, asker)
     judge = Judge(asker, goals, space, _limits(batch, fitted), batch.max_rows is not None)
     judge.count(np.arange(len(space)))

@@ -7,11 +7,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from macex.ask.compilation import check
 from macex.ask.constraints import Constraints
 from macex.ask.hints import EXPLAIN, EXPLAINER, ON_EXPLAINER, hinted, missing
 from macex.ask.question import Question, read_constraints
 from macex.audit import Audit
+from macex.causes import Causes
 from macex.engine.batch import Batch
 from macex.engine.blocks import reporter
 from macex.engine.engine import Engine
@@ -69,6 +69,8 @@ class Explainer(Populations):
         list of relations to keep.
     plausibility : `"learned"` (how real a row looks to trees that tell training rows from copies
         with swapped cells), or `"distance"` (how near it is to training rows).
+    causes : what causes what: `Causes(...)`, or a graph. Answers are then interventions, and what
+        follows from them is computed for each row; see `Causes`.
     random_state : the seed; the same seed, row and question give the same answer, always.
 
     Examples
@@ -103,6 +105,7 @@ class Explainer(Populations):
         random_state: int = 0,
         plausibility: str = MEASURES[0],
         structure: str | Iterable[Relation] = STRUCTURES[0],
+        causes: Any = None,
     ) -> None:
         options = read_options(
             candidates=candidates,
@@ -117,6 +120,7 @@ class Explainer(Populations):
             sample=sample,
             plausibility=plausibility,
             structure=structure if isinstance(structure, str) else "keep",
+            causes=causes,
         )
         check_classes(classes)
         data = frame_of(data)
@@ -126,8 +130,8 @@ class Explainer(Populations):
         fitted = fit(model, known.read(data), known, classes, options, relations)
         if fitted.keeping is not None:
             fitted.keeping.tests  # noqa: B018 - a relation that fits no column is an error now
-        check(given, fitted.ground)
         self.engine = Engine(fitted, given)
+        self.engine.check(given)
         self.recorder = None if audit is None else Recorder(audit, self.engine)
 
     @classmethod
@@ -151,6 +155,11 @@ class Explainer(Populations):
     def structure(self) -> Structure:
         """What holds between the columns of the training rows."""
         return self.engine.fitted.relations
+
+    @property
+    def causes(self) -> Causes | None:
+        """What causes what, if that was stated."""
+        return self.engine.options.causes
 
     @property
     def columns(self) -> list[str]:

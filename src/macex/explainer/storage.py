@@ -23,7 +23,7 @@ from macex.engine.fitted import Fitted
 from macex.engine.option_documents import options_read, written_options
 from macex.engine.recorder import Recorder
 from macex.engine.tree_cells import grid_of
-from macex.errors import OptionError, SavedError
+from macex.errors import ConstraintError, OptionError, SavedError
 from macex.models.asker import CHUNK_ROWS
 from macex.schema import Array, Schema
 from macex.schema.distributions import restored
@@ -53,6 +53,12 @@ def save(engine: Engine, path: Any, *, private: bool = False) -> None:
         raise OptionError("an explainer with a distance function of its own cannot be saved")
     if getattr(fitted.options.candidates, "trees", None) is not None:
         raise OptionError("an explainer with Thresholds(trees=...) cannot be saved: trees are code")
+    causal = fitted.causal
+    if private and causal is not None and causal.fitted:
+        raise ConstraintError(
+            f"causes that are fitted to training rows ({', '.join(causal.fitted)}) cannot be kept "
+            "in a private file: state their mechanisms as expressions"
+        )
     document = {
         "format": FORMAT,
         "schema": engine.schema.to_dict(),
@@ -143,6 +149,7 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
         if "realness" in fitted.learnt:
             fitted.realness(ground.codes[:1])  # arrays that do not fit together are found now
         engine = Engine(fitted, constraints)
+        engine.check(constraints)  # causes that do not fit the rows are found now
     except (KeyError, IndexError, ValueError, TypeError, RuntimeError) as error:
         raise SavedError(f"{path} is not a whole explainer: {error}") from error
     if audit is not None and not isinstance(audit, Audit):

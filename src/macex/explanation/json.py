@@ -138,7 +138,7 @@ def _counterfactual(found: Counterfactual, query: Document, *, canonical: bool) 
     if found.robustness is not None:
         asked["robustness"] = measured(found.robustness)
     if found.consequences:
-        asked["consequences"] = [_consequence(change) for change in found.consequences]
+        asked["consequences"] = [_consequence(change, found) for change in found.consequences]
     if found.breaks:
         asked["breaks"] = list(found.breaks)
     if found.copies and not canonical:
@@ -160,9 +160,10 @@ def _counterfactual(found: Counterfactual, query: Document, *, canonical: bool) 
     }
 
 
-def _consequence(change: Change) -> Document:
+def _consequence(change: Change, found: Counterfactual) -> Document:
     before, after = plain(change.before), plain(change.after)
-    return {"column": change.column, "before": before, "after": after}
+    estimated = {"estimated": True} if change.column in found.estimated else {}
+    return {"column": change.column, "before": before, "after": after, **estimated}
 
 
 def _change(change: Change) -> Document:

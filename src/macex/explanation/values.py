@@ -161,13 +161,12 @@ class Asking(NamedTuple):
 class Counterfactual:
     """A row that reaches the goal (or, as a miss, nearly does).
 
-    `support` counts the training rows that meet the goal and are alike in what was set: the same
-    categories, and numbers in the same of ten bins.
+    `support` counts the training rows that meet the goal and are alike in what was set, by bins.
     `robustness` is the share of its 32 neighbours that reach the goal, too, where it was asked for.
     `breaks` are the relations of training rows that the query keeps and this row does not.
+    `estimated` are the columns that follow from causes by a mechanism that was fitted.
     `copies` says that it equals a training row in all columns, so that showing it shows that row.
-    `why` says what it is the best in among several answers; one that is the best in nothing is
-    there for its `"other columns"`.
+    `why` says what it is the best in among several answers, else `"other columns"`.
     """
 
     changes: tuple[Change, ...]
@@ -184,6 +183,7 @@ class Counterfactual:
     robustness: float | None = None
     copies: bool = False
     breaks: tuple[str, ...] = ()
+    estimated: tuple[str, ...] = ()
     why: Why | None = None
     boxing: Callable[[Counterfactual], Box] | None = field(default=None, repr=False, compare=False)
 

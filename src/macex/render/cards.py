@@ -187,9 +187,13 @@ def _lines(found: Any, speech: Speech) -> tuple[CardLine, ...]:
     if any(map(is_stretch, found.changes)):
         return tuple(_stretch_line(change, speech) for change in found.changes)
     changed = [_line(change, speech) for change in found.changes]
-    follows = speech.say("card.follows")
+    follows, estimated = speech.say("card.follows"), speech.say("card.estimated")
     following = [
-        CardLine(speech.name(change.column), *speech.change(change), follows)
+        CardLine(
+            speech.name(change.column),
+            *speech.change(change),
+            estimated if change.column in found.estimated else follows,
+        )
         for change in found.consequences
     ]
     return (*changed, *following)

@@ -60,7 +60,10 @@ def sentence(explanation: Any, found: Any, speech: Speech) -> str:
 def _condition(changes: list[str], found: Any, speech: Speech) -> str:
     """What would have to be different, and what then is different, too."""
     said = {"changes": speech.listed(changes)}
-    following = [_clause(change, speech) for change in found.consequences]
+    following = [
+        _clause(change, speech, about=change.column in found.estimated)
+        for change in found.consequences
+    ]
     if not following:
         return speech.say("sentence.condition", said)
     return speech.say("sentence.condition_follows", said | {"follows": speech.listed(following)})
@@ -74,9 +77,9 @@ def _already(explanation: Any, speech: Speech, *, decided: bool) -> str:
     return speech.say("sentence.already_decided", values)
 
 
-def _clause(change: Any, speech: Speech) -> str:
+def _clause(change: Any, speech: Speech, *, about: bool = False) -> str:
     if is_stretch(change):
         return stretch_clause(change, speech)
     before, after = speech.change(change)
     values = {"name": speech.name(change.column), "before": before, "after": after}
-    return speech.say("sentence.change", values)
+    return speech.say("sentence.change_estimated" if about else "sentence.change", values)

@@ -89,7 +89,9 @@ def _found(
 ) -> list[str]:
     score = score_text(explanation, found, speech)
     parts = [change_text(change, speech) for change in found.changes]
-    parts += [f"{change_text(change, speech)} (follows)" for change in found.consequences]
+    for change in found.consequences:
+        how = "follows, estimated" if change.column in found.estimated else "follows"
+        parts.append(f"{change_text(change, speech)} ({how})")
     changes = _joined(parts) or unchanged
     alone = getattr(found, "label_score", None)
     score = score if alone is None else speech.score(alone)
@@ -134,7 +136,8 @@ def change_text(change: Any, speech: Speech) -> str:
 
 def _joined(parts: Sequence[str]) -> str:
     """Parts in a row, to be wrapped between them rather than within."""
-    return ", ".join(part.replace(" ", GLUE) for part in parts)
+    glued = (part.replace(" ", GLUE) for part in parts)
+    return ", ".join(part.replace(f"{GLUE}(follows,{GLUE}", " (follows, ") for part in glued)
 
 
 def _plainly(column: str, speech: Speech) -> str:

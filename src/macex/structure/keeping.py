@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -34,10 +35,14 @@ class Kept:
 
 @dataclass(frozen=True)
 class Keeping:
-    """The relations of a structure, compiled for the columns of a schema."""
+    """The relations of a structure, compiled for the columns of a schema.
+
+    `caused` are the columns whose causes are stated, with these: of them, causes have the say.
+    """
 
     structure: Structure
     schema: Schema
+    caused: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
     @cached_property
     def tests(self) -> tuple[Kept, ...]:
@@ -53,6 +58,18 @@ class Keeping:
     def binding(self) -> tuple[Kept, ...]:
         """Those that answers keep."""
         return tuple(kept for kept in self.tests if binds(kept.relation))
+
+    def overruled(self, kept: Kept) -> str:
+        """Why causes come before a relation; empty if they do not."""
+        if not self.caused:
+            return ""
+        columns = {self.schema.position(name) for name in kept.relation.columns}
+        followed = set() if kept.follower is None else {kept.follower[0]}
+        effects = (followed & set(self.caused)) or (columns & set(self.caused))
+        graph = {*self.caused, *(place for causes in self.caused.values() for place in causes)}
+        if followed & set(self.caused) or (effects and columns <= graph):
+            return f"causes say what {self.schema.names[min(effects)]} becomes"
+        return ""
 
     def broken(self, codes: Array) -> Array:
         """Which rows break which relation, (n, relations) bool."""

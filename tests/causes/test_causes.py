@@ -1,0 +1,120 @@
+"""Causes as people state them: what is written is read again, and contradictions are errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import macex as mx
+from macex.causes import Causes
+from macex.causes.causes import read_causes
+from macex.errors import ConstraintError, ExpressionError
+
+EDGES = {"income": ["education", "age"], "savings": ["income"]}
+RNG = np.random.default_rng(0)
+X = pd.DataFrame(
+    {
+        "age": RNG.integers(20, 65, 200),
+        "education": RNG.integers(8, 20, 200),
+        "income": RNG.normal(30, 5, 200).round(1),
+        "savings": RNG.normal(10, 2, 200).round(1),
+        "job": RNG.choice(["clerk", "baker"], 200),
+    }
+)
+
+
+def model(rows):
+    return 1 / (1 + np.exp(10 - rows["savings"].to_numpy()))
+
+
+def explainer(causes, **options):
+    return mx.Explainer(model, X, classes=("no", "yes"), causes=causes, **options)
+
+
+def test_what_is_written_is_read_again():
+    causes = Causes(EDGES, {"savings": "0.3 * income + own", "income": "trees"}, noise="own")
+    assert read_causes(causes.to_dict()) == Causes.from_dict(causes.to_dict()) == causes
+    assert read_causes(EDGES) == Causes(EDGES)
+
+
+def test_an_expression_alone_states_its_causes():
+    causes = Causes(mechanisms={"savings": "0.3 * income + u", "income": "age + u"})
+    assert causes.edges == {"income": ("age",), "savings": ("income",)}
+    assert causes.effects_of("age") == ("income", "savings")
+    assert causes.columns == {"age", "income", "savings"}
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (Causes, "at least one edge"),
+        (lambda: Causes({"a": ["b"], "b": ["a"]}), "in a circle"),
+        (lambda: Causes(mechanisms={"a": "b + u", "b": "a + u"}), "in a circle"),
+        (lambda: Causes({"a": ["b"]}, {"a": "c + u"}), "reads 'c', which is none of its causes"),
+        (lambda: Causes({"a": ["b"]}, {"a": "old(b) + u"}), "cannot read old values"),
+        (lambda: Causes({"a": ["b"]}, {"a": "b +"}), "expected a column"),
+        (lambda: Causes({"a": ["b"]}, {"c": "linear"}), "but no causes"),
+        (lambda: Causes({"a": ["b"]}, ["a"]), "takes a mapping"),
+        (lambda: Causes({"a": ["b"]}, effects="own"), "effects='own'"),
+        (lambda: Causes({"a": ["b"]}, noise="a b"), "noise is a name"),
+        (lambda: Causes.from_dict({"edge": {}}), "no part 'edge'"),
+        (lambda: Causes.from_dict([]), "a table with edges"),
+        (lambda: Causes({"a": ["b"]}, {"a": object()}).to_dict(), "cannot be written down"),
+    ],
+)
+def test_what_contradicts_itself_is_an_error(made, said):
+    with pytest.raises((ConstraintError, ExpressionError), match=said):
+        made()
+
+
+@pytest.mark.parametrize(
+    ("causes", "said"),
+    [
+        ({"incme": ["age"]}, "no column 'incme'; did you mean 'income'"),
+        (Causes({"income": ["age", "job"]}, {"income": "age * job"}), "expected a number"),
+        (Causes({"income": ["age"]}, {"income": "table"}), "is a number"),
+        (Causes({"income": ["age"]}, {"income": object()}), "must be an expression"),
+        (Causes({"job": ["age"]}, {"job": "linear"}), "is no number"),
+        (Causes({"job": ["age"]}, {"job": "table"}), "too many combinations"),
+        (Causes({"job": ["age"]}, {"job": object()}), "must be an expression, 'table'"),
+        (Causes({"income": ["age"]}, {"income": "age * (u + u)"}), "cannot be solved"),
+        (Causes({"income": ["age"]}, {"income": "floor(age + u)"}), "cannot be solved"),
+        (Causes(mechanisms={"income": "age + u"}, noise="v"), "no column 'u'"),
+        (7, "takes a mapping"),
+    ],
+)
+def test_causes_that_do_not_fit_the_rows_are_errors(causes, said):
+    with pytest.raises(ConstraintError, match=said):
+        explainer(causes)
+
+
+def test_a_column_with_the_name_of_the_noise_is_an_error():
+    rows = X.rename(columns={"age": "u"})
+    causes = Causes({"income": ["education"]}, {"income": "education + u"})
+    with pytest.raises(ConstraintError, match="give the noise another name"):
+        mx.Explainer(model, rows, classes=("no", "yes"), causes=causes)
+    other = Causes(mechanisms={"income": "education + u + own"}, noise="own")
+    assert mx.Explainer(model, rows, classes=("no", "yes"), causes=other).explain(rows.head(2))
+
+
+@pytest.mark.parametrize(
+    ("constraints", "said"),
+    [
+        ({"derived": {"income": "age + 1"}}, "is derived and has causes"),
+        ({"groups": [["income", "job"]]}, "cannot be in the group"),
+        ({"derived": {"age": "savings + 20"}}, "with derived columns, causes go in a circle"),
+    ],
+)
+def test_constraints_that_contradict_causes_are_errors(constraints, said):
+    with pytest.raises(ConstraintError, match=said):
+        explainer(EDGES, constraints=constraints)
+    with pytest.raises(ConstraintError, match=said):
+        explainer(EDGES).explain(X.head(1), constraints=constraints)
+
+
+def test_too_few_rows_to_fit_is_an_error():
+    rows = X.copy()
+    rows.loc[5:, "income"] = np.nan
+    with pytest.raises(ConstraintError, match="only 5 training rows know 'income'"):
+        mx.Explainer(model, rows, classes=("no", "yes"), causes={"income": ["age"]})

@@ -1,0 +1,97 @@
+"""A stated mechanism is solved for the noise of the row, which is kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from macex.causes.stated import stated
+from macex.schema import MISSING, Schema
+
+FRAME = pd.DataFrame(
+    {
+        "x": [0.5, 1.0, 2.0, 3.0],
+        "y": [1.0, 2.0, 4.0, 8.0],
+        "z": [2.0, 3.0, 5.0, 9.0],
+        "hours": [10, 20, 30, 41],
+        "level": pd.Categorical(["low", "low", "high", "high"]),
+    }
+)
+SCHEMA = Schema.infer(FRAME, {"x": "continuous", "y": "continuous", "z": "continuous"})
+OLD = SCHEMA.read(FRAME).codes
+AT = {name: SCHEMA.position(name) for name in FRAME}
+
+
+def moved(name: str, text: str, **setting: float) -> np.ndarray:
+    new = OLD.copy()
+    for column, value in setting.items():
+        new[:, AT[column]] = value
+    return stated(SCHEMA, name, text, "u")(new, OLD)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x + u",
+        "u - 2 * x",
+        "3 - (x - u)",
+        "x * u",
+        "u / x",
+        "x / u",
+        "exp(0.1 * x + u)",
+        "log(exp(x) + u)",
+        "sqrt(u + x ** 2)",
+        "-(u + x)",
+        "x ** 2 + 0.5 * (u - y) / 3",
+        "1 / (1 + exp(-(x + u)))",
+        "if level == 'low' then x + u else 2 * u - x",
+        "max(x, y) + u",
+    ],
+)
+def test_unchanged_causes_give_the_own_value(text):
+    if text.startswith("1 /"):
+        old = OLD.copy()
+        old[:, AT["z"]] = [0.2, 0.4, 0.5, 0.9]
+        assert stated(SCHEMA, "z", text, "u")(old, old) == pytest.approx(old[:, AT["z"]])
+        return
+    assert moved("z", text) == pytest.approx(OLD[:, AT["z"]], abs=1e-12)
+
+
+def test_the_noise_is_added_multiplied_or_inside():
+    x, z = OLD[:, AT["x"]], OLD[:, AT["z"]]
+    assert moved("z", "2 * x + u", x=1.5) == pytest.approx(z + 2 * (1.5 - x))
+    assert moved("z", "x * u", x=1.5) == pytest.approx(z * 1.5 / x)
+    assert moved("z", "exp(x + u)", x=1.5) == pytest.approx(z * np.exp(1.5 - x))
+
+
+def test_without_noise_the_expression_is_the_value():
+    assert moved("z", "x + y", x=1.0).tolist() == [2.0, 3.0, 5.0, 9.0]
+    high, low = (float(SCHEMA.columns[AT["level"]].code(v)) for v in ("high", "low"))
+    told = moved("level", "if x > 1.5 then 'high' else 'low'", x=1.0)
+    assert told.tolist() == [low] * 4 != [high] * 4
+
+
+def test_whole_numbers_stay_whole():
+    found = moved("hours", "10 * x + u", x=1.26)
+    assert SCHEMA.columns[AT["hours"]].in_dtype(found).tolist() == [18.0, 23.0, 23.0, 24.0]
+
+
+def test_a_row_that_lacks_a_value_keeps_what_it_has():
+    new, old = OLD.copy(), OLD.copy()
+    new[0, AT["x"]] = MISSING
+    old[1, AT["z"]] = MISSING
+    new[:, AT["z"]] = old[:, AT["z"]]
+    new[1:, AT["x"]] = 9.0
+    found = stated(SCHEMA, "z", "x + u", "u")(new, old)
+    assert found.tolist() == [2.0, MISSING, 12.0, 15.0]
+
+
+def test_a_row_that_contradicts_its_mechanism_keeps_what_it_has():
+    old = OLD.copy()
+    old[0, AT["z"]] = -1.0  # no exponential
+    new = old.copy()
+    new[:, AT["x"]] += 1
+    found = stated(SCHEMA, "z", "exp(x + u)", "u")(new, old)
+    assert found[0] == -1.0
+    assert found[1] == pytest.approx(3 * np.e)
