@@ -146,3 +146,20 @@ def test_every_search_follows_causes(method):
     found = explainer.explain(rows, want="yes")
     assert [e.status for e in found] == ["found"] * len(found)
     assert came_true("linear", found, noise).all()
+
+
+@pytest.mark.parametrize("name", list(WORLDS))
+def test_with_fitted_mechanisms_answers_come_true(name):
+    made = EVERY[name]
+    explainer, rows, noise = asked(name, made.edges, rows=60)
+    found = explainer.explain(rows, want="yes")
+    assert came_true(name, found, noise).mean() >= 0.95
+    likely = np.array([e.counterfactuals[0].reach >= 0.9 for e in found])
+    assert came_true(name, found, noise)[likely].mean() >= 0.95
+
+
+def test_answers_at_the_border_are_known_to_be_unsure():
+    made = EVERY["linear"]
+    explainer, rows, _ = asked("linear", made.edges, rows=40, prefer="nearest")
+    shares = [e.counterfactuals[0].reach for e in explainer.explain(rows, want="yes")]
+    assert np.mean(shares) < 0.9

@@ -98,3 +98,22 @@ def test_a_device_does_not_follow_causes():
     boosted = xgboost.XGBClassifier(n_estimators=5, max_depth=2).fit(X, model(X) > 0.5)
     with pytest.raises(mx.OptionError, match="causes cannot be followed on a device"):
         on_device(mx.Explainer(boosted, X, causes=FITTED), "cpu")
+
+
+def test_an_estimate_says_how_likely_the_goal_is_met():
+    (answer,) = told(FITTED)[0].counterfactuals
+    assert 0.9 <= answer.reach <= 1
+    assert told(STATED)[0].counterfactuals[0].reach is None
+    assert "reach" in told(FITTED)[0].to_html()
+    document = explanation_document(told(FITTED)[0], canonical=True)
+    assert document["counterfactuals"][0]["reach"] == answer.reach
+    border = explainer(FITTED, prefer="nearest").explain(
+        X[model(X) < 0.5].head(40), constraints={"only": ["income"]}, want="yes"
+    )
+    assert {e.counterfactuals[0].reach for e in border if e.counterfactuals} == {1.0}
+
+
+def test_with_a_limit_of_rows_nothing_is_drawn():
+    found = explainer(FITTED).explain(X.head(30), max_rows=60)
+    assert max(e.cost.rows for e in found) <= 60
+    assert {c.reach for e in found for c in e.counterfactuals} == {None}

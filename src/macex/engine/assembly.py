@@ -13,6 +13,7 @@ from macex.engine.box import Boxing
 from macex.engine.breaches import breaks_of, estimated_of, notes_of
 from macex.engine.distributions import distributions_of
 from macex.engine.ranking import plausibility_of
+from macex.engine.reach import reach_of
 from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
 from macex.explanation.values import Actions, Asking, Over, Status
 from macex.schema import Array
@@ -229,18 +230,19 @@ def _counterfactuals(fitted: Fitted, outcome: Outcome) -> list[list[Counterfactu
     checked, there = outcome.checked, np.flatnonzero(outcome.there)
     own = Pool(there, outcome.task.queries[there], outcome.verdict.progress[there])
     pool = Pool.join([checked.pool, own], outcome.task.space.width)
-    own_plausibility = plausibility_of(outcome, there, outcome.task.space.own[there])
-    plausibility = np.concatenate([checked.plausibility, own_plausibility])
+    usual = plausibility_of(outcome, there, outcome.task.space.own[there])
+    plausibility = np.append(checked.plausibility, usual)
     robust = np.concatenate([checked.robustness, np.full(len(there), np.nan)])
     score = np.concatenate([checked.score, outcome.verdict.score[there]])
     decision = np.concatenate([checked.decision, outcome.own.decision[there]])
     made = _made(fitted, outcome, pool, score, decision, plausibility, checked.spans)
     answers: list[list[Counterfactual]] = [[] for _ in outcome.there]
     batch = replace(outcome.batch, remembered=None)  # which is for this call alone
-    for query, counterfactual, share in zip(pool.at.tolist(), made, robust.tolist(), strict=True):
-        measured = share if np.isfinite(share) else None
+    shares = np.column_stack([robust, reach_of(outcome, pool)]).tolist()
+    for query, counterfactual, known in zip(pool.at.tolist(), made, shares, strict=True):
+        share, reach = (one if np.isfinite(one) else None for one in known)
         boxing = Boxing(fitted, batch, query)
-        answers[query].append(replace(counterfactual, robustness=measured, boxing=boxing))
+        answers[query] += [replace(counterfactual, robustness=share, reach=reach, boxing=boxing)]
     return answers
 
 

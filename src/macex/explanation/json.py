@@ -137,6 +137,8 @@ def _counterfactual(found: Counterfactual, query: Document, *, canonical: bool) 
     asked: Document = {}
     if found.robustness is not None:
         asked["robustness"] = measured(found.robustness)
+    if found.reach is not None:
+        asked["reach"] = measured(found.reach)
     if found.consequences:
         asked["consequences"] = [_consequence(change, found) for change in found.consequences]
     if found.breaks:

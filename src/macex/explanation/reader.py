@@ -121,6 +121,7 @@ def _counterfactual(
         robustness=d.get("robustness"),
         copies=d.get("copies", False),
         breaks=tuple(d.get("breaks", ())),
+        reach=d.get("reach"),
         estimated=tuple(one["column"] for one in d.get("consequences", ()) if one.get("estimated")),
     )
 

@@ -16,9 +16,9 @@ from macex.ask.answers import Answers, Goals, Verdict
 from macex.schema import Array
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from macex.ask.space import Space
+    from macex.ask.space import Chance, Space
     from macex.models.asker import Asker
 
 
@@ -96,6 +96,18 @@ class Judge:
         score[sound], progress[sound] = verdict.score, verdict.progress
         decision[sound] = answers.decision
         return Verdict(reached, score, progress), decision
+
+    def drawn(self, codes: Array, at: Array, chances: Sequence[Chance]) -> Array:
+        """Whether each row reaches its goal under each draw of its consequences, (n, draws) bool.
+
+        The caller's own model is asked.
+        """
+        full = np.concatenate([self.space.columns(codes, at, chance) for chance in chances])
+        whose = np.tile(at, len(chances))
+        self.count(whose)
+        answers, done = self.asker.own(full, whose, always=True)
+        reached: Array = self.goals.judge(answers, whose).reached & done
+        return reached.reshape(len(chances), len(at)).T
 
     def _confirmed(
         self, full: Array, at: Array, first: int, *, hurry: bool

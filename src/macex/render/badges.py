@@ -14,6 +14,7 @@ OVER = {
     "candidates": "badge.minimal_over_candidates",
     None: "badge.minimal",
 }
+LIKELY = 0.9  # from then on a reach is no warning
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ def badges(found: Any, minimal_over: str | None, speech: Speech) -> tuple[Badge,
         *([_usual(found.plausibility, speech)] if known else []),
         *([_minimal(over, speech)] if proved else []),
         *([_robust(found.robustness, speech)] if found.robustness is not None else []),
+        *([_reach(found.reach, speech)] if getattr(found, "reach", None) is not None else []),
         *([_copies(speech)] if found.copies else []),
         *([_other_class(speech)] if getattr(found, "of_other_class", False) else []),
     )
@@ -56,6 +58,11 @@ def _usual(share: float, speech: Speech) -> Badge:
 def _robust(share: float, speech: Speech) -> Badge:
     text = speech.say("badge.robust", {"share": speech.score(share)})
     return Badge(text, speech.say("badge.robust_help"), warns=share < 0.5)
+
+
+def _reach(share: float, speech: Speech) -> Badge:
+    text = speech.say("badge.reach", {"share": speech.score(share)})
+    return Badge(text, speech.say("badge.reach_help"), warns=share < LIKELY)
 
 
 def _copies(speech: Speech) -> Badge:
