@@ -16,7 +16,7 @@ import numpy as np
 from macex.ask.answers import Answers, compile_goals
 from macex.ask.compilation import build_space
 from macex.ask.space import Space
-from macex.engine.grouping import same_goal
+from macex.engine.alike import same_goal
 from macex.engine.measure import measure_of
 from macex.errors import ConstraintError, ModelError
 from macex.models.asker import CHUNK_ROWS, Asker

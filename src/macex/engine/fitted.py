@@ -13,8 +13,8 @@ import numpy as np
 from macex.ask.answers import Answers, Outlook
 from macex.ask.units import Ground, unit_codes
 from macex.causes import CausalModel, causal_model
+from macex.engine.alike import alike_lines, same_goal
 from macex.engine.consultation import consulted
-from macex.engine.grouping import alike_lines, same_goal
 from macex.engine.sample import covering
 from macex.engine.tree_cells import grid_of
 from macex.models.oracle import Oracle

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from macex.engine.grouping import same_goal
+from macex.engine.alike import same_goal
 from macex.schema import Array
 from macex.stages.arrays import distinct
 from macex.stages.finetune.section import Section

@@ -16,8 +16,8 @@ from macex.ask.constraints import Constraints
 from macex.baselines.baseline import Baseline, open_queries
 from macex.baselines.peers.process import Process, Program
 from macex.baselines.peers.talk import Talk
+from macex.engine.alike import same_goal
 from macex.engine.batch import Outcome
-from macex.engine.grouping import same_goal
 from macex.errors import OptionError, closest
 from macex.schema import Array
 from macex.stages.shapes import Pool
