@@ -217,3 +217,10 @@ def test_modules_are_named_by_nouns():
         and NOUN_ROOMS & set(path.parent.relative_to(ROOT / "src" / "macex").parts[:1])
     ]
     assert doing == []
+
+
+def test_the_guide_names_what_there_is():
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:src/macex|tests|docs)[\w/.-]*)`", guide)
+    assert len(paths) > 20
+    assert [path for path in paths if not (ROOT / path).exists()] == []

@@ -9,7 +9,7 @@ import pytest
 
 import macex as mx
 from cohort.town import NO, YES, explainer, refused, town
-from stages.realness.shop import shop
+from stages.plausibility.shop import shop
 
 MEASURES = ("learned", "distance")
 

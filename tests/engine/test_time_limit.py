@@ -16,7 +16,7 @@ from macex.engine import search
 from macex.engine.blocks import BLOCK_S, FIRST_QUERIES, Tempo
 from macex.series import pipeline, segments
 from macex.stages.finetune.section import Section
-from macex.stages.plausibility import Reference
+from macex.stages.plausibility.distance import Reference
 from macex.stages.search import exhaustive
 
 RNG = np.random.default_rng(1)

@@ -18,7 +18,7 @@ from macex.bench.outliers import Outliers
 from macex.metrics import diversity
 from macex.schema import Array, Schema
 from macex.stages.distance import Scales, learn_scales
-from macex.stages.plausibility import Reference, reference
+from macex.stages.plausibility.distance import Reference, reference
 
 Record = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""How usual rows are among those that meet the goal: `macex.stages.plausibility` on a device."""
+"""How plausible rows are by distance, on a device: `macex.stages.plausibility.distance` again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from macex.device.arrays import Array, Place, at_once, position, smallest
 from macex.device.layout import DeviceLayout
 from macex.schema import MISSING
-from macex.stages.plausibility import NEAREST, Reference
+from macex.stages.plausibility.distance import NEAREST, Reference
 
 BLOCK = 1 << 25  # distances held at once
 

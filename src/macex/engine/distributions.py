@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from macex.schema.distributions import Distributions, distributions
-from macex.stages.plausibility import evenly
+from macex.stages.plausibility.distance import evenly
 
 if TYPE_CHECKING:
     from macex.engine.fitted import Fitted

@@ -23,8 +23,15 @@ from macex.stages.approximate import Approximate, approximate
 from macex.stages.candidates import Domain, Near, Neighbors
 from macex.stages.distance import KINDS, Scales, learn_scales
 from macex.stages.neighbors import Bins, NeighborIndex, Side, learn_bins
-from macex.stages.plausibility import SAMPLE, SMALL_SAMPLE, Reference, evenly, reference, thinned
-from macex.stages.realness.measure import COMPARED, Compared, Realness, learn_realness
+from macex.stages.plausibility.distance import (
+    SAMPLE,
+    SMALL_SAMPLE,
+    Reference,
+    evenly,
+    reference,
+    thinned,
+)
+from macex.stages.plausibility.measure import COMPARED, Compared, Realness, learn_realness
 from macex.structure import Structure, find_structure
 from macex.structure.keeping import Keeping
 

@@ -28,7 +28,7 @@ from macex.models.asker import CHUNK_ROWS
 from macex.schema import Array, Schema
 from macex.schema.distributions import restored
 from macex.stages.approximate import arrays_of
-from macex.stages.realness import storage as realness_storage
+from macex.stages.plausibility import storage as realness_storage
 from macex.structure import Structure
 
 if TYPE_CHECKING:

@@ -66,6 +66,14 @@ def _highest_cells(table: Array, count: int) -> Array:
     """Where the `count` highest entries of each line lie in the flat table, line by line.
 
     Which of equal entries are taken must not be left to a partition: that depends on the processor.
+    So all that reach the `edge`, the last value that counts, are found first. If they are too many,
+    those above the edge are all kept, and those at it as far as there is room, first come first.
+
+    Two of the line 9 3 5 3 5 8 5 are wanted beyond 9 and 8: the edge is 5, six cells were found for
+    four, one of the three fives has to go, and it is the last.
+
+    >>> _highest_cells(np.array([[9.0, 3.0, 5.0, 3.0, 5.0, 8.0, 5.0]]), 4).tolist()
+    [0, 2, 4, 5]
     """
     lines, width = table.shape
     edge = np.partition(table, -count, axis=1)[:, -count]

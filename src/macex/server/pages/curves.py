@@ -12,7 +12,7 @@ from macex.errors import SchemaError
 from macex.schema import Array
 from macex.server.pages.aims import Aim
 from macex.server.pages.grids import Grid, grid
-from macex.stages.plausibility import evenly
+from macex.stages.plausibility.distance import evenly
 
 POINTS = 41
 AVERAGED = 40  # training rows whose mean is the average

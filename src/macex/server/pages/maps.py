@@ -13,7 +13,7 @@ from macex.schema import Array
 from macex.schema.columns import special
 from macex.server.pages.aims import Aim
 from macex.server.pages.grids import Grid, grid
-from macex.stages.plausibility import evenly
+from macex.stages.plausibility.distance import evenly
 
 SIDE = 21  # values along each side
 DOTS = 250  # training rows that show where data are

@@ -69,7 +69,12 @@ def combinations(singles: Singles, queries: Array, width: int, size: int) -> Arr
 
 
 def all_of(task: Task, singles: Singles, queries: Array, size: int) -> tuple[Array, Array]:
-    """Every combination of `size` single changes of different units."""
+    """Every combination of `size` single changes of different units.
+
+    Combinations grow by one entry a turn, always by one of a later unit, so that each comes up
+    once. With entries 0 and 1 of unit 0 and entry 2 of unit 3, `chosen` is [[0], [1], [2]] and
+    then [[0, 2], [1, 2]].
+    """
     gain = singles.gain
     unit, value = singles.candidates.unit, singles.candidates.value
     codes, at = [np.zeros((0, task.space.width))], [np.zeros(0, np.intp)]
@@ -240,6 +245,20 @@ def brood(
 
     `most` says how many combinations, and how many single changes; `frugal` leaves out those that
     are good for nothing but their gain.
+
+    An extension is not scored here. Its `guess` is what the combination has reached plus what the
+    single change gains alone. A query at -1 with three single changes, one query wide:
+
+        single changes   a: age 40   b: age 50   c: hours 45
+        gain                   0.6         0.5           0.3
+        pairs                a with b    a with c    b with c    (the upper triangle)
+        guess                     -        -0.1        -0.2      (two of one unit are none)
+        best                               first       second
+        rank                 beyond          0           1
+
+    With combinations of the level before (`before`) every one of them meets every single change,
+    so the same extension comes from several parents: of a, c and of c, a. `REPEATS` times as many
+    are ranked then, and the keys of their changes leave one of each.
     """
     entry, parts = _single_parts(task, singles, queries, most[1], frugal=frugal)
     parents = parts if before is None else _parents(task, before, queries, most[0])
@@ -295,6 +314,10 @@ def grid(
     """Pairs of changes of some units on a coarse grid, about `most` for each query.
 
     Two changes that do little alone may do much together, which no sum of gains foretells.
+
+    Three units are three pairs. With `most` at 48 each pair has 16 points, so `side` is 4: of each
+    unit four entries are picked, spread over its values, and every pair of units is crossed. Where
+    there are more pairs than `most` pays for, pairs are left out at even distances.
     """
     one_of, other_of = np.triu_indices(len(units), 1)
     codes, at = [np.zeros((0, task.space.width))], [np.zeros(0, np.intp)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from macex.schema import MISSING, UNKNOWN, Schema
 from macex.stages import plausibility
 from macex.stages.distance import Scales, learn_scales
-from macex.stages.plausibility import reference
+from macex.stages.plausibility.distance import reference
 
 
 def world(seed: int, count: int = 60) -> tuple[Scales, np.ndarray]:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from macex.schema import Array
-from macex.stages.realness.inputs import Columns, Inputs, NumberPrediction
-from macex.stages.realness.measure import Realness
-from macex.stages.realness.trees import Trees
+from macex.stages.plausibility.inputs import Columns, Inputs, NumberPrediction
+from macex.stages.plausibility.measure import Realness
+from macex.stages.plausibility.trees import Trees
 
 WAYS = {"plain": False, "log": True}
 TREES = ("place", "bound", "equal", "values")

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from macex.schema import Array
-from macex.stages.realness.inputs import Inputs, learn_inputs
-from macex.stages.realness.swaps import swapped
-from macex.stages.realness.trees import Sample, Trees, fit_trees
+from macex.stages.plausibility.inputs import Inputs, learn_inputs
+from macex.stages.plausibility.swaps import swapped
+from macex.stages.plausibility.trees import Sample, Trees, fit_trees
 
 ROWS = 4500  # that are learnt from
 COPIES = 3  # of each

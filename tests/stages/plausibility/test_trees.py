@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from macex.stages.realness.trees import DEPTH, Sample, Trees, fit_trees
+from macex.stages.plausibility.trees import DEPTH, Sample, Trees, fit_trees
 
 
 def sample(count: int, seed: int) -> Sample:

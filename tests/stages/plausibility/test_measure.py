@@ -9,9 +9,9 @@ from sklearn.metrics import roc_auc_score
 
 from macex.schema import Array, Schema
 from macex.stages.distance import Scales, learn_scales
-from macex.stages.plausibility import reference
-from macex.stages.realness.measure import Compared, Realness, learn_realness
-from stages.realness.shop import shop
+from macex.stages.plausibility.distance import reference
+from macex.stages.plausibility.measure import Compared, Realness, learn_realness
+from stages.plausibility.shop import shop
 
 
 def world(data: pd.DataFrame) -> tuple[Schema, Array, Scales]:

@@ -6,9 +6,9 @@ import numpy as np
 
 from macex.schema import Schema
 from macex.stages.distance import learn_scales
-from macex.stages.realness.measure import learn_realness
-from macex.stages.realness.storage import arrays_of, realness_of
-from stages.realness.shop import shop
+from macex.stages.plausibility.measure import learn_realness
+from macex.stages.plausibility.storage import arrays_of, realness_of
+from stages.plausibility.shop import shop
 
 
 def test_what_was_stored_says_the_same():

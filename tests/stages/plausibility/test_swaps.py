@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from macex.stages.realness.swaps import MOST_CELLS, swapped
+from macex.stages.plausibility.swaps import MOST_CELLS, swapped
 
 
 def rows(count: int = 300) -> np.ndarray:
