@@ -14,7 +14,7 @@ from macex.render.sheets import percent
 from macex.render.speech import Speech
 from macex.schema import Column
 from macex.server.projects.project import Project
-from macex.stages.plausibility import evenly
+from macex.stages.plausibility.distance import evenly
 
 ROWS = 1000  # whose decisions are looked at
 EXPLAINED = 150

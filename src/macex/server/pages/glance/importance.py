@@ -14,7 +14,7 @@ from macex.render.sheets import percent
 from macex.render.speech import Speech
 from macex.schema import Array
 from macex.server.projects.project import Project
-from macex.stages.plausibility import evenly
+from macex.stages.plausibility.distance import evenly
 
 EXPLAINED = 48  # rows of each of the two samples
 SHUFFLED = 160  # rows whose columns are shuffled

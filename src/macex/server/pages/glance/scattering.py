@@ -13,7 +13,7 @@ from macex.schema import Array, Column, Rows
 from macex.schema.columns import special
 from macex.server.pages.grids import grid
 from macex.server.projects.project import Project
-from macex.stages.plausibility import evenly
+from macex.stages.plausibility.distance import evenly
 
 DOTS = 400
 LEVELS = 12  # categories of a column that the plane knows apart
