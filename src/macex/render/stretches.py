@@ -59,7 +59,8 @@ def stretch_texts(change: Any, speech: Speech) -> tuple[str, str]:
 
 
 def _when(change: Any, speech: Speech, several: str, one: str) -> str:
-    ends = {"first": change.start, "last": change.stop - 1}
+    first, last = getattr(change, "times", None) or (change.start, change.stop - 1)
+    ends = {"first": first, "last": last}
     return speech.say(one if change.stop - change.start == 1 else several, ends)
 
 

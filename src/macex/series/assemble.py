@@ -69,6 +69,7 @@ def unreached(fitted: Fitted, batch: CaseBatch) -> list[SeriesExplanation]:
             method=fitted.options.method_name,
             cost=Cost(0, 0, 0.0),
             source=_source(fitted, cases, query),
+            names=fitted.called,
             asked=Asking(batch.count, fitted.options.method_name, goals),
         )
         for query, (goal, one) in enumerate(zip(batch.goals, batch.constraints, strict=True))
@@ -103,6 +104,7 @@ def _explanation(
         method=str(outcome.method[query]),
         cost=Cost(int(outcome.judge.rounds[query]), spent, per_row * spent),
         source=_source(fitted, cases, query),
+        names=fitted.called,
         asked=Asking(outcome.cases.count, fitted.options.method_name, outcome.goals),
     )
 
@@ -181,6 +183,7 @@ def _changes(
                     label=fitted.label(int(fitted.answers.decision[case])),
                     before=own[channel, start:stop],
                     after=sample[channel, start:stop],
+                    times=fitted.times.called(start, stop),
                 )
     return tuple(found[place] for place in sorted(found))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from macex.errors import OptionError, SchemaError, closest
 from macex.schema import Array
-from macex.series.frames import frame_cases, is_frame
+from macex.series.frames import Framed, framed, is_frame
 
 Layout = Literal["channels_first", "channels_last"]
 AXES: dict[str, tuple[str, str]] = {
@@ -76,7 +76,7 @@ def read_cases(given: Any, layout: str, like: Cases | None = None) -> Cases:
     if not isinstance(layout, str) or layout not in AXES:
         raise OptionError(f"layout={layout!r}{closest(layout, AXES)}")
     what = "the training cases" if like is None else "the cases"
-    if is_frame(given):
+    if isinstance(given, Framed) or is_frame(given):
         given = _from_frame(given, layout)
     whole = _listed(given, layout, what) if isinstance(given, (list, tuple)) else None
     cases = Cases(_array(given, layout, what) if whole is None else whole, _layout(layout))
@@ -100,10 +100,12 @@ def contents(cases: Any) -> Array:
 
 def _from_frame(given: Any, layout: str) -> Any:
     """The cases of a frame in the layout; as one array where they have one length."""
-    cases = frame_cases(given)
+    cases = (given if isinstance(given, Framed) else framed(given)).cases
     if layout != "channels_first":
         cases = [case.T for case in cases]
     even = len({case.shape for case in cases}) == 1
+    if not cases:
+        return []
     return np.stack(cases) if even else cases
 
 

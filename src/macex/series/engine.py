@@ -16,16 +16,18 @@ from macex.ask.question import Question
 from macex.engine.batch import Outcome
 from macex.engine.blocks import Tempo
 from macex.engine.engine import EngineOf
-from macex.errors import ConstraintError, GoalError
+from macex.errors import ConstraintError, GoalError, SchemaError
 from macex.schema import Array
 from macex.series.assemble import assemble, unreached
-from macex.series.cases import Cases, read_cases
+from macex.series.cases import AXES, Cases, read_cases
 from macex.series.constraints import SeriesConstraints, read_constraints
 from macex.series.fitted import Fitted
+from macex.series.frames import framed, is_frame
 from macex.series.options import SeriesOptions
 from macex.series.outcome import CaseBatch
 from macex.series.pipeline import answer
 from macex.series.robustness import robustness
+from macex.series.turned import turned_round
 from macex.series.values import SeriesExplanation
 
 BLOCK_CELLS = 4_000_000
@@ -66,7 +68,17 @@ class SeriesEngine(EngineOf[Fitted, Cases, SeriesConstraints, SeriesExplanation]
 
     def read(self, rows: Any) -> Cases:
         """Cases in the form of the training cases."""
-        return read_cases(rows, self.fitted.train.layout, self.fitted.train)
+        train = self.fitted.train
+        if is_frame(rows):
+            rows = framed(rows).ordered(self.fitted.names)
+        cases = read_cases(rows, train.layout, train)
+        if turned_round(cases, train):
+            first, second = AXES[train.layout]
+            raise SchemaError(
+                f"the cases look turned round: layout={train.layout!r} means ({first}, {second}), "
+                "and the other way they are far more like the training cases"
+            )
+        return cases
 
     def blocks(self, batch: CaseBatch, tempo: Tempo | None) -> Iterator[tuple[Array, CaseBatch]]:
         """Cases that move the same groups together, few enough for their arrays to stay small."""

@@ -11,17 +11,20 @@ from macex.ask.question import Question
 from macex.audit import Audit
 from macex.engine.blocks import reporter
 from macex.engine.options import PREFERENCES, check_classes
-from macex.errors import ModelError
+from macex.errors import ModelError, OptionError, closest
+from macex.render.names import Name, read_names
 from macex.schema import Array
 from macex.series.cases import channel_names, read_cases
 from macex.series.constraints import SeriesConstraints, read_constraints
 from macex.series.engine import SeriesEngine
 from macex.series.fitted import Fitted, fit
-from macex.series.frames import frame_channels, is_frame
+from macex.series.frames import framed, is_frame
 from macex.series.options import read_options
 from macex.series.outcome import CaseBatch
 from macex.series.recording import SeriesRecorder
 from macex.series.saving import save
+from macex.series.times import read_times
+from macex.series.turned import question
 from macex.series.values import SeriesExplanation, SeriesExplanations
 from macex.version import __version__
 
@@ -35,9 +38,11 @@ class SeriesExplainer:
         called with arrays in the layout of `X`, or with lists of arrays if `X` is a list.
     X : the cases the model was trained on: an array (cases, channels, time), or a list of arrays
         (channels, time) of unequal lengths; or a frame: nested (a cell holds the values of a
-        channel), or with an index of case and time. The model is called with arrays.
+        channel), long, or with an index or columns of case and time; or a list of such frames. The
+        model is called with arrays.
     channels : the names of the channels.
-    layout : `"channels_first"`, or `"channels_last"` for (cases, time, channels).
+    layout : `"channels_first"`, or `"channels_last"` for (cases, time, channels). If it is not
+        said, it is the first, and cases that look turned round are questioned by a warning.
     constraints : what may change, for every call; see `SeriesConstraints`.
     candidates : a `NearCases` object: how many neighbours, and how they are sought.
     method : `"exhaustive"`, `"reinforce"`, `"gradientless"`, or a stage object.
@@ -49,6 +54,10 @@ class SeriesExplainer:
     classes : names of the model's outputs where it does not say them itself.
     audit : a file to which every explanation is recorded, or an `Audit` that names the files of
         model and data, too; see `replay`.
+    times : a label for every time point: numbers, dates or text. Frames bring theirs.
+    time_unit : the unit of times.
+    names : how channels are called in front of people, and their units:
+        `{"hr": Name("heart rate", unit="bpm")}`.
     random_state : the seed; the same seed, case and question give the same answer, always.
 
     Examples
@@ -68,7 +77,7 @@ class SeriesExplainer:
         X: Any,
         *,
         channels: Sequence[str] | None = None,
-        layout: str = "channels_first",
+        layout: str | None = None,
         constraints: SeriesConstraints | Mapping[str, Any] | None = None,
         candidates: Any = "neighbors",
         method: Any = "exhaustive",
@@ -79,6 +88,9 @@ class SeriesExplainer:
         classes: Sequence[object] | None = None,
         audit: Audit | str | Path | None = None,
         random_state: int = 0,
+        times: Any = None,
+        time_unit: str = "",
+        names: Mapping[str, str | Name] | None = None,
     ) -> None:
         options = read_options(
             candidates=candidates,
@@ -90,12 +102,24 @@ class SeriesExplainer:
             random_state=random_state,
         )
         check_classes(classes)
-        train = read_cases(X, layout)
-        if channels is None and is_frame(X):
-            channels = frame_channels(X)
-        names = channel_names(channels, train.width, train.longest)
-        given = read_constraints(constraints, names)
-        fitted = fit(model, train, names, classes, options)
+        if is_frame(X):
+            X = framed(X)
+            channels = X.channels if channels is None else channels
+            if times is None and X.times is not None:
+                times, time_unit = X.times, time_unit or X.unit
+        train = read_cases(X, "channels_first" if layout is None else layout)
+        channel = channel_names(channels, train.width, train.longest)
+        given = read_constraints(constraints, channel)
+        if layout is None:
+            question(train)
+        fitted = fit(model, train, channel, classes, options)
+        fitted.times = read_times(times, time_unit, train.longest)
+        fitted.called = read_names(names)
+        for name in fitted.called:
+            if name not in channel:
+                raise OptionError(
+                    f"names= calls {name!r}, which is no channel{closest(name, channel)}"
+                )
         engine = SeriesEngine(fitted, SeriesConstraints())
         self.engine = replace(engine, constraints=engine.checked(given))
         self.recorder = None if audit is None else SeriesRecorder(audit, self.engine)
@@ -203,7 +227,7 @@ class SeriesExplainer:
             "seed": options.random_state,
             "n": batch.count,
         }
-        return SeriesExplanations(items, meta=meta, rows=self.fitted.names)
+        return SeriesExplanations(items, self.fitted.called, meta, self.fitted.names)
 
     def score(self, X: Any, want: Any = None) -> Array:
         """The model's score for every case, read toward a goal as in explanations.

@@ -15,6 +15,7 @@ from macex.ask.units import Ground
 from macex.errors import MacexError, ModelError
 from macex.models.oracle import Oracle, consult
 from macex.models.outputs import NotAScoreError
+from macex.render.names import Names
 from macex.schema import Array, Rows, Schema
 from macex.series.asking import rows_at_once
 from macex.series.cases import Cases
@@ -22,6 +23,7 @@ from macex.series.mixing import differs
 from macex.series.nearness import Sketch, learn_sketch, nearest
 from macex.series.options import SeriesOptions
 from macex.series.texture import Texture, learn_texture
+from macex.series.times import Times
 from macex.series.usual import Usual, usual_of
 
 
@@ -45,6 +47,8 @@ class Fitted:
     drawn: Array = field(init=False)  # (T, d, points)
     binding: ClassVar[None] = None  # no structure is looked for between channels
     texture: Texture = field(init=False)
+    times: Times = field(default_factory=Times)
+    called: Names = field(default_factory=dict)  # what channels are called in front of people
     _meeting: dict[bytes, Array] = field(default_factory=dict)
     _usual: dict[bytes, Usual] = field(default_factory=dict)
 

@@ -93,7 +93,9 @@ def _counterfactual(found: SeriesCounterfactual) -> Document:
 
 
 def _change(change: SeriesChange) -> Document:
+    times = {} if change.times is None else {"times": list(change.times)}
     return {
+        **times,
         "channel": change.channel,
         "start": int(change.start),
         "stop": int(change.stop),

@@ -38,7 +38,7 @@ from macex.stages.draws import Draws, column_keys, row_keys
 from macex.stages.selection import Ranking, shortlist
 from macex.stages.shapes import Task
 
-NEIGHBORS_EACH = 3  # that a set of channels is taken from
+NEIGHBORS_EACH = 5  # that a set of channels is taken from
 
 
 def answer(fitted: Fitted, batch: CaseBatch) -> SeriesOutcome:

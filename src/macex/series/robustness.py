@@ -25,8 +25,9 @@ from macex.stages.shapes import Pool
 
 WAYS = ((0, 0), (0, 0.5), (0, 1), (0.1, 1), (0.25, 1), (0.5, 1))
 """How far what is needed goes back to whole channels, by turns: in length, and in blend."""
-FEW = 12  # neighbors that answers are tried with where nothing is asked of them
-LOOKED = 3  # examples, beside those that are wanted, of which it is seen whether they hold
+FEW = 20  # neighbors that answers are tried with where nothing is asked of them
+FEWER = 12  # of them, with which examples are compared
+LOOKED = 8  # examples, beside those that are wanted, of which it is seen whether they hold
 ASKED = 64  # training cases that another model is asked about
 
 
@@ -152,8 +153,8 @@ def steady(outcome: SeriesOutcome, order: Array) -> Array:
     look = look[~alone[pool.at[look]] & ~_broke(judge, pool.at[look])[:]]
     if len(look):
         draft = whole(outcome.mixture, outcome.task.space, pool.take(look))
-        share = held_share(judge, full_tables(outcome.task.space, draft), draft.at, FEW)
-        found[look] = (share >= (0.9 if tune is None else tune.stable)).astype(float)
+        share = held_share(judge, full_tables(outcome.task.space, draft), draft.at, FEWER)
+        found[look] = (share >= (1.0 if tune is None else tune.stable)).astype(float)
     return found
 
 

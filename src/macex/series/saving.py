@@ -14,6 +14,7 @@ from macex.engine import storage
 from macex.errors import SavedError
 from macex.explainer import Explainer
 from macex.explainer.storage import load as load_table
+from macex.render.names import Name, read_names
 from macex.schema import Array
 from macex.series.cases import Cases, Layout
 from macex.series.constraints import SeriesConstraints
@@ -21,6 +22,7 @@ from macex.series.engine import SeriesEngine
 from macex.series.fitted import Fitted
 from macex.series.options import options_read, written_options
 from macex.series.recording import SeriesRecorder
+from macex.series.times import Times
 
 if TYPE_CHECKING:
     from macex.series.explainer import SeriesExplainer
@@ -40,6 +42,8 @@ def save(engine: SeriesEngine, path: Any) -> None:
         "layout": fitted.train.layout,
         "even": fitted.train.even,
         "constraints": engine.constraints.to_dict(),
+        "times": asdict(fitted.times),
+        "names": {c: asdict(n) if isinstance(n, Name) else n for c, n in fitted.called.items()},
         "options": written_options(fitted.options),
         "outlook": asdict(fitted.outlook),
     }
@@ -67,6 +71,9 @@ def load(
         options = options_read(document["options"])
         constraints = SeriesConstraints.from_dict(document["constraints"])
         outlook = storage.outlook_read(document["outlook"])
+        times = Times(**document.get("times", {}))
+        times = replace(times, labels=tuple(times.labels))
+        names = read_names(document.get("names", {}))
         answers = Answers(arrays["scores"], arrays["decision"])
         _check(train, len(document["channels"]), answers)
     except Exception as error:
@@ -76,7 +83,7 @@ def load(
     oracle, now = storage.asked_again(model, asked.given(asked.values), len(asked), outlook, path)
     storage.agree(now, answers.take(sample), path)
     oracle = replace(oracle, outlook=replace(outlook, by_predict=oracle.outlook.by_predict))
-    fitted = Fitted(oracle, train, tuple(document["channels"]), answers, options)
+    fitted = Fitted(oracle, train, tuple(document["channels"]), answers, options, times, names)
     engine = SeriesEngine(fitted, constraints)
     if audit is not None and not isinstance(audit, Audit):
         audit = Audit(audit, explainer=path)

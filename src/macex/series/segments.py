@@ -83,14 +83,14 @@ class Segments:
     An example may try about `trials` stretches a round, for at most `rounds` rounds. A channel has
     at most `stretches` of them, 4 or fewer. `blend` is the number of steps between the case's own
     values and the neighbour's; 1 leaves them unblended. What is taken is then lengthened again
-    until the share `stable` of samples with noise, 2 % of each channel's spread, reach the goal, or
-    whole channels are taken; 0 leaves it on the edge.
+    until the share `stable` of 20 samples with noise, 2 % of each channel's spread, reach the goal,
+    or whole channels are taken; 0 leaves it on the edge.
     """
 
     trials: int = 96
     rounds: int = 10
     blend: int = 8
-    stable: float = 0.9
+    stable: float = 1.0
     stretches: int = 3
 
     def __post_init__(self) -> None:

@@ -45,6 +45,7 @@ class SeriesChange:
     label: Any
     before: Array = field(repr=False, compare=False)  # (stop - start,)
     after: Array = field(repr=False, compare=False)
+    times: tuple[str, str] | None = None  # what the first and the last time point are called
 
     @property
     def column(self) -> str:
