@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from macex.engine.intervals import DENSE, POINTS, GridLine, Probes, TestedRun, probe
+from macex.engine.intervals import BACK, POINTS, GridLine, Probes, TestedRun, probe
 from macex.stages.shapes import Pool
 from stages.worlds import space_of, task_of
 
@@ -16,11 +17,14 @@ DATA = pd.DataFrame({"c": list("ab") * 50, "x": range(100)})
 FREE = SimpleNamespace(late=False, capped=False)
 
 
-def probed(own: int, after: int, holds, judge=FREE, data=DATA, changes=("x",), **wish):
+def probed(
+    own: int, after: int, holds, judge=FREE, data=DATA, changes=("x",), stable=False, **wish
+):
     """The probes of one example whose x went from `own` to `after`, and its span."""
     query = data.head(1).assign(x=own)
     space = space_of(data, query.astype(data.dtypes), **wish)
     task = task_of(space, lambda codes: np.ones(len(codes)))
+    task = replace(task, band=np.ones(1)) if stable else task
     codes = space.queries.copy()
     codes[0, 1] = after
     if "c" in changes:
@@ -31,6 +35,9 @@ def probed(own: int, after: int, holds, judge=FREE, data=DATA, changes=("x",), *
     reached = np.array([bool(holds(value)) for value in values], dtype=bool)
     spans = [span for _, span in probes.spans(space, reached)]
     return values.tolist(), spans[0] if spans else None
+
+
+DENSE = POINTS // 2  # neighbours on the grid, where not all can be tested
 
 
 def test_one_step_back_then_neighbours_then_wider_strides_to_the_end():
@@ -71,6 +78,16 @@ def test_up_to_24_neighbours_are_all_tested_and_a_failing_one_among_them_ends_th
     for fails in (near_the_end + 8, near_the_end + 13):
         span = probed(10, near_the_end, lambda x, fails=fails: x >= near_the_end and x != fails)[1]
         assert span == TestedRun(near_the_end, fails - 1, 26, True)
+
+
+def test_off_the_edge_the_end_toward_the_query_is_looked_for():
+    values, span = probed(10, 40, lambda x: 37 <= x <= 43, stable=True)
+    assert len(values) == BACK + POINTS - 1  # the last one back is the query's own
+    assert span[:2] == (37, 43)
+    assert span.exact
+    assert probed(10, 40, lambda x: 14 <= x <= 43, stable=True)[1].exact is False
+    assert probed(35, 40, lambda x: 36 <= x <= 43, stable=True)[1][:2] == (36, 43)
+    assert probed(35, 40, lambda x: 36 <= x <= 43, stable=True)[1].exact
 
 
 def test_a_gap_ends_the_run_though_points_beyond_it_hold():
@@ -151,9 +168,10 @@ def test_the_answers_of_several_lines_are_not_mixed_up():
             one([5.0]),
             one([padded]),
             one([new]),
-            one([False]),
-            one([POINTS]),
+            one([[False]]),
+            one([[1, POINTS]]),
             one([points[-1]]),
+            1,
         )
 
     lines = [line(0, [4.0, 6.0, 7.0], [True] * 3), line(1, [4.0, 6.0], [False, True])]

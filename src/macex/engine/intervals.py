@@ -1,10 +1,11 @@
 """Values around a changed number that reach the goal, too, other changes kept.
 
-From the new value one grid step back toward the query is tried, and points outward: the next ones
-on the grid, then ever wider up to the end of the range. The run of points around the new value that
-all reach the goal is its interval. It is exact where no value of the grid was left out; elsewhere a
-value between two tested ones may fail. Where a tree model's cells are known, every cell is tested
-by one value, and the run of cells is exact.
+From the new value points outward are tried: the next ones on the grid, then ever wider up to the
+end of the range. Toward the query it is one grid step, which fails where the change is as small as
+can be; where answers are to be stable they are not, and more points are tried there, too. The run
+of points around the new value that all reach the goal is its interval. It is exact where no value
+of the grid was left out; elsewhere a value between two tested ones may fail. Where a tree model's
+cells are known, every cell is tested by one value, and the run of cells is exact.
 """
 
 from __future__ import annotations
@@ -87,35 +88,43 @@ def cell_line(task: Task, pool: Pool, place: int, who: Array) -> CellLine:
 
 
 POINTS = 24
-DENSE = 12
+BACK = 12  # points toward the query, where answers are stable
 
 
 class GridLine(NamedTuple):
-    """The points tested for one unit: column 0 is inward, the others outward."""
+    """The points tested for one unit: the first `back` are inward, the others outward."""
 
     unit: int
     example: Array  # (E,)
     after: Array  # (E,)
-    points: Array  # (E, 1 + POINTS)
-    fresh: Array  # (E, 1 + POINTS) bool: to be scored
-    closed: Array  # (E,) bool: nothing lies inward that could be set
-    dense: Array  # (E,) int: how many outward points are neighbours on the grid
+    points: Array  # (E, back + POINTS)
+    fresh: Array  # (E, back + POINTS) bool: to be scored
+    closed: Array  # (E, back) bool: the inward points that cannot be set, or fail for certain
+    dense: Array  # (E, 2) int: how many points inward and outward are neighbours on the grid
     end: Array  # (E,) the end of the range outward
+    back: int
 
     def spans(self, ok: Array) -> Iterator[tuple[int, TestedRun]]:
         """The interval of every example; `ok` says which points reach the goal."""
-        old = np.concatenate([self.after[:, None], self.points[:, 1:-1]], axis=1)
-        run = np.logical_and.accumulate(ok[:, 1:] | (self.points[:, 1:] == old), axis=1)
-        length = run.sum(axis=1)
-        far = np.where(length > 0, self.points[np.arange(len(run)), length], self.after)
-        near = np.where(ok[:, 0], self.points[:, 0], self.after)
-        ended = (length < self.dense) | ((far == self.end) & (self.dense == POINTS))
-        exact = ended & (self.closed | (self.fresh[:, 0] & ~ok[:, 0]))
+        back, (inward, outward) = self.back, self.dense.T
+        held, near = self._run(ok[:, :back], self.points[:, :back])
+        length, far = self._run(ok[:, back:], self.points[:, back:])
+        ended = (length < outward) | ((far == self.end) & (outward == POINTS))
+        fails = self.closed | (self.fresh[:, :back] & ~ok[:, :back])
+        first = np.take_along_axis(fails, np.minimum(held, back - 1)[:, None], axis=1)[:, 0]
+        exact = ended & (held < inward) & first
         tested = self.fresh.sum(axis=1) + 1
         low, high = np.minimum(near, far), np.maximum(near, far)
         parts = (self.example, low, high, tested, exact)
         for example, *span in zip(*(part.tolist() for part in parts), strict=True):
             yield example, TestedRun(*span)
+
+    def _run(self, ok: Array, points: Array) -> tuple[Array, Array]:
+        """How many points in a row hold, (E,), and the last of them."""
+        old = np.concatenate([self.after[:, None], points[:, :-1]], axis=1)
+        length = np.logical_and.accumulate(ok | (points == old), axis=1).sum(axis=1)
+        last = points[np.arange(len(points)), np.maximum(length, 1) - 1]
+        return length, np.where(length > 0, last, self.after)
 
 
 class Probes(NamedTuple):
@@ -171,8 +180,9 @@ def _poor(task: Task, judge: Judge, at: Array, moved: Array) -> Array:
     if not judge.capped:
         return np.zeros(len(at), bool)
     needed = np.zeros(len(judge.limit), int)
+    most = POINTS + _back(task)
     widths = [
-        POINTS + 1 if task.grid is None else max(POINTS + 1, task.grid.width(unit.members[0]))
+        most if task.grid is None else max(most, task.grid.width(unit.members[0]))
         for unit in task.space.units
     ]
     np.add.at(needed, at, moved @ np.array(widths))
@@ -183,29 +193,38 @@ def _line(task: Task, pool: Pool, place: int, who: Array) -> GridLine:
     unit, at = task.space.units[place], pool.at[who]
     after, own = pool.codes[who, place], task.queries[at, place]
     way, end = np.where(after > own, 1.0, -1.0), _end(task, place, at, after > own)
-    step = unit.step or (unit.high - unit.low) / 1000
-    reach, dense = _strides(np.abs(end - after), unit.step)
-    outward = after[:, None] + way[:, None] * reach
+    gap, back = np.abs(after - own), _back(task)
+    outward, beyond = _strides(np.abs(end - after), unit.step, POINTS)
+    outward = after[:, None] + way[:, None] * outward
     outward = np.where((way * (outward.T - end) > 0).T, end[:, None], outward)
-    inward = after - way * np.minimum(step, np.abs(after - own))
-    points = task.space.snap(place, np.concatenate([inward[:, None], outward], axis=1))
-    fresh = _fresh(task, place, at, after, points)
+    inward, before = _strides(gap, unit.step, back)
+    if back == 1:
+        inward = np.minimum(unit.step or (unit.high - unit.low) / 1000, gap)[:, None]
+    inward = after[:, None] - way[:, None] * np.minimum(inward, gap[:, None])
+    points = task.space.snap(place, np.concatenate([inward, outward], axis=1))
+    fresh = _fresh(task, place, at, after, points, back)
     single = task.space.changed(pool.codes[who], at).sum(axis=1) == 1
-    closed = np.where(points[:, 0] == own, single, ~fresh[:, 0])
-    return GridLine(place, who, after, points, fresh, closed, dense, task.space.snap(place, end))
+    closed = np.where(points[:, :back] == own[:, None], single[:, None], ~fresh[:, :back])
+    dense, end = np.column_stack([before, beyond]), task.space.snap(place, end)
+    return GridLine(place, who, after, points, fresh, closed, dense, end, back)
 
 
-def _strides(room: Array, step: float) -> tuple[Array, Array]:
-    """How far outward each point lies, (E, POINTS), and how many of them are neighbours."""
-    turn = np.arange(1, POINTS + 1)
-    even = room[:, None] * turn / POINTS
+def _back(task: Task) -> int:
+    """How many points are tried toward the query."""
+    return 1 if task.band is None else BACK
+
+
+def _strides(room: Array, step: float, count: int) -> tuple[Array, Array]:
+    """How far each of `count` points lies, (E, count), and how many of them are neighbours."""
+    turn, most = np.arange(1, count + 1), (count + 1) // 2
+    even = room[:, None] * turn / count
     if not step:
         return even, np.zeros(len(room), int)
-    near = np.minimum(turn, DENSE) * step
-    beyond = (room - DENSE * step)[:, None] * np.maximum(turn - DENSE, 0) / (POINTS - DENSE)
-    all_near = (room <= POINTS * step * (1 + 1e-9))[:, None]
-    reach = np.where(all_near, turn * step, near + beyond)
-    return reach, np.where(all_near[:, 0], POINTS, DENSE)
+    near = np.minimum(turn, most) * step
+    rest = np.maximum(turn - most, 0) / max(1, count - most)
+    all_near = (room <= count * step * (1 + 1e-9))[:, None]
+    reach = np.where(all_near, turn * step, near + (room - most * step)[:, None] * rest)
+    return reach, np.where(all_near[:, 0], count, most)
 
 
 def _end(task: Task, place: int, at: Array, up: Array) -> Array:
@@ -216,9 +235,11 @@ def _end(task: Task, place: int, at: Array, up: Array) -> Array:
     return np.where(up, highest, np.maximum(bounds.floor[at, column], unit.low))
 
 
-def _fresh(task: Task, place: int, at: Array, after: Array, points: Array) -> Array:
+def _fresh(task: Task, place: int, at: Array, after: Array, points: Array, back: int) -> Array:
     """Which points are new, and may be set."""
     wide = np.broadcast_to(at[:, None], points.shape)
     fresh = task.space.admits_one(wide, place, points) & (points != after[:, None])
-    fresh[:, 2:] &= points[:, 2:] != points[:, 1:-1]
+    again = points[:, 1:] == points[:, :-1]
+    again[:, back - 1] = False  # the first outward one
+    fresh[:, 1:] &= ~again
     return fresh
