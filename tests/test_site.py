@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -78,3 +79,10 @@ def test_the_reference_comes_from_the_docstrings(site):
     page = (site / "reference" / "api.html").read_text(encoding="utf-8")
     assert "the rows the model was trained on" in page
     assert "macex.explain_file" in page
+
+
+def test_the_readme_lists_every_extra():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    listed = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Extras")[2]
+    extras = project["optional-dependencies"]
+    assert [extra for extra in extras if f"`{extra}`" not in listed] == []
