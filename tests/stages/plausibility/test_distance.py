@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from macex.schema import MISSING, UNKNOWN, Schema
-from macex.stages import plausibility
 from macex.stages.distance import Scales, learn_scales
+from macex.stages.plausibility import distance as plausibility
 from macex.stages.plausibility.distance import reference
 
 
