@@ -39,14 +39,25 @@ def served() -> Iterator[str]:
 
 
 def photograph(page: Page, site: str, folder: Path) -> None:
-    """One row with an answer applied and edited further, and many rows explained."""
-    page.goto(site + ROW, timeout=120_000)
+    """One row with answers applied, its curve and map, the model at a glance, many rows."""
+    page.set_default_timeout(120_000)
+    page.goto(site + ROW)
     page.get_by_role("link", name="Apply: ").first.click()
     page.get_by_role("link", name="Apply to B: ").nth(1).click()
     page.locator("#verdicts .mx-verdict").nth(2).wait_for()
     page.wait_for_load_state("networkidle")
     page.evaluate("scrollTo(0, 0)")
     page.screenshot(path=folder / "page-row.png")
+    page.goto(f"{site}/projects/adult/rows/1?curve=hours_per_week&mapx=age&mapy=hours_per_week")
+    page.locator("#map svg").wait_for()
+    page.wait_for_load_state("networkidle")
+    page.evaluate("document.querySelector('#whatif').scrollIntoView()")
+    page.screenshot(path=folder / "page-whatif.png")
+    page.goto(f"{site}/projects/adult/glance")
+    page.locator("#importance").scroll_into_view_if_needed()
+    page.locator("#importance svg").first.wait_for(timeout=120_000)
+    page.evaluate("scrollTo(0, 0)")
+    page.screenshot(path=folder / "page-glance.png")
     page.goto(f"{site}/projects/adult/cohort?decision=%3C%3D50K&where=age+%3E+60&want=%3E50K")
     page.get_by_role("button", name="Explain").click()
     page.locator("#plan .mx-figures").wait_for(timeout=300_000)

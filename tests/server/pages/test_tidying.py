@@ -44,7 +44,7 @@ def test_a_project_goes_with_its_files_and_the_demo_stays(client, tmp_path):
 
 
 def test_a_job_says_what_it_was_asked_and_is_deleted_when_it_has_ended(client):
-    sent = {"rows": "1,2,3", "want": "granted", "may.hours": "keep", "max": "2"}
+    sent = {"rows": "1,2,3", "want": "granted", "may.debt": "keep", "max": "2"}
     page = client.post("/projects/loans/cohort", data=sent)
     assert "/jobs/" in page.url.path, page.text
     identity = page.url.path.rpartition("/")[2]
@@ -53,7 +53,7 @@ def test_a_job_says_what_it_was_asked_and_is_deleted_when_it_has_ended(client):
         if "<b>Done</b>" in text:
             break
         time.sleep(0.1)
-    for said in ("granted", "hours", "max_changes 2", "given ones", "Asked by", "3 of 3 rows"):
+    for said in ("granted", "fixed debt", "max_changes 2", "given ones", "Asked by", "3 of 3 rows"):
         assert said in text
     assert client.post(f"/projects/adult/jobs/{identity}/remove").status_code == 404
     assert client.post(f"/projects/loans/jobs/{identity}/remove").status_code == 200
