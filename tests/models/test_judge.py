@@ -47,6 +47,15 @@ def test_a_verdict_says_what_is_reached_and_what_it_cost():
     assert not judge.ran_out.any()
 
 
+def test_what_a_budget_allows_is_known_before_rows_are_made():
+    moves = [(1, 90), (0, 80), (1, 40), (1, 60), (1, 70), (0, 45)]
+    judge = judge_of(Recorder(), limit=2)
+    codes, at = changes(judge, *moves)
+    known = judge.affordable(at, lambda: np.arange(len(at)))
+    assert known.tolist() == np.isfinite(judge(codes, at).progress).tolist()
+    assert judge_of(Recorder(), limit=2, rules=["x <= 70"]).affordable(at, lambda: at).all()
+
+
 def test_a_budget_is_spent_first_come_first_served():
     judge = judge_of(Recorder(), limit=2)
     moves = [(1, 90), (0, 80), (1, 40), (1, 60), (1, 70), (0, 45)]

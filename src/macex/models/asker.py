@@ -343,6 +343,9 @@ class _Asking:
         if len(part) == len(self.full):
             return self.full, self.at
         rows = self.new[part]
+        if rows[-1] - rows[0] == len(rows) - 1 and bool((np.diff(rows) == 1).all()):
+            run = slice(int(rows[0]), int(rows[-1]) + 1)  # no copy of a wide table
+            return self.full[run], self.at[run]
         return self.full.take(rows, axis=0), self.at[rows]
 
     def write(self, part: Array, found: Answers) -> None:

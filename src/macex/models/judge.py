@@ -171,6 +171,14 @@ class Judge:
             target[wanted] = values
         return Verdict(*spread)
 
+    def affordable(self, at: Array, turn: Callable[[], Array]) -> Array:
+        """Which of these rows will be scored, said before they are made, as far as that is known.
+
+        What a row costs is known without it, unless whole rows are tested first.
+        """
+        every = np.ones(len(at), bool)
+        return every if self.space.bound_rows else self._affordable(at, every, turn)
+
     def _affordable(self, at: Array, wanted: Array, turn: Callable[[], Array] | None) -> Array:
         """Which of the wanted rows their queries can still pay for: by turn, then as they come."""
         wished = np.bincount(at[wanted], minlength=len(self.spent))
