@@ -180,3 +180,27 @@ def test_decimals_are_numbers(spark):
 def test_a_frame_in_memory_is_no_table_of_spark():
     with pytest.raises(mx.OptionError, match="Spark DataFrame is expected, not a DataFrame"):
         explain(applicants(3), bank())
+
+
+def test_a_stream_of_rows_is_answered_as_it_comes(spark, tmp_path):
+    rows = applicants(30)
+    (tmp_path / "night").mkdir()
+    rows.head(20).to_json(tmp_path / "night" / "a.json", orient="records", lines=True)
+    shape = spark.createDataFrame(rows).schema
+    coming = spark.readStream.schema(shape).json(str(tmp_path / "night"))
+
+    def follow() -> None:
+        query = (
+            explain(coming, bank())
+            .writeStream.format("parquet")
+            .option("checkpointLocation", str(tmp_path / "checkpoint"))
+            .trigger(availableNow=True)
+            .start(str(tmp_path / "answers"))
+        )
+        query.awaitTermination(120)
+
+    follow()
+    rows.tail(10).to_json(tmp_path / "night" / "b.json", orient="records", lines=True)
+    follow()
+    made = spark.read.parquet(str(tmp_path / "answers")).toPandas()
+    assert ordered(made) == ordered(expected(bank(), rows))
