@@ -125,6 +125,9 @@ class Judging(Protocol):
         Where not all rows of a query can be paid for, those with the lowest `turn()` (n,) are.
         """
 
+    def affordable(self, at: Array, turn: Callable[[], Array]) -> Array:
+        """Which of these rows will be scored, said before they are made, as far as is known."""
+
     def renew(self, queries: Array, rows: int) -> None:
         """Let queries (Q,) bool cost `rows` more, unless the caller set the limit."""
 
