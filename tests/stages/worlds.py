@@ -44,6 +44,10 @@ class PlainJudge:
         score = self.chance(codes)
         return Verdict(score > 0.5, score, score - 0.5)
 
+    def affordable(self, at: Array, turn: Any) -> Array:
+        """All rows, whatever they cost."""
+        return np.ones(len(at), bool)
+
     def renew(self, queries: Array, rows: int) -> None:
         """Nothing is ever spent."""
 
