@@ -117,3 +117,18 @@ def test_with_a_limit_of_rows_nothing_is_drawn():
     found = explainer(FITTED).explain(X.head(30), max_rows=60)
     assert max(e.cost.rows for e in found) <= 60
     assert {c.reach for e in found for c in e.counterfactuals} == {None}
+
+
+def test_a_file_of_constraints_says_causes_beside_them(tmp_path):
+    from macex.ask.constraints import Constraints
+    from macex.cli.toml import read_causes, read_constraints
+
+    file = tmp_path / "rules.toml"
+    file.write_text('only = ["school"]\n[causes.edges]\nincome = ["school"]\n', encoding="utf-8")
+    assert read_causes(file) == FITTED
+    ground = explainer(None).engine.fitted.ground
+    assert read_constraints(file, ground) == Constraints(only=["school"])
+    assert read_causes(None) is None
+    file.write_text('fixed = ["school"]\n[causes.edge]\n', encoding="utf-8")
+    with pytest.raises(mx.ConstraintError, match=r"rules.toml line 2.*no part 'edge'"):
+        read_causes(file)

@@ -17,7 +17,7 @@ from macex.cli import options
 from macex.cli.inputs import Training, classes_named, label_hint, model_for, training
 from macex.cli.models import open_model
 from macex.cli.saved import columns_dropped, refuse_beside, required
-from macex.cli.toml import read_codes, read_constraints, read_structure
+from macex.cli.toml import read_causes, read_codes, read_constraints, read_structure
 from macex.engine.options import PREFERENCES, STRUCTURES
 from macex.explainer import Explainer
 from macex.explainer.storage import load
@@ -239,6 +239,7 @@ def _made(
             method=said["method"],
             prefer=said["prefer"],
             structure=said["structure"] or read_structure(constraints) or STRUCTURES[0],
+            causes=read_causes(constraints),
             classes=classes_named(said["classes"]),
             random_state=said["seed"],
             names=None if codes is None else read_codes(codes, learnt.rows),

@@ -15,7 +15,7 @@ import pandas as pd
 from macex.ask.constraints import Constraints
 from macex.ask.goals import goal_typed
 from macex.cli.inputs import classes_named, label_hint, model_for, training
-from macex.cli.toml import read_constraints, read_structure
+from macex.cli.toml import read_causes, read_constraints, read_structure
 from macex.engine.options import STRUCTURES
 from macex.errors import OptionError, require_count
 from macex.explainer import Explainer
@@ -103,6 +103,7 @@ def asked(files: Files) -> PopulationQuestion:
             schema=learnt.kinds,
             classes=classes,
             structure=read_structure(files.constraints) or STRUCTURES[0],
+            causes=read_causes(files.constraints),
         )
     rules = None
     if files.constraints is not None:

@@ -13,6 +13,7 @@ import tomli_w
 from macex.ask.compilation import check
 from macex.ask.constraints import Constraints
 from macex.ask.units import Ground
+from macex.causes import Causes
 from macex.errors import ConstraintError, MacexError, OptionError, SchemaError
 from macex.render.names import Name
 from macex.render.reason_codes import with_codes
@@ -25,6 +26,7 @@ def read_constraints(path: Path, ground: Ground) -> Constraints:
     """The constraints in a file, checked against the training rows."""
     text, document = _read(path)
     document.pop("structure", None)
+    document.pop("causes", None)
     for part, piece, words in _pieces(document):
         try:
             check(Constraints.from_dict({part: piece}), ground)
@@ -51,6 +53,19 @@ def read_structure(path: Path | None) -> str | Structure | None:
         return Structure.from_list(stated)
     except MacexError as error:
         raise ConstraintError(f"{_place(path, text, 'structure', ())}: {error}") from error
+
+
+def read_causes(path: Path | None) -> Causes | None:
+    """What a file of constraints says of causes, if anything."""
+    if path is None:
+        return None
+    text, document = _read(path)
+    if "causes" not in document:
+        return None
+    try:
+        return Causes.from_dict(document["causes"])
+    except MacexError as error:
+        raise ConstraintError(f"{_place(path, text, 'causes', ())}: {error}") from error
 
 
 def written_structure(structure: Structure, source: str) -> str:
