@@ -97,7 +97,8 @@ class _Announced:
             await begin(sockets=sockets)
             for one in self.server.servers:
                 port = one.sockets[0].getsockname()[1]
-                print(f"macex listens on http://{self.host}:{port}{self.path}", file=sys.stderr)
+                said = f"macex listens on http://{self.host}:{port}{self.path}\n"
+                sys.stderr.write(said)  # at once: lines of the log are written at the same time
             sys.stderr.flush()
             _warm_up(self.server.config.app.state.server)
 
