@@ -163,3 +163,25 @@ def test_answers_at_the_border_are_known_to_be_unsure():
     explainer, rows, _ = asked("linear", made.edges, rows=40, prefer="nearest")
     shares = [e.counterfactuals[0].reach for e in explainer.explain(rows, want="yes")]
     assert np.mean(shares) < 0.9
+
+
+def test_a_plan_counts_what_comes_true_when_it_is_acted_out():
+    made = EVERY["linear"]
+    explainer, rows, noise = asked("linear", mx.Causes(made.edges, made.mechanisms), rows=60)
+    plan = explainer.plan(rows, actions=2, want="yes", constraints=mx.Constraints(only=["x2"]))
+    for action in plan.actions:
+        (move,) = action.moves
+        own = rows["x2"].to_numpy()
+        floor = -np.inf if move.at_least is None else move.at_least
+        value = np.maximum(own, floor) if move.by is None else own + move.by
+        # Where a row is there already nothing is set, and its own causes hold.
+        acted = made.acted(noise, {"x2": np.where(value == own, np.nan, value)})
+        assert (made.model(acted) >= 0.5).sum() == action.flips > 0
+
+
+def test_bias_asks_about_one_column_alone():
+    made = EVERY["linear"]
+    told, rows, _ = asked("linear", mx.Causes(made.edges, made.mechanisms))
+    bare, _, _ = asked("linear", None)
+    asking = {"protected": ["x1"], "want": "yes"}
+    assert told.bias(rows, **asking).flips == bare.bias(rows, **asking).flips

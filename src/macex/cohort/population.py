@@ -146,8 +146,8 @@ def opened(asked: Crowd) -> Population:
     _refuse_other_shapes(asked.distinct_constraints())
     oracle = fitted.oracle if asked.margin else fitted.oracle.by_predict
     asker = Asker(oracle, fitted.ground.schema, rows, places=asked.places)
-    keeping = fitted.binding if asked.structured else None
-    space = build_space(fitted.ground, rows, asked.constraints, keeping)
+    keeping, caused = (fitted.binding, fitted.caused) if asked.structured else (None, {})
+    space = build_space(fitted.ground, rows, asked.constraints, keeping, caused)
     own, _ = asker(rows.codes, at)
     goals = compile_goals(asked.goals, own, oracle.outlook, asked.margin)
     judge = Judge(asker, goals, space, np.full(len(rows), UNLIMITED))

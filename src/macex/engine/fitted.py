@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from macex.schema import Rows, Schema
     from macex.stages.thresholds import Grid
 
-
 Held = TypeVar("Held")
 
 REMEMBERED = 64
