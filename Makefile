@@ -119,13 +119,15 @@ $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 	@touch $@
 
 # dice-ml takes half as long again with pandas 3. NICEx pins versions older than those and runs with them all the
-# same. OmniXAI and OCEAN have rooms of their own.
+# same. OmniXAI, OCEAN and DoWhy have rooms of their own.
 $(PEERS)/.installed:
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet dice-ml==0.12 "pandas<3" treecf==0.3.2 aeon==1.6.0 $(TORCH)
 	$(PEERS)/bin/python -m pip install --quiet --no-deps NICEx==0.2.3
 	$(PYTHON) -m venv $(PEERS)/omnixai
 	$(PEERS)/omnixai/bin/python -m pip install --quiet omnixai==1.3.1 "setuptools<81" $(TORCH)
+	$(PYTHON) -m venv $(PEERS)/dowhy
+	$(PEERS)/dowhy/bin/python -m pip install --quiet dowhy==0.14 array-api-compat rich Jinja2 tomli-w typer
 ifneq ($(OCEAN_PYTHON),)
 	$(OCEAN_PYTHON) -m venv $(PEERS)/ocean
 	$(PEERS)/ocean/bin/python -m pip install --quiet oceanpy==2.0.7

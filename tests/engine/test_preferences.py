@@ -53,7 +53,9 @@ def test_a_stated_margin_is_all_that_is_asked_for(margin):
 
 def test_a_score_that_is_asked_for_is_the_threshold_itself():
     few, balanced = (first(prefer, want=mx.at_least(0.6)) for prefer in ("fewest", "balanced"))
-    assert few == balanced
+    said = [[(c.label, c.score, [change[:3] for change in c.changes]) for c in few]]
+    said += [[(c.label, c.score, [change[:3] for change in c.changes]) for c in balanced]]
+    assert said[0] == said[1]  # but for their intervals: more is tried where answers hold back
 
 
 def test_plausible_answers_change_more_where_that_makes_them_usual():

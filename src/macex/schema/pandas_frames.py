@@ -137,7 +137,8 @@ def _overwritten(array: Any, write: Write) -> Any:
         return array
     values = write.values()
     if isinstance(array.dtype, pd.CategoricalDtype):
-        array = array.set_categories(_levels(array.categories, values, trained))
+        levels = _levels(array.categories, values, trained)
+        array = array.set_categories(levels).copy()  # its codes may be read-only otherwise
         array[chosen] = values
         return array
     fitting = _fitting(values, array.dtype)
