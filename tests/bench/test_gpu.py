@@ -19,4 +19,5 @@ def test_the_benchmark_prints_queries_a_second_by_stage_and_compares_answers(mon
         assert table[2][:20].strip() == "end to end"
         assert float(table[2].split()[-1].replace(",", "")) > 0
         assert table[3].startswith("against the explainer: 40 answers: ")
+        assert float(table[3].split("answers: ")[1].split("%")[0]) >= 85, table[3]
         assert table[3].endswith(" 0.0% with more")

@@ -8,7 +8,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from device.worlds import DEVICES, World, adult, numbers, own_answers
+from device.worlds import DEVICES, LIKE_A_DEVICE, World, adult, numbers, own_answers
 from macex import (
     ConstraintError,
     Constraints,
@@ -325,7 +325,7 @@ def test_trees_can_be_asked_by_codes():
     frame = numbers().explainer.schema.frame(numbers().explainer.engine.fitted.ground.codes)
     label = (frame["a"] * frame["b"] > frame["c"]).astype(int)
     trees = xgboost.XGBClassifier(n_estimators=20, max_depth=4, n_jobs=1).fit(frame, label)
-    explainer = Explainer(trees, frame)
+    explainer = Explainer(trees, frame, **LIKE_A_DEVICE)
     booster = trees.get_booster()
     score = lambda codes: booster.inplace_predict(codes, validate_features=False)  # noqa: E731
     world = World(explainer, None, numbers().queries)

@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from device.worlds import DEVICES, numbers
+from device.worlds import DEVICES, LIKE_A_DEVICE, numbers
 from macex import Constraints, Explainer
 from macex.device import DeviceExplainer
 from macex.device.arrays import on_host, place_named
@@ -53,7 +53,7 @@ def test_a_point_that_was_passed_is_the_answer_where_it_is_usual_and_what_is_nea
         lambda rows: 1 / (1 + np.exp(3 - rows["a"])),
         data,
         classes=("no", "yes"),
-        plausibility="distance",
+        **LIKE_A_DEVICE,
     )
     score = torch.sigmoid if device else lambda codes: 1 / (1 + np.exp(-codes))
     fast = DeviceExplainer(explainer, lambda codes: score(codes[:, 0] - 3), device=device)

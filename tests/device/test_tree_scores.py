@@ -25,7 +25,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from device.worlds import World, own_answers
+from device.worlds import LIKE_A_DEVICE, World, own_answers
 from macex import Explainer, ModelError, OptionError, accelerate
 from macex.datasets import load
 from macex.device import DeviceExplainer, TreeScores, tree_tables
@@ -344,7 +344,7 @@ def adult() -> World:
         ("passthrough", list(data.continuous)),
     )
     model = make_pipeline(step, xgboost.XGBClassifier(**FEW)).fit(frame, truth)
-    explainer = Explainer(model, frame)
+    explainer = Explainer(model, frame, **LIKE_A_DEVICE)
     return World(explainer, TreeScores(explainer, device="cpu"), data.frame.iloc[4000:4080])
 
 

@@ -14,7 +14,13 @@ from macex.datasets import load
 from macex.device import DeviceExplainer, TorchScores
 
 DEVICES = (None, "cpu")  # NumPy, and torch
-LIKE_A_DEVICE: dict[str, Any] = {"prefer": "fewest", "plausibility": "distance"}
+# A device takes the nearest of the rows with as few changes, knows no structure and measures
+# plausibility by distance: answers are compared with those of an explainer that does so, too.
+LIKE_A_DEVICE: dict[str, Any] = {
+    "prefer": "fewest",
+    "structure": "ignore",
+    "plausibility": "distance",
+}
 
 
 class World(NamedTuple):

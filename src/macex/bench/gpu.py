@@ -26,6 +26,12 @@ from macex.models.kinds.networks import Network
 from macex.models.optional import needed
 
 EPOCHS = 8
+# What the device itself does: answers are compared with those of an explainer that does so, too.
+LIKE_A_DEVICE: dict[str, Any] = {
+    "prefer": "fewest",
+    "structure": "ignore",
+    "plausibility": "distance",
+}
 TRAINED = 0.8  # of the rows
 RUNS = {
     "level 1": ({"finetune": None}, 1),
@@ -45,7 +51,8 @@ class Bench(NamedTuple):
 
     def explainer(self, options: dict[str, Any]) -> Explainer:
         """An explainer of the model."""
-        return Explainer(self.model, self.dataset.frame.iloc[: _trained(self.dataset)], **options)
+        rows = self.dataset.frame.iloc[: _trained(self.dataset)]
+        return Explainer(self.model, rows, **LIKE_A_DEVICE, **options)
 
 
 def _trained(dataset: Dataset) -> int:

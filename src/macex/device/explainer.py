@@ -51,7 +51,8 @@ class DeviceExplainer:
     ----------
     explainer : of classes, with `candidates="both"`, `method="exhaustive"` and `finetune="section"`
         or None. With `prefer="balanced"`, as with `"fewest"`, the nearest of the rows with as few
-        changes is found; `on_device` heeds stability, too.
+        changes is found, relations that `structure="keep"` asks for are not known here, and
+        plausibility is by distance; `on_device` heeds stability and relations, too.
     score : the model as a function of codes (n, d) in the order of `explainer.schema.columns` that
         returns its scores (n, classes), or (n,) for the second of two, where the codes lie; for
         torch modules there is `TorchScores`.
