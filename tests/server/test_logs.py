@@ -85,7 +85,7 @@ def test_a_line_says_who_asked_what_of_which_model(loan_project, tmp_path, start
         "n": 2,
         "margin": 1e-6,
         "method": "exhaustive",
-        "prefer": "fewest",
+        "prefer": "balanced",
         "goal": "label",
         "constraints": ["fixed"],
     }

@@ -142,11 +142,12 @@ class Wrapping:
 
     async def _most(self, scope: Scope, headers: Headers) -> int:
         """How long the body may be: of a stranger, of a form, of an upload, of anything else."""
-        if "transfer-encoding" not in headers and _length(headers) <= STRANGER_BYTES:
+        anybody = min(STRANGER_BYTES, self.settings.body_bytes)
+        if "transfer-encoding" not in headers and _length(headers) <= anybody:
             return self.settings.body_bytes
         caller = await self.gate.identify(Request(scope))
         if caller is None:
-            return min(STRANGER_BYTES, self.settings.body_bytes)
+            return anybody
         media = headers.get("content-type", "").lower()
         uploads = media.startswith("multipart/form-data") and _path(scope) in UPLOADS
         if uploads and caller.may("admin"):  # for others not even a temporary file is written
