@@ -252,7 +252,7 @@ def _data(record: dict[str, Any], data: Any) -> Any:
         raise OptionError(f"record {record['id']} names no file of its training rows: pass data=")
     columns = record["columns"]
     dates = [name for name, kind in columns.items() if kind["kind"] == "datetime"]
-    table = read_table(path, dates=dates)
+    table = read_table(Path(path), dates=dates)  # a record names no address
     names = frame_names(columns)
     missing = [name for name in names if name not in table.columns]
     if missing:

@@ -50,3 +50,13 @@ def test_stored_counts_of_other_columns_are_refused():
     schema, found = counted(frame, [0, 1] * 25)
     with pytest.raises(ValueError, match="other columns"):
         restored(schema, found.counts[:, :3], found.ends, found.rows)
+
+
+@pytest.mark.parametrize("value", [0.0, -7.0, 1e17, -1e99])
+def test_a_column_of_one_value_has_a_range_around_it(value):
+    frame = pd.DataFrame({"x": np.full(8, value), "y": range(8)})
+    schema = Schema.infer(frame)
+    counted = distributions(schema, schema.read(frame).codes, np.zeros(8, int), 1)
+    low, high = counted.ends[0]
+    assert low < value < high
+    assert counted.of(0, None).sum() == 8

@@ -89,7 +89,8 @@ def _ends(column: Column, values: Array) -> tuple[float, float]:
     most = np.quantile(known, [EDGE, 1 - EDGE])
     if high - low > FAR * (most[1] - most[0]) > 0:
         low, high = float(most[0]), float(most[1])
-    return (low, high) if high > low else (low - 0.5, low + 0.5)
+    width = max(1.0, float(np.spacing(abs(low)) * BINS))  # so wide that its ends differ
+    return (low, high) if high > low else (low - width, low + width)
 
 
 def _binned(values: Array, low: float, high: float) -> Array:
