@@ -58,6 +58,7 @@ def test_a_row_is_picked_and_left_in_the_order_of_the_list(visit, site):
     visit.get_by_role("link", name="The row after").click()
     expect(visit.locator("h1")).to_have_text(f"Row {rows[1]}")
     visit.get_by_role("link", name="All rows").click()
+    expect(visit.locator("#rows tbody tr")).to_have_count(len(rows))  # once the list is there
     assert column(visit, 1) == rows
 
 
