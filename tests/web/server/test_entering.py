@@ -34,10 +34,10 @@ def test_a_key_lets_in_and_leads_to_what_was_wanted(browser, locked, tmp_path):
             assert page.evaluate(OVERFLOW) <= 0
             assert page.evaluate(FAINT) == []
             assert faults(page) == {}
-        page.get_by_label("Key").fill("wrong")
+        page.get_by_label("Key", exact=True).fill("wrong")
         page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_role("alert")).to_contain_text("no key of this server")
-        page.get_by_label("Key").fill(KEY)
+        page.get_by_label("Key", exact=True).fill(KEY)
         page.get_by_role("button", name="Sign in").click(timeout=60_000)
         expect(page.locator("h1")).to_have_text("Row 3", timeout=60_000)
         assert page.url.endswith("/projects/loans/rows/3?n=2")
@@ -46,7 +46,7 @@ def test_a_key_lets_in_and_leads_to_what_was_wanted(browser, locked, tmp_path):
 def test_a_visitor_changes_things_with_a_token_and_signs_out(browser, locked):
     with visiting(browser, locked) as page:
         page.goto(f"{locked}/login?next=//elsewhere.example/")
-        page.get_by_label("Key").fill(KEY)
+        page.get_by_label("Key", exact=True).fill(KEY)
         page.get_by_role("button", name="Sign in").click()
         assert page.url == f"{locked}/"
         page.goto(f"{locked}/projects/loans/cohort?where=age+%3E+77", timeout=60_000)
@@ -61,7 +61,7 @@ def test_a_visitor_changes_things_with_a_token_and_signs_out(browser, locked):
 def test_a_form_without_the_token_is_refused(browser, locked):
     with visiting(browser, locked, expected=("403",)) as page:
         page.goto(f"{locked}/login")
-        page.get_by_label("Key").fill(KEY)
+        page.get_by_label("Key", exact=True).fill(KEY)
         page.get_by_role("button", name="Sign in").click()
         page.goto(f"{locked}/projects/loans/cohort", timeout=60_000)
         page.locator(".mx-work [name=csrf]").first.wait_for(state="attached")  # it may be loading
