@@ -15,6 +15,7 @@ from macex.engine.distributions import distributions_of
 from macex.engine.ranking import plausibility_of
 from macex.engine.reach import reach_of
 from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
+from macex.explanation.unanswered import unanswered
 from macex.explanation.values import Actions, Asking, Over, Status
 from macex.schema import Array
 from macex.stages.shapes import Pool
@@ -74,23 +75,14 @@ def unreached(fitted: Fitted, batch: Batch) -> list[Explanation]:
     goals = compile_goals(batch.goals, own, outlook, batch.margin)
     asking = Asking(batch.count, fitted.options.method_name, goals)
     return [
-        Explanation(
-            label=None,
-            score=float("nan"),
-            goal=goal,
-            status="budget",
-            reason=ran_out("time", goal, wish),
-            miss=None,
-            counterfactuals=(),
-            actions=(),
-            reasons=(),
-            minimal=False,
-            minimal_over=None,
+        unanswered(
+            "budget",
+            ran_out("time", goal, wish),
+            goal,
             method=fitted.options.method_name,
-            cost=Cost(0, 0, 0.0),
             source=Source(batch.rows, query, batch.rows.codes[query]),
-            names=fitted.options.names,
             asked=asking,
+            names=fitted.options.names,
         )
         for query, (goal, wish) in enumerate(zip(batch.goals, batch.constraints, strict=True))
     ]

@@ -13,7 +13,8 @@ import pandas as pd
 from macex.ask.goals import Goal
 from macex.errors import SchemaError
 from macex.explainer import Explainer
-from macex.explanation import Cost, Explanation, Source
+from macex.explanation import Explanation, Source
+from macex.explanation.unanswered import unanswered
 from macex.explanation.values import Asking
 from macex.schema import Column, Schema
 from macex.schema.columns import MISSING
@@ -82,20 +83,11 @@ def unread(
             index=library(none.library).index(alone),
         )
         one.__dict__["codes"] = blank[None]  # a one-hot block without exactly one flag has no code
-        found[at] = Explanation(
-            label=None,
-            score=float("nan"),
-            goal=goal,
-            status="not_found",
-            reason=f"The row cannot be read: {reason}.",
-            miss=None,
-            counterfactuals=(),
-            actions=(),
-            reasons=(),
-            minimal=False,
-            minimal_over=None,
+        found[at] = unanswered(
+            "not_found",
+            f"The row cannot be read: {reason}.",
+            goal,
             method=explainer.method,
-            cost=Cost(0, 0, 0.0),
             source=Source(one, 0, blank),
             asked=Asking(n, explainer.method),
         )

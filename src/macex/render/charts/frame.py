@@ -56,16 +56,6 @@ class Frame:
         """Where a value of the axis at the left lies."""
         return self.bottom - self.y.share(value) * (self.bottom - self.top)
 
-    def across_band(self, share: float = 1.0) -> float:
-        """How wide a category of the lower axis is."""
-        count = len(self.x.texts) if isinstance(self.x, Categories) else 1
-        return share * (self.right - self.left) / max(1, count)
-
-    def up_band(self, share: float = 1.0) -> float:
-        """How high a category of the axis at the left is."""
-        count = len(self.y.texts) if isinstance(self.y, Categories) else 1
-        return share * (self.bottom - self.top) / max(1, count)
-
     def drawn(self) -> str:
         """The axes, their names and the legend, to lie behind what is plotted."""
         return self._keys() + self._left_axis() + self._lower_axis()

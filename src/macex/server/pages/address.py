@@ -17,7 +17,6 @@ LISTING = ("decision", "q", "where", "sort", "page")
 ASKING = ("want", "least", "most", "n", "method", "prefer")
 PERMITTING = ("may.", "low.", "high.", "allow.", "max", "rules")
 VARIANTS = ("a", "b")
-VIEWING = ("curve", "mapx", "mapy", "compare")
 CELLS = ("a.", "b.")  # here no text is a missing value, and says something
 
 Pair = tuple[str, str]
