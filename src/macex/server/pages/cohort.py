@@ -8,12 +8,12 @@ from pydantic import ValidationError
 
 from macex.ask.goals import AnyOf, Goal, goal_stated
 from macex.errors import MacexError, OptionError
+from macex.render.fields import TOGETHER, blank_fields, grouped
 from macex.render.speech import Speech
 from macex.server.api.jobs import submitted, visible
 from macex.server.api.needs import Asker, Reader
 from macex.server.api.shapes import JobRequest
 from macex.server.pages.address import ASKING, PERMITTING, Address
-from macex.server.pages.fields import TOGETHER, blank_fields, grouped
 from macex.server.pages.guard import Form, PageRoute
 from macex.server.pages.listing import view_of
 from macex.server.pages.permits import WAYS, constraints, gist, permits

@@ -13,13 +13,13 @@ from macex.ask.goals import Band
 from macex.errors import MacexError, ModelError, SchemaError
 from macex.explanation import Explanations
 from macex.render.cards import card
+from macex.render.fields import TOGETHER, fields, found_values, grouped
 from macex.render.speech import Speech
 from macex.schema.text import text_of
 from macex.server.api.needs import Asker, Reader
 from macex.server.pages.address import ASKING, LISTING, PERMITTING, VARIANTS
 from macex.server.pages.aims import Aim, whose
 from macex.server.pages.asking import explained, gone_of
-from macex.server.pages.fields import TOGETHER, fields, found_values, grouped
 from macex.server.pages.guard import PageRoute
 from macex.server.pages.listing import view_of
 from macex.server.pages.panes import Pane, answer_codes, compare_pane, curve_pane, map_pane

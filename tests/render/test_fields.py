@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from macex import Schema
+from macex.render.fields import FOUND, Slider, blank_fields, fields, found_values, grouped
 from macex.render.names import Name
 from macex.render.speech import Speech
-from macex.server.pages.fields import FOUND, Slider, blank_fields, fields, found_values, grouped
-from server.pages.conftest import DATA
+
+DATA = pd.DataFrame(
+    {
+        "hours": range(20, 220),
+        "rate": np.linspace(0, 1, 200).round(3),
+        "job": ["cook", "nurse"] * 100,
+        "city": [f"city {number:03d}" for number in range(200)],
+        "since": pd.date_range("2020-01-01", periods=200).where(np.arange(200) % 9 > 0),
+    }
+)
+SCHEMA = Schema.infer(DATA)
 
 
-def test_each_kind_of_column_has_its_field(explainer):
-    row = explainer.schema.read(DATA.iloc[[1]])
+def test_each_kind_of_column_has_its_field():
+    row = SCHEMA.read(DATA.iloc[[1]])
     found = {field.column: field for field in fields(row, Speech({"rate": Name("rate", unit="%")}))}
     kinds = {name: field.kind for name, field in found.items()}
     assert kinds == {
@@ -28,8 +39,8 @@ def test_each_kind_of_column_has_its_field(explainer):
     assert found["rate"].shown.endswith(" %")
 
 
-def test_a_value_outside_the_data_is_within_its_slider(explainer):
-    row = explainer.schema.read({**DATA.iloc[1].to_dict(), "hours": 500, "job": "pilot"})
+def test_a_value_outside_the_data_is_within_its_slider():
+    row = SCHEMA.read({**DATA.iloc[1].to_dict(), "hours": 500, "job": "pilot"})
     found = {field.column: field for field in fields(row, Speech())}
     assert found["hours"].slider == Slider("20", "500", "1")
     assert found["job"].options[0].text == "pilot"
@@ -43,11 +54,11 @@ def test_a_search_shows_what_begins_with_the_text_first():
     assert len(found) == FOUND
 
 
-def test_of_no_row_in_particular_fields_are_empty(explainer):
-    assert {field.own for field in blank_fields(explainer.schema, Speech())} == {""}
+def test_of_no_row_in_particular_fields_are_empty():
+    assert {field.own for field in blank_fields(SCHEMA, Speech())} == {""}
 
 
-def test_columns_of_two_values_are_switches(explainer):
+def test_columns_of_two_values_are_switches():
     data = DATA.assign(flag=[0, 1] * 100, few=[1, 2] * 100, gap=[0.0, None] * 100)
     schema = Schema.infer(data)
     found = {one.column: one for one in fields(schema.read(data.iloc[[1]]), Speech())}
