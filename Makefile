@@ -69,7 +69,7 @@ check: $(VENV)/.installed-dev  ## format, lint, types and layers, changing nothi
 bench: $(VENV)/.installed-bench $(PEERS)/.installed  ## rerun the paper's tables into bench-results; an interrupted run goes on
 	$(BIN)/python -m macex.bench --tables all --seeds $(SEEDS) --jobs $(JOBS) --out bench-results --resume
 
-bench-docs: $(VENV)/.installed-bench $(PEERS)/.installed  ## the same run, written into docs/benchmarks.md and README.md
+bench-docs: $(VENV)/.installed-bench $(PEERS)/.installed  ## the same run, written into docs/benchmarks.md, the pages behind it, and README.md
 	$(BIN)/python -m macex.bench --tables all --seeds $(SEEDS) --jobs $(JOBS) --out bench-results --resume --markdown docs/benchmarks.md --summary README.md
 
 bench-gpu: $(VENV)/.installed-torch  ## print how many queries a second torch answers, on the CPU and on a GPU if there is one

@@ -21,8 +21,9 @@ from macex.bench.methods import methods as all_methods
 from macex.bench.methods import read_plugin
 from macex.bench.plan import BenchPlan
 from macex.bench.report.html import write_page
-from macex.bench.report.markdown import around, write_markdown, write_summary
+from macex.bench.report.markdown import around, write_summary
 from macex.bench.report.markdown import markdown as as_markdown
+from macex.bench.report.pages import write_pages
 from macex.bench.results import Results
 from macex.bench.runner import BenchJob, run
 from macex.bench.tasks import BenchTask, TaskOutcome
@@ -57,7 +58,10 @@ def bench(  # noqa: PLR0917
         list[Path] | None, typer.Option(help="A file that registers methods or datasets.")
     ] = None,
     markdown: Annotated[
-        Path | None, typer.Option(help="Write the tables into this page, too.")
+        Path | None,
+        typer.Option(
+            help="Write the story into this page, and its tables into the folder of its name."
+        ),
     ] = None,
     summary: Annotated[
         Path | None, typer.Option(help="Write the table of changed columns into this page.")
@@ -200,6 +204,6 @@ def report(
     (out / "report.md").write_text(as_markdown(made), encoding="utf-8")
     write_page(made, out / "report.html")
     if page is not None:
-        write_markdown(made, page)
+        write_pages(made, page)
     typer.echo(as_markdown(made))
     typer.echo(f"Written to {out / 'report.md'} and {out / 'report.html'}", err=True)

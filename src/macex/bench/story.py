@@ -39,7 +39,8 @@ def story(claims: Sequence[Claim]) -> list[ReportSection]:
     table = ReportTable("Question by question", ("question", "answer", "number"), prose=True)
     for question, claim in lines:
         table.add(question, ANSWERS[bool(claim.held)], claim.number)
-    return [ReportSection("What came out", [table, _counted(claims)]), _losses(claims)]
+    came = ReportSection("What came out", [table, _counted(claims)], front=True)
+    return [came, _losses(claims)]
 
 
 def _of(claims: Sequence[Claim], start: str) -> Claim | None:
@@ -58,15 +59,15 @@ def _counted(claims: Sequence[Claim]) -> str:
             if claim.held is not None and claim.sentence.startswith(PAPER) == mine
         ]
         parts.append(f"{sum(known)} of {len(known)} of {words} hold")
-    return f"In all, {' and '.join(parts)}; the end of the page lists them one by one."
+    return f"In all, {' and '.join(parts)}; the table of claims lists them one by one."
 
 
 def _losses(claims: Sequence[Claim]) -> ReportSection:
     """Every claim of our own that does not hold."""
     lost = [c for c in claims if c.held is False and not c.sentence.startswith(PAPER)]
     if not lost:
-        return ReportSection("What loses", ["Nothing that this run measured."])
+        return ReportSection("What loses", ["Nothing that this run measured."], front=True)
     table = ReportTable("Claims of macex that do not hold", ("claim", "number"), prose=True)
     for claim in lost:
         table.add(claim.sentence, claim.number)
-    return ReportSection("What loses", [table])
+    return ReportSection("What loses", [table], front=True)

@@ -69,7 +69,7 @@ def _run(findings: Findings, machines: Sequence[dict[str, Any]], command: str) -
     sentences.append(f"That took {cpu / 60:.0f} minutes of CPU, other people's programs apart.")
     if findings.undone:
         sentences.append(f"{len(findings.undone)} tasks are still to do.")
-    return ReportSection("How it was run", [" ".join(sentences)])
+    return ReportSection("How it was run", [" ".join(sentences)], front=True)
 
 
 def _machine(facts: dict[str, Any]) -> str:

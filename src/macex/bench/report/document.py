@@ -67,10 +67,11 @@ Block = ReportTable | ReportPicture | str
 
 @dataclass
 class ReportSection:
-    """A heading and what stands under it."""
+    """A heading and what stands under it; `front` sections are the story, the rest its tables."""
 
     title: str
     blocks: list[Block] = field(default_factory=list)
+    front: bool = False
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The report in Markdown, aligned for a terminal as well; pictures are left out."""
+"""The report in Markdown, aligned for a terminal as well; drawings are left out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SUMMARY, SUMMARY_END = "<!-- bench -->", "<!-- /bench -->"
 
 def markdown(document: Document) -> str:
     """The whole report."""
-    return "\n\n".join([f"# {document.title}", *map(_section, document.sections)]) + "\n"
+    return "\n\n".join([f"# {document.title}", *map(sectioned, document.sections)]) + "\n"
 
 
 def around(path: Path) -> tuple[str, str]:
@@ -31,16 +31,6 @@ def around(path: Path) -> tuple[str, str]:
     return before, after
 
 
-def write_markdown(document: Document, path: Path) -> None:
-    """Write the report; in a page that exists, only what stands between its two marks."""
-    if not path.exists():
-        write_whole(path, markdown(document).encode())
-        return
-    before, after = around(path)
-    body = "\n\n".join(map(_section, document.sections))
-    write_whole(path, f"{before}{BEGIN}\n\n{body}\n\n{END}{after}".encode())
-
-
 def write_summary(table: ReportTable, path: Path) -> None:
     """Write one table into a page, between its two marks for that."""
     before, begin, rest = path.read_text(encoding="utf-8").partition(SUMMARY)
@@ -53,9 +43,10 @@ def write_summary(table: ReportTable, path: Path) -> None:
     write_whole(path, f"{before}{SUMMARY}\n{text}\n{SUMMARY_END}{after}".encode())
 
 
-def _section(section: ReportSection) -> str:
+def sectioned(section: ReportSection, *, heading: bool = True) -> str:
+    """A section; without its heading where a page has that."""
     blocks = [text for block in section.blocks if (text := _block(block))]
-    return "\n\n".join([f"## {section.title}", *blocks])
+    return "\n\n".join([f"## {section.title}", *blocks] if heading else blocks)
 
 
 def _block(block: Block) -> str:
