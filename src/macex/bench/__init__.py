@@ -11,6 +11,7 @@
     code        which version of the code measured something
     story       what the numbers say, in a few sentences
     report      Markdown and one page of HTML
+    arena       every method on the same models, rows, budgets and measures
 
 `register` lets a method of your own take part.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +34,18 @@ from macex.datasets.series import SHIPPED
 from macex.errors import DataError, MacexError, OptionError, closest
 
 TABLES = ", ".join([*EXPERIMENTS, *GROUPS])
+ARENA = {"--arena", "--method", "--label", "--quick", "--budgets"}
+
+
+def command_of(arguments: Sequence[str]) -> Callable[..., None]:
+    """What the arguments ask for: the tables, or the arena.
+
+    >>> command_of(["--method=mine.py:Mine"]).__name__, command_of(["--tables", "1"]).__name__
+    ('arena', 'bench')
+    """
+    from macex.bench.arena.command import arena
+
+    return arena if ARENA & {one.partition("=")[0] for one in arguments} else bench
 
 
 def bench(  # noqa: PLR0917
@@ -69,7 +81,8 @@ def bench(  # noqa: PLR0917
 ) -> None:
     """Rerun the paper's experiments, and print them beside its numbers.
 
-    Results are written as they come; a run that was interrupted goes on with --resume.
+    Results are written as they come; a run that was interrupted goes on with --resume. With
+    --arena every method meets every other on more tables and models: --arena --help says how.
     """
     plugins = tuple(plugin or ())
     try:

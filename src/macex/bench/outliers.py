@@ -56,7 +56,7 @@ class Outliers:
             mine = own == label
             for name, model in self._models(label).items():
                 found[name][mine] = model.predict(table[mine]) < 0
-        found["real"] = self._nearest(codes)
+        found["real"] = self.nearest(codes)
         return found
 
     def _models(self, label: Any) -> Mapping[str, Any]:
@@ -79,7 +79,7 @@ class Outliers:
                 self._fitted[label] = {}
         return self._fitted[label]
 
-    def _nearest(self, codes: Array) -> Array:
+    def nearest(self, codes: Array) -> Array:
         """The distance to the nearest training row."""
         found = np.empty(len(codes))
         for start in range(0, len(codes), CHUNK):

@@ -84,11 +84,15 @@ class BenchClock:
 
     def ask(self, explainer: Any, rows: pd.DataFrame, n: int) -> Any:
         """Put a question, and add up what it took."""
+        return self.asked(explainer, rows, lambda: explainer.explain(rows, n=n))
+
+    def asked(self, explainer: Any, rows: pd.DataFrame, question: Callable[[], Any]) -> Any:
+        """The same, however the question is put."""
         meter = self.cell.meter
         meter.reset()
         before = _clocks(explainer)
         try:
-            return explainer.explain(rows, n=n)
+            return question()
         finally:
             after = _clocks(explainer)
             apart = hasattr(explainer, "spent")

@@ -15,8 +15,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 )
 def bench(context: typer.Context) -> Any:
     """Rerun the paper's experiments: `macex bench --help` says how."""
-    from macex.bench.command import bench as run
+    from macex.bench.command import command_of
 
+    run = command_of(context.args)
     inner = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     inner.command()(run)
     return inner(context.args, prog_name="macex bench", standalone_mode=False)

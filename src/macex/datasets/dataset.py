@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,16 +16,16 @@ TRAIN_SHARE = 0.8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dataset:
-    """A binary classification table: features in `frame`, 0/1 in `label`.
+    """A classification table: features in `frame`, 0/1 (or 0 to k - 1) in `label`.
 
-    `labels` names what 0 and 1 mean, `categorical` and `continuous` divide the columns of
+    `labels` names what these mean, `categorical` and `continuous` divide the columns of
     `frame`, and `source` says where the data come from.
     """
 
     name: str
     frame: pd.DataFrame
-    label: NDArray[np.int64]
-    labels: tuple[str, str]
+    label: NDArray[Any]
+    labels: tuple[str, ...]
     categorical: tuple[str, ...]
     continuous: tuple[str, ...]
     source: str

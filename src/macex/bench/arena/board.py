@@ -1,0 +1,268 @@
+"""What the results say: first where baselines beat the default, then figures, ranks and pictures.
+
+Everything is a table or a chart made of lines of results; nothing is measured here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from macex.bench.arena.diagram import RankDiagram
+from macex.bench.arena.entries import ONLY, OURS
+from macex.bench.arena.layout import COLUMNS
+from macex.bench.arena.ranks import critical_difference, friedman, mean_ranks
+from macex.bench.arena.scores import (
+    BETTER,
+    CELL,
+    PARETO,
+    Duel,
+    duels,
+    front,
+    interval,
+    means,
+    scored,
+)
+from macex.bench.report.document import Block, ReportSection, ReportTable
+from macex.render.charts import Chart, Curve, Measure, Point, Scatter
+from macex.render.charts.curve import Line
+
+DEFAULT = "default"
+QUALITY = (
+    "valid", "changed", "distance", "distance_mad", "distance_percentile", "plausibility", "lof",
+    "isolation", "real", "broken", "kept", "noise", "refits", "lawful", "idle", "excess",
+)  # fmt: skip
+COST = ("rows", "calls", "seconds", "memory")
+SETS = ("diversity_dpp", "diversity_sets", "diversity_spread", "stable")
+RANKED = ("changed", "plausibility", "refits", "rows")
+NAMED = 4
+BEATEN = """\
+A baseline beats the default in a cell if, at the same budget and on the queries that both solved, \
+the 95 % interval of the paired difference is all on its side. Each of these cells is a goal."""
+FRONT = """\
+By {}: nobody else is as good in all and better in one. The default is on the front of {} of {} \
+cells."""
+HALF = 0.5  # the share of a cell's queries that a method must solve to be ranked by its answers
+
+
+@dataclass(frozen=True)
+class Board:
+    """The results of a run, read."""
+
+    lines: pd.DataFrame
+
+    @cached_property
+    def first(self) -> pd.DataFrame:
+        """A line a query, with all measures."""
+        return scored(self.lines)
+
+    @cached_property
+    def measures(self) -> list[str]:
+        """Those that something is known of."""
+        return [name for name in BETTER if name in self.first and self.first[name].notna().any()]
+
+    @cached_property
+    def budgets(self) -> list[int]:
+        """The budgets, smallest first."""
+        return sorted(self.lines["budget"].unique().tolist())
+
+    @cached_property
+    def methods(self) -> list[str]:
+        """The methods, in the order of their names."""
+        return sorted(self.lines["method"].unique().tolist())
+
+    @cached_property
+    def everywhere(self) -> list[str]:
+        """The methods that were asked in every cell."""
+        return [name for name in self.methods if name not in ONLY]
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """Means of every cell, method and budget."""
+        return self.first.groupby([*CELL, "budget", "method"])[self.measures].mean()
+
+    @cached_property
+    def lost(self) -> list[Duel]:
+        """Where the default is beaten at equal budget, worst measure first."""
+        known = [name for name in (*QUALITY, *COST) if name in self.measures]
+        return [one for one in duels(self.first, DEFAULT, known) if one.lost]
+
+    def sections(self) -> list[ReportSection]:
+        """All tables, what loses first."""
+        found = [self.losing(), self.on_front()]
+        found += [self.leader(budget) for budget in reversed(self.budgets)]
+        return [*found, self.ranking(), *self.failures()]
+
+    def losing(self) -> ReportSection:
+        """The measures in which baselines beat the default, and the cells."""
+        table = ReportTable(
+            "By measure", ("measure", "cells lost", "of", "by whom", "worst"), prose=True
+        )
+        cells = self.first.groupby([*CELL, "budget"]).ngroups
+        by: dict[str, list[Duel]] = defaultdict(list)
+        for duel in self.lost:
+            if duel.rival not in OURS:
+                by[duel.measure].append(duel)
+        for measure in sorted(by, key=lambda one: -len(_places(by[one]))):
+            worst = max(by[measure], key=lambda one: one.gap.mean)
+            rivals = pd.Series([one.rival for one in by[measure]]).value_counts()
+            named = ", ".join(f"{name} ({count})" for name, count in rivals.head(NAMED).items())
+            table.add(
+                measure,
+                len(_places(by[measure])),
+                cells,
+                named,
+                f"{worst.cell}, {worst.budget} rows: {worst.rival} ({worst.gap})",
+            )
+        never = [n for n in (*QUALITY, *COST) if n in self.measures and n not in by]
+        blocks: list[Block] = [
+            BEATEN,
+            table,
+        ]
+        if never:
+            blocks.append(f"Never beaten in: {', '.join(never)}.")
+        return ReportSection("Where baselines beat the default", blocks)
+
+    def on_front(self) -> ReportSection:
+        """Whether the default is on the Pareto front of every cell."""
+        table = ReportTable(
+            "Methods on the front", ("cell", "budget", "default", "front"), prose=True
+        )
+        held, count = 0, 0
+        wanted = [name for name in PARETO if name in self.measures]
+        for key, here in self.cells.groupby([*CELL, "budget"]):
+            figures = here.droplevel([*CELL, "budget"])
+            on = front(figures, wanted)
+            held, count = held + (DEFAULT in on), count + 1
+            said = "yes" if DEFAULT in on else "NO"
+            table.add(f"{key[0]} / {key[1]}", str(key[3]), said, ", ".join(on))
+        return ReportSection(
+            "The Pareto front",
+            [FRONT.format(", ".join(wanted), held, count), table],
+        )
+
+    def leader(self, budget: int) -> ReportSection:
+        """The figures of all methods at a budget, means over cells."""
+        here = self.first[self.first["budget"] == budget]
+        table = means(here, ("method",))
+        blocks: list[Block] = []
+        for title, names in (("Answers", QUALITY), ("Cost", COST), ("Sets and seeds", SETS)):
+            known = [name for name in names if name in table and table[name].notna().any()]
+            if not known:
+                continue
+            shown = ReportTable(f"{title}, {budget:,} rows", ("method", *known))
+            order = table.sort_values(["changed", "plausibility"], ascending=[True, False])
+            for name, line in order.iterrows():
+                shown.add(str(name), *(float(line[one]) for one in known))
+            blocks.append(shown)
+        return ReportSection(f"Budget: {budget:,} rows", blocks)
+
+    def intervals(self, measure: str, budget: int) -> dict[str, tuple[float, float, float]]:
+        """The mean of each method over all its queries, with its bootstrap interval."""
+        here = self.first[self.first["budget"] == budget]
+        found = {}
+        for name, values in here.groupby("method")[measure]:
+            known = values.to_numpy(float)
+            if np.isfinite(known).any():
+                found[str(name)] = (float(np.nanmean(known)), *interval(known))
+        return found
+
+    def ranks(self, measure: str, budget: int) -> tuple[dict[str, float], float, float]:
+        """Average ranks over cells, the critical difference, and Friedman's chance."""
+        table = self._table(measure, budget)
+        difference = critical_difference(len(table.columns), len(table))
+        ranked = mean_ranks(table.to_numpy(float))
+        named = dict(zip(map(str, table.columns), map(float, ranked), strict=True))
+        return named, difference, friedman(table.to_numpy(float))
+
+    def _table(self, measure: str, budget: int) -> pd.DataFrame:
+        """A measure by cell and method, the lowest best; none for who solved less than half."""
+        cells = self.cells.xs(budget, level="budget")
+        known = cells[measure].where((cells["valid"] >= HALF) | (measure == "valid"))
+        here = known.unstack("method")  # noqa: PD010
+        names = [name for name in self.everywhere if name in here]
+        return -BETTER[measure] * here[names].round(9)
+
+    def ranking(self) -> ReportSection:
+        """Average ranks by the main measures, at the largest budget."""
+        budget, known = self.budgets[-1], [name for name in RANKED if name in self.measures]
+        every = {measure: self.ranks(measure, budget) for measure in known}
+        table = ReportTable(f"Average ranks, {budget:,} rows", ("method", *known))
+        order = sorted(self.everywhere, key=lambda one: sum(r[0][one] for r in every.values()))
+        for name in order:
+            table.add(name, *(every[measure][0][name] for measure in known))
+        table.add("critical difference", *(every[measure][1] for measure in known))
+        said = "; ".join(f"{measure} p = {every[measure][2]:.2g}" for measure in known)
+        return ReportSection("Ranks over cells", [f"Friedman's test: {said}.", table])
+
+    def failures(self) -> list[ReportSection]:
+        """What methods raised."""
+        broken = self.lines[self.lines["error"].notna()]
+        if broken.empty:
+            return []
+        table = ReportTable("By method", ("method", "where", "what"), prose=True)
+        for (method, what), group in broken.groupby(["method", "error"]):
+            where = (group["dataset"] + " / " + group["model"]).unique()
+            table.add(str(method), ", ".join(where[:NAMED]), str(what)[:200])
+        return [ReportSection("What failed", [table])]
+
+    def pictures(self) -> dict[str, tuple[str, Chart]]:
+        """The charts by the names of their files, with their titles."""
+        budget = self.budgets[-1]
+        found: dict[str, tuple[str, Chart]] = {}
+        for measure in RANKED:
+            if measure in self.measures and len(self.everywhere) > 1:
+                ranked, gap, _ = self.ranks(measure, budget)
+                found[f"ranks-{measure}"] = (
+                    f"Ranks by {measure}",
+                    RankDiagram(ranked, gap, COLUMNS[measure][1]),
+                )
+        for across, up in (("changed", "plausibility"), ("rows", "refits")):
+            found[f"pareto-{across}-{up}"] = (f"{up} by {across}", self.plane(across, up, budget))
+        if len(self.budgets) > 1:
+            for measure in ("valid", "changed", "plausibility"):
+                found[f"anytime-{measure}"] = (f"{measure} by budget", self.anytime(measure))
+        return found
+
+    def plane(self, across: str, up: str, budget: int) -> Chart:
+        """Methods by two measures; those on the front of the two are another colour."""
+        table = means(self.first[self.first["budget"] == budget], ("method",))
+        table = table[[across, up]].dropna()
+        on = front(table, (across, up))
+        points = [
+            Point(float(x), float(y), int(name not in on), f"{name}: {x:.2f}, {y:.2f}")
+            for name, (x, y) in zip(table.index, table.to_numpy(), strict=True)
+        ]
+        said = ", ".join(f"{name} {table[across][name]:.2f} / {table[up][name]:.2f}" for name in on)
+        axes = [Measure.over(one, table[one].tolist()) for one in (across, up)]
+        words = f"{up} by {across}; nobody is better in both than {said}"
+        return Scatter(axes[0], axes[1], tuple(points), ("on the front", "beaten"), words=words)
+
+    def anytime(self, measure: str) -> Chart:
+        """Quality against rows: the default, and the best and middle of the others."""
+        table = means(self.first, ("method", "budget"))[measure].unstack("budget")  # noqa: PD010
+        others = table.drop(index=[name for name in OURS if name in table.index])
+        rows = tuple(float(np.log10(one)) for one in self.budgets)
+        best = others.max() if BETTER[measure] > 0 else others.min()
+        lines = [Line(rows, tuple(map(float, best)), "best baseline", "before")]
+        lines.append(Line(rows, tuple(map(float, others.median())), "middle baseline", "other"))
+        if DEFAULT in table.index:
+            lines.append(Line(rows, tuple(map(float, table.loc[DEFAULT])), DEFAULT))
+        ticks = tuple((at, f"{10**at:,.0f}") for at in rows)
+        axis = Measure("rows a query", rows[0] - 0.05, rows[-1] + 0.05, ticks)
+        values = [value for one in lines for value in one.y]
+        return Curve(axis, Measure.over(measure, values), tuple(lines), words=_course(lines, self))
+
+
+def _course(lines: Sequence[Line], board: Board) -> str:
+    ends = f"from {board.budgets[0]:,} to {board.budgets[-1]:,} rows"
+    return f"{ends}: " + "; ".join(f"{one.name} {one.y[0]:.2f} to {one.y[-1]:.2f}" for one in lines)
+
+
+def _places(found: Sequence[Duel]) -> set[tuple[str, int]]:
+    return {(one.cell, one.budget) for one in found}

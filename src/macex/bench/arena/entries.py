@@ -1,0 +1,119 @@
+"""The methods that take part, and how each is asked.
+
+A method is built from a model, its training rows and a seed, as everywhere in the benchmarks. Its
+`explain(rows)` is handed what it can take of `n`, `want`, `constraints`, `max_rows` (the budget of
+a query) and `timeout_s`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import runpy
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from macex.bench.methods import Build, methods
+from macex.errors import DataError, OptionError, closest
+
+PROGRAMS = ("DiCE random", "DiCE genetic", "DiCE kdtree", "NICE", "OmniXAI MACE-RL")
+"""Other people's programs: they take part where `make peers` has installed them."""
+FIELD = (
+    "default",
+    "nearest",
+    "MACE-RL",
+    "Greedy",
+    "SHAP-based",
+    "CERTIFAI",
+    "nearest row",
+    "random",
+    "Growing Spheres",
+    "Wachter",
+    "FACE",
+    "GeCo",
+    "MOC",
+    "LORE",
+    "prototypes",
+    "NICE none",
+    "NICE sparsity",
+    "NICE proximity",
+    "NICE plausibility",
+    "FeatureTweak",
+    "Actionable Recourse",
+)
+OURS = ("default", "nearest", "MACE-RL")
+TREES = {"XGBoost", "LightGBM", "CatBoost", "forest"}
+ONLY: Mapping[str, set[str]] = {"FeatureTweak": TREES, "Actionable Recourse": {"logistic"}}
+"""Methods that are made for some kinds of models alone."""
+
+
+def entries(own: str | None = None) -> dict[str, Build]:
+    """All methods by name; `own` is a stranger's, `FILE.py:NAME`."""
+    found = {name: one.build for name, one in methods().items()}
+    return found if own is None else {**found, own_name(own): own_build(own)}
+
+
+def chosen(names: list[str], own: str | None = None) -> list[str]:
+    """Checked names; without any, the whole field and the stranger's method."""
+    known = entries(own)
+    for name in names:
+        if name not in known:
+            raise OptionError(f"no method is called {name!r}{closest(name, known)}")
+    picked = names or [name for name in FIELD if name in known]
+    return list(dict.fromkeys([*picked, *([] if own is None else [own_name(own)])]))
+
+
+def own_name(own: str) -> str:
+    """The name of a stranger's method.
+
+    >>> own_name("work/mine.py:Mine")
+    'Mine'
+    """
+    path, _, name = own.rpartition(":")
+    if not path or not name:
+        raise OptionError(f"--method {own!r}: say FILE.py:NAME")
+    return name
+
+
+@cache
+def own_build(own: str) -> Build:
+    """What builds it: a class, or a function of (model, data, seed), in a file."""
+    path, name = Path(own.rpartition(":")[0]), own_name(own)
+    if not path.is_file():
+        raise DataError(f"--method: there is no file {str(path)!r}")
+    try:
+        held = runpy.run_path(str(path))
+    except Exception as error:
+        raise DataError(f"--method: {str(path)!r} raised {error!r}") from error
+    if not callable(held.get(name)):
+        raise DataError(f"--method: {str(path)!r} has no class or function {name!r}")
+    build: Build = held[name]
+    return build
+
+
+def fingerprint(own: str | None) -> str:
+    """A few digits that change with the file of a stranger's method; none for our own."""
+    if own is None:
+        return ""
+    return hashlib.sha256(Path(own.rpartition(":")[0]).read_bytes()).hexdigest()[:8]
+
+
+def suited(method: str, kind: str) -> bool:
+    """Whether a method can be asked about a kind of model.
+
+    >>> suited("FeatureTweak", "MLP")
+    False
+    """
+    return kind in ONLY.get(method, {kind})
+
+
+def asked(made: Any, rows: Any, options: Mapping[str, Any]) -> Any:
+    """What a method answers; it is told what it can take of the options."""
+    taken = inspect.signature(made.explain).parameters
+    free = any(one.kind is one.VAR_KEYWORD for one in taken.values())
+    told = {k: v for k, v in options.items() if v is not None and (free or k in taken)}
+    if options.get("want") is not None and "want" not in told:
+        raise OptionError("it takes no want=, so it cannot be asked for a number")
+    return made.explain(rows, **told)

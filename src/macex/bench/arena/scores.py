@@ -1,0 +1,164 @@
+"""Figures over the results: what each method comes to, where one beats another, who leads.
+
+Every function takes lines of results as `layout` documents them. A figure of quality is a mean over
+the first answers that are valid; two methods are compared on the queries that both solved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from macex.bench.arena.ranks import holm, signed_ranks
+from macex.bench.statistics import PairedDifference, difference
+from macex.schema import Array
+
+CELL = ["dataset", "model", "split"]
+ASKED = [*CELL, "method", "budget", "seed"]
+BETTER: dict[str, int] = {
+    "valid": 1,
+    "changed": -1,
+    "distance": -1,
+    "distance_mad": -1,
+    "distance_percentile": -1,
+    "plausibility": 1,
+    "lof": -1,
+    "isolation": -1,
+    "real": -1,
+    "broken": -1,
+    "kept": 1,
+    "noise": 1,
+    "refits": 1,
+    "lawful": 1,
+    "idle": -1,
+    "excess": -1,
+    "diversity_dpp": 1,
+    "diversity_sets": 1,
+    "diversity_spread": 1,
+    "stable": 1,
+    "rows": -1,
+    "calls": -1,
+    "seconds": -1,
+    "memory": -1,
+}
+"""All measures, and whether more of each is better (1) or less (-1)."""
+COSTS = ("valid", "rows", "calls", "seconds", "memory")  # known of queries without an answer, too
+PARETO = ("valid", "changed", "plausibility", "refits", "rows")
+RESAMPLES = 1000
+
+
+def firsts(lines: pd.DataFrame) -> pd.DataFrame:
+    """One line a query, its first answer; what only valid answers have is empty elsewhere."""
+    first = lines[lines["rank"] <= 1].copy()
+    measured = [name for name in BETTER if name in first and name not in COSTS]
+    first.loc[~first["valid"].astype(bool), measured] = np.nan
+    first["valid"] = first["valid"].astype(float)
+    return first
+
+
+def steadiness(lines: pd.DataFrame) -> pd.Series:
+    """Whether a query's first answer changes the same columns under every seed, 0 or 1.
+
+    Indexed like the lines; NaN where there is one seed.
+    """
+    keys = [*CELL, "method", "budget", "query"]
+    sets = lines["changes"].fillna("")
+    different = sets.groupby([lines[key] for key in keys]).transform("nunique")
+    seeds = lines.groupby(keys)["seed"].transform("nunique")
+    return (different == 1).astype(float).where(seeds > 1)
+
+
+def scored(lines: pd.DataFrame) -> pd.DataFrame:
+    """First answers with all measures."""
+    first = firsts(lines)
+    return first.assign(stable=steadiness(first))
+
+
+def means(first: pd.DataFrame, by: Sequence[str] = ("method", "budget")) -> pd.DataFrame:
+    """Means of cells' means, so that every cell counts alike."""
+    names = [name for name in BETTER if name in first]
+    cells = first.groupby([*by, *(one for one in CELL if one not in by)])[names].mean()
+    return cells.groupby(list(by)).mean()
+
+
+def interval(values: Array, draws: int = RESAMPLES) -> tuple[float, float]:
+    """A bootstrap interval of a mean, at 95 %.
+
+    >>> interval(np.array([1.0, 1.0, 1.0]))
+    (1.0, 1.0)
+    """
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return float("nan"), float("nan")
+    random = np.random.default_rng(0)
+    sampled = known[random.integers(len(known), size=(draws, len(known)))].mean(axis=1)
+    low, high = np.quantile(sampled, [0.025, 0.975])
+    return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class Duel:
+    """One method held against another by one measure in one cell; above 0 the first is worse."""
+
+    cell: str
+    budget: int
+    measure: str
+    rival: str
+    gap: PairedDifference
+    chance: float  # by signed ranks, corrected for the number of rivals
+
+    @property
+    def lost(self) -> bool:
+        """Whether the rival is better, beyond what its interval leaves open."""
+        return self.gap.low > 0
+
+
+def duels(first: pd.DataFrame, name: str, measures: Sequence[str]) -> list[Duel]:
+    """A method against every other, in every cell and budget, on queries that both solved."""
+    found = []
+    for group, here in first.groupby([*CELL, "budget"]):
+        key: Any = group
+        cell = " / ".join(map(str, key[:2])) + (f" / split {key[2]}" if key[2] else "")
+        for measure in measures:
+            table = here.pivot_table(measure, ["seed", "query"], "method", dropna=False)
+            if name in table:
+                found += _against(table, name, measure, cell, int(key[3]))
+    return found
+
+
+def _against(table: pd.DataFrame, name: str, measure: str, cell: str, budget: int) -> list[Duel]:
+    """A method against every other, by one measure: (queries, methods)."""
+    gaps = {}
+    for rival in table.columns.drop(name):
+        both = table[[name, rival]].dropna()
+        if len(both):
+            gaps[rival] = BETTER[measure] * (both[rival] - both[name]).to_numpy()
+    chances = holm({rival: signed_ranks(gap.tolist()) for rival, gap in gaps.items()})
+    return [
+        Duel(cell, budget, measure, str(rival), _paired(gap), chances[rival])
+        for rival, gap in gaps.items()
+    ]
+
+
+def _paired(gaps: Array) -> PairedDifference:
+    return difference(gaps.tolist(), np.zeros(len(gaps)).tolist())
+
+
+def front(table: pd.DataFrame, measures: Sequence[str] = PARETO) -> list[str]:
+    """The methods (index) that no other is as good as in all measures and better in one.
+
+    >>> figures = pd.DataFrame({"changed": [1, 2, 2], "rows": [90, 10, 95]}, list("abc"))
+    >>> front(figures, ["changed", "rows"])
+    ['a', 'b']
+    """
+    signs = np.array([-BETTER[name] for name in measures])
+    costs = np.round(table[list(measures)].to_numpy(float) * signs, 9)
+    costs = np.where(np.isnan(costs), np.inf, costs)
+    no_worse = (costs[None] <= costs[:, None]).all(axis=2)
+    better = (costs[None] < costs[:, None]).any(axis=2)
+    beaten: Array = np.any(no_worse & better, axis=1)
+    return [str(table.index[at]) for at in np.flatnonzero(~beaten)]

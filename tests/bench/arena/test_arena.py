@@ -1,0 +1,199 @@
+"""The arena as a whole: a small run, a stranger's method and data, going on, and the pages."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from macex.ask.goals import at_least, at_most
+from macex.bench.arena.cells import ArenaCells
+from macex.bench.arena.command import arena
+from macex.bench.arena.layout import COLUMNS, MEASURES
+from macex.bench.arena.tables import table, table_names, table_of
+from macex.bench.command import bench, command_of
+from macex.errors import DataError
+
+MINE = '''
+class Mine:
+    """The first training row of the other class; it knows of no budget and no constraints."""
+
+    def __init__(self, model, data, seed):
+        self.model, self.data = model, data
+        self.decisions = model.predict(data)
+
+    def explain(self, rows, n=1):
+        own = self.model.predict(rows)
+        return [self.data[self.decisions != label].head(n) for label in own]
+
+
+class Broken(Mine):
+    def explain(self, rows):
+        raise ValueError("not today")
+'''
+
+app = typer.Typer()
+app.command()(arena)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["--arena", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A small run: two methods on a table whose every answer can be checked."""
+    out = tmp_path_factory.mktemp("arena")
+    asked = ["--datasets", "tiles", "--models", "logistic", "--methods", "default,Greedy"]
+    limits = ["--budgets", "50,400", "--queries", 4, "--seeds", 2, "--answers", 2]
+    done = run(*asked, *limits, "--out", out, "--page", out / "page.md")
+    assert done.exit_code == 0, done.output
+    return out, done.output
+
+
+def test_results_have_exactly_the_documented_columns(small):
+    lines = pd.read_parquet(small[0] / "results.parquet")
+    assert list(lines) == list(COLUMNS)
+    assert set(MEASURES) <= set(COLUMNS)
+    assert lines.groupby(["method", "budget", "seed"]).size().shape == (8,)
+
+
+def test_no_query_costs_more_than_its_budget(small):
+    lines = pd.read_parquet(small[0] / "results.parquet")
+    assert (lines["rows"] <= lines["budget"]).all()
+
+
+def test_measures_are_those_of_the_answers_themselves(small):
+    """Changes, validity and the fewest changes there are, worked out again from the JSON."""
+    lines = pd.read_parquet(small[0] / "results.parquet")
+    cell = ArenaCells().get("tiles", "logistic", 0)
+    for line in lines[lines["rank"] > 0].itertuples():
+        changes = json.loads(line.changes)
+        query = cell.cell.queries(4).iloc[[line.query]]
+        answer = query.assign(**{name: after for name, (_, after) in changes.items()})
+        assert {name: before for name, (before, _) in changes.items()} == {
+            name: query[name].iloc[0] for name in changes
+        }
+        assert line.changed == len(changes) == line.distance
+        assert line.valid == (cell.model.predict(answer) != cell.model.predict(query))[0]
+        assert np.isnan(line.excess) if not line.valid else line.excess >= 0
+    found = lines[(lines["method"] == "default") & (lines["budget"] == 400) & (lines["rank"] == 1)]
+    assert found["excess"].eq(0).all()
+
+
+def test_it_says_first_where_baselines_beat_the_default(small):
+    text = small[1]
+    assert text.index("Where baselines beat the default") < text.index("Budget: 400 rows")
+    assert "| rows " in text  # Greedy asks about fewer
+
+
+def test_the_same_command_does_nothing_twice(small):
+    out = small[0]
+    before = {path: path.stat().st_mtime_ns for path in (out / "parts").iterdir()}
+    asked = ["--datasets", "tiles", "--models", "logistic", "--methods", "default,Greedy"]
+    limits = ["--budgets", "50,400", "--queries", 4, "--seeds", 2, "--answers", 2]
+    assert run(*asked, *limits, "--out", out).exit_code == 0
+    assert {path: path.stat().st_mtime_ns for path in (out / "parts").iterdir()} == before
+
+
+def test_the_page_with_filters_holds_every_answer_and_loads_nothing(small):
+    text = (small[0] / "page" / "leaderboard.html").read_text()
+    held = json.loads(re.search(r'id="held">(.*?)</script>', text, re.DOTALL).group(1))
+    assert len(held["answers"]) == 2 * 2 * 4  # methods, budgets, queries
+    assert len(held["cells"]) == 4
+    assert "http" not in text
+
+
+def test_the_page_of_the_docs_is_written_between_its_marks(small):
+    text = (small[0] / "page.md").read_text()
+    pictures = re.findall(r"\]\((page/[\w-]+\.svg)\)", text)
+    assert len(pictures) >= 5
+    assert all((small[0] / name).exists() for name in pictures)
+
+
+def test_a_strangers_method_and_table_meet_the_others(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=120).round(2), "home": ["own", "rent"] * 60})
+    frame.assign(y=np.where(frame["x"] > 0, "yes", "no")).to_csv(tmp_path / "mine.csv", index=False)
+    asked = ["--method", f"{tmp_path / 'mine.py'}:Mine", "--data", tmp_path / "mine.csv"]
+    more = ["--label", "y", "--models", "logistic", "--methods", "Greedy", "--queries", 3]
+    done = run(*asked, *more, "--budgets", "100", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    lines = pd.read_parquet(tmp_path / "out" / "results.parquet")
+    assert set(lines["method"]) == {"Greedy", "Mine"}
+    assert lines[lines["method"] == "Mine"]["valid"].all()
+    assert set(lines["label"]) <= {"yes", "no"}
+
+
+def test_what_a_method_raises_is_told_and_tried_again(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    asked = ["--method", f"{tmp_path / 'mine.py'}:Broken", "--methods", "Greedy", "--queries", 2]
+    cell = ["--datasets", "totals", "--models", "logistic", "--budgets", "50"]
+    for _ in range(2):
+        done = run(*asked, *cell, "--out", tmp_path / "out")
+        assert done.exit_code == 0, done.output
+        assert "ValueError: not today" in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--datasets", "wein"], "did you mean 'wine'?"),
+        (["--models", "XGBost"], "did you mean 'XGBoost'?"),
+        (["--methods", "Gredy"], "did you mean 'Greedy'?"),
+        (["--budgets", "many"], "numbers of rows"),
+        (["--label", "y"], "--data FILE"),
+        (["--method", "mine.py"], "FILE.py:NAME"),
+    ],
+)
+def test_wrong_options_are_named(arguments, said, tmp_path):
+    done = run(*arguments, "--out", tmp_path)
+    assert done.exit_code == 2
+    assert said in done.output
+
+
+def test_the_options_of_the_arena_lead_to_it():
+    assert command_of(["--quick"]) is arena
+    assert command_of(["--tables", "1"]) is bench
+
+
+def test_every_table_that_needs_no_file_is_there():
+    for name in set(table_names()) - {"compas", "credit", "titanic", "german", "loans7"}:
+        if name != "adult-full":
+            assert len(table(name).dataset.frame) >= 150
+
+
+def test_a_file_that_is_missing_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"german_credit\.csv"):
+        table("german", tmp_path)
+
+
+def test_a_label_of_many_numbers_makes_regression():
+    frame = pd.DataFrame({"x": range(50), "y": np.linspace(0, 1, 50)})
+    assert table_of(frame, "y", "mine").regression
+
+
+def test_regression_asks_for_the_far_quarter():
+    cell = ArenaCells().get("diabetes", "logistic", 0)
+    rows = cell.cell.queries(5)
+    low, middle, high = cell.edges
+    for goal, said in zip(cell.wants(rows), cell.model.predict(rows), strict=True):
+        own, wanted = np.array([said]), high if said < middle else low
+        assert goal == (at_least(wanted) if said < middle else at_most(wanted))
+        assert cell.reached(own, np.array([wanted])).all()
+        assert not cell.reached(own, np.array([middle])).any()
+
+
+@pytest.mark.parametrize("name", ["totals", "effects"])
+def test_what_is_known_of_a_made_table_holds_for_its_own_rows(name):
+    made = table(name)
+    frame = made.dataset.frame
+    assert made.known(frame, frame).all()
+    column = {"totals": "net", "effects": "years"}[name]
+    assert not made.known(frame, frame.assign(**{column: frame[column] + 5})).any()
