@@ -161,4 +161,4 @@ def front(table: pd.DataFrame, measures: Sequence[str] = PARETO) -> list[str]:
     no_worse = (costs[None] <= costs[:, None]).all(axis=2)
     better = (costs[None] < costs[:, None]).any(axis=2)
     beaten: Array = np.any(no_worse & better, axis=1)
-    return [str(table.index[at]) for at in np.flatnonzero(~beaten)]
+    return table.index[~beaten].astype(str).tolist()
