@@ -42,7 +42,7 @@ def entrances() -> dict[str, set[str]]:
         "dask.explain": arguments(dask.explain),
         "ray.explain": arguments(ray.explain),
         "macex explain": arguments(command),
-        "POST explain": set(shapes.Question.model_fields),
+        "POST explain": set(shapes.QuestionBody.model_fields),
         "Client.explain": arguments(Client.explain),
         "Client.submit": arguments(Client.submit),
     }
@@ -67,7 +67,7 @@ def test_the_defaults_are_those_of_the_question(name):
         "Client.submit": Client.submit,
     }
     if name not in where:
-        found = {part: one.default for part, one in shapes.Question.model_fields.items()}
+        found = {part: one.default for part, one in shapes.QuestionBody.model_fields.items()}
     else:
         signature = inspect.signature(where[name]).parameters
         found = {part: one.default for part, one in signature.items()}

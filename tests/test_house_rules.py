@@ -155,6 +155,63 @@ def test_a_broad_except_is_listed_with_its_reason_and_decides_nothing():
     assert found == set(BROAD)
 
 
+ONE_NAME = {  # of several classes
+    "Program": "each file of another environment has the class that the worker there looks for",
+    "Cell": "a value that is compared, and a cell of the benchmarks",
+    "Comparison": "a table of rows, and a comparison in a rule",
+    "Grid": "codes of a column on an axis, and a table as it is drawn",
+    "Point": "a row on the map, and a point of a chart",
+}
+
+
+def test_a_class_has_a_name_of_its_own():
+    found: dict[str, list[str]] = {}
+    for path in SOURCES:
+        for one in nodes(path, ast.ClassDef):
+            found.setdefault(one.name, []).append(named(path))
+    twice = {name: paths for name, paths in found.items() if len(paths) > 1}
+    assert {name: twice[name] for name in twice.keys() - ONE_NAME.keys()} == {}
+
+
+PLAIN_TUPLES = {"_replace", "_asdict", "_fields"}  # of named tuples, which document them
+
+
+def private_parts(path: Path) -> set[str]:
+    """Private attributes that are used in a file and defined elsewhere, those of modules aside.
+
+    A private name that is imported counts, too.
+    """
+    own = {one.name for one in nodes(path, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)}
+    names = [*nodes(path, ast.Name), *nodes(path, ast.AnnAssign)]
+    own |= {one.id for one in names if isinstance(one, ast.Name)}
+    own |= {one.target.id for one in names if isinstance(getattr(one, "target", None), ast.Name)}
+    attributes = nodes(path, ast.Attribute)
+    own |= {a.attr for a in attributes if isinstance(a.value, ast.Name) and a.value.id == "self"}
+    used = {one.attr for one in attributes}
+    for one in nodes(path, ast.ImportFrom):
+        if (one.module or "").startswith("macex"):
+            used |= {alias.name for alias in one.names}
+    return {name for name in used - own - PLAIN_TUPLES if re.match(r"_[^_]", name)}
+
+
+OTHERS_PRIVATE = {  # attributes of other libraries, which have no public way to what is needed
+    "cli/serve.py": {"_exit"},
+    "models/first_steps.py": {"_transformer_to_input_indices"},
+    "models/kinds/onnx.py": {"_model_path"},
+    "models/trees/sklearn_trees.py": {"_predictors"},
+    "models/trees/trace.py": {"_transformer_to_input_indices"},
+    "scale/dask.py": {"_meta"},
+    "scale/lock.py": {"_current_frames"},
+    "scale/workers.py": {"_exit"},
+    "server/workers/worker.py": {"_exit"},
+}
+
+
+def test_nothing_private_is_used_elsewhere():
+    found = {str(path.relative_to(ROOT / "src" / "macex")): private_parts(path) for path in SOURCES}
+    assert {path: names for path, names in found.items() if names} == OTHERS_PRIVATE
+
+
 def listed(text: str, kind: str) -> list[str]:
     """The first cells of the tables of a page, those in code."""
     return re.findall(rf"^\| `({kind})` \|", text, re.MULTILINE)

@@ -197,7 +197,7 @@ class Client:
         diagnose: bool = False,
         robust: float | None = None,
         also: Iterable[str] = (),
-    ) -> Job:
+    ) -> RemoteJob:
         """A job on the server; `job.result()` waits for its answers. Arguments as in `explain`."""
         read = self.schema.read(rows)
         options: dict[str, Any] = {"n": n, "method": method, "prefer": prefer}
@@ -205,7 +205,7 @@ class Client:
         options |= {"timeout_s": timeout_s, "robust": robust, "also": _names(also)}
         ask = _Ask(options, self._wants(want, len(read)), _wishes(constraints, len(read)))
         said = self._post("jobs", ask.body(_cells(read), 0))
-        return Job(self, said["id"], len(read), read, options)
+        return RemoteJob(self, said["id"], len(read), read, options)
 
     def _answered(self, ask: _Ask, cells: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
         if not cells:
@@ -213,7 +213,7 @@ class Client:
         found: list[Mapping[str, Any]] = self._post("explain", ask.body(cells, 0))["explanations"]
         return found
 
-    def _jobs(self, ask: _Ask, cells: list[dict[str, Any]]) -> Iterator[Job]:
+    def _jobs(self, ask: _Ask, cells: list[dict[str, Any]]) -> Iterator[RemoteJob]:
         """Jobs one after the other, each as large as a body may be."""
         length = len(json.dumps(ask.body(cells, 0)))
         share = FULL * self.limits["body_bytes"] / length
@@ -222,7 +222,7 @@ class Client:
         size = min(max(1, most), len(cells), self.limits["job_rows"])
         for start in range(0, len(cells), size):
             part = cells[start : start + size]
-            yield Job(self, self._post("jobs", ask.body(part, start))["id"], len(part))
+            yield RemoteJob(self, self._post("jobs", ask.body(part, start))["id"], len(part))
 
     def _wants(self, want: Any, count: int) -> Any:
         stated = [self._stated(goal) for goal in resolve(want, count)]
@@ -281,7 +281,7 @@ class _Ask:
         return {**said, **cut, "rows": cells}
 
 
-class Job:
+class RemoteJob:
     """A job on a server."""
 
     def __init__(

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from macex.errors import ConstraintError
-from macex.server.asking import Options, read_ask
+from macex.server.asking import CallOptions, read_ask
 from macex.server.sharing import Sharing
 
 
@@ -21,7 +21,7 @@ def project(served):
 
 def ask(project, place, want=None, constraints=None, n=1):
     row = project.table.cells(place)
-    return read_ask(project, Options(n=n), [row], want, constraints, {})
+    return read_ask(project, CallOptions(n=n), [row], want, constraints, {})
 
 
 def together(project, asks, **options):

@@ -8,7 +8,7 @@ import pytest
 
 from macex.errors import OptionError
 from macex.schema import Continuous, Schema
-from macex.stages.thresholds import ColumnCells, Grid, Thresholds, cells_of
+from macex.stages.thresholds import CellGrid, ColumnCells, Thresholds, cells_of
 
 WIDE = np.array([np.inf])
 
@@ -68,7 +68,7 @@ def test_too_many_cells_are_thinned_and_shared_out():
     data = pd.DataFrame(rng.normal(size=(9000, 4)), columns=list("abcd"))
     columns = Schema.infer(data).columns
     cuts = {kind.name: kind.seen[1:] for kind in columns}
-    grid = Grid.of(columns, cuts, 1000)
+    grid = CellGrid.of(columns, cuts, 1000)
     assert grid.width(0) == 9000
     assert 4000 < grid.rows <= 20_000
     cells = grid.cells[0].thinned(100)

@@ -17,7 +17,7 @@ from macex.explanation.values import Asking
 from macex.schema import Array
 from macex.series.asking import rows_at_once
 from macex.series.cases import Cases, channel_names, read_cases
-from macex.series.fitted import Fitted, fit
+from macex.series.fitted import FittedSeries, fit
 from macex.series.mixing import differs
 from macex.series.options import read_options
 from macex.series.values import (
@@ -39,7 +39,7 @@ class Sampled(NamedTuple):
 class Meter:
     """Scores samples for one case and counts what that costs."""
 
-    def __init__(self, fitted: Fitted, goals: Goals, at_once: int | None = None) -> None:
+    def __init__(self, fitted: FittedSeries, goals: Goals, at_once: int | None = None) -> None:
         self.fitted, self.goals = fitted, goals
         self.at_once = rows_at_once(fitted.train) if at_once is None else at_once
         self.calls = self.rows = 0
@@ -85,7 +85,7 @@ class SeriesPeer:
             raise OptionError(f"y has {len(y)} labels for {len(train)} cases")
         self._labels = None if y is None else [str(label) for label in y]
         names = channel_names(channels, train.width)
-        self.fitted: Fitted = fit(model, train, names, classes, _options())
+        self.fitted: FittedSeries = fit(model, train, names, classes, _options())
 
     def explain(self, X: Any, *, want: Any = None) -> SeriesExplanations:
         """A counterfactual for every case; `want` is a label, a goal, or one per case."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from macex.bench.metered import Meter, attach
+from macex.bench.metered import ModelMeter, attach
 from macex.datasets import Dataset, load
 from macex.errors import OptionError, closest
 
@@ -68,7 +68,7 @@ class Cell:
     dataset: Dataset
     kind: str
     model: Any
-    meter: Meter
+    meter: ModelMeter
     seed: int = 0
 
     @property

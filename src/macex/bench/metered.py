@@ -12,7 +12,7 @@ ASKED = ("predict_proba", "predict")
 
 
 @dataclass
-class Meter:
+class ModelMeter:
     """What a model was asked; CPU seconds are those of all threads."""
 
     calls: int = 0
@@ -32,7 +32,7 @@ class Counted:
     It looks like the bound method whose place it takes, and travels with the model.
     """
 
-    def __init__(self, meter: Meter, model: Any, name: str) -> None:
+    def __init__(self, meter: ModelMeter, model: Any, name: str) -> None:
         self.meter, self.__self__, self.__name__ = meter, model, name
 
     @property
@@ -58,13 +58,13 @@ class Counted:
             meter.rows += len(frame)
 
 
-def attach(model: Any) -> Meter:
+def attach(model: Any) -> ModelMeter:
     """Put a meter on a classifier and on the last step of a pipeline, for good.
 
     The objects stay of their own classes. Whoever holds on to a method of the model from before is
     not counted.
     """
-    meter = Meter()
+    meter = ModelMeter()
     for part in (model, *(step for _, step in getattr(model, "steps", ())[-1:])):
         for name in ASKED:
             if hasattr(part, name):

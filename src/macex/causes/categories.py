@@ -114,7 +114,7 @@ def _usual(after: Array, chance: Array | None) -> Array:
 
 
 @dataclass(frozen=True)
-class Table:
+class ShareTable:
     """Shares that were counted, for every combination of the causes' values."""
 
     columns: tuple[int, ...]
@@ -205,13 +205,13 @@ def _way(
     return "logistic", lambda some: _logistic(some, terms, values)
 
 
-def _counted(fitting: Fitting, sizes: tuple[int, ...], values: Array) -> Table:
+def _counted(fitting: Fitting, sizes: tuple[int, ...], values: Array) -> ShareTable:
     cell = _cell(fitting.codes, fitting.columns, sizes)
     counts = np.zeros((int(np.prod(sizes)), len(values)))
     np.add.at(counts, (cell, np.searchsorted(values, fitting.values)), 1.0)
     usual = (counts.sum(axis=0) + 1e-3) / (counts.sum() + 1e-3 * len(values))
     cells = (counts + PRIOR * usual) / (counts.sum(axis=1, keepdims=True) + PRIOR)
-    return Table(fitting.columns, sizes, cells)
+    return ShareTable(fitting.columns, sizes, cells)
 
 
 def _cell(codes: Array, columns: tuple[int, ...], sizes: tuple[int, ...]) -> Array:

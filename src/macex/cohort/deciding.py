@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from macex.engine.fitted import Fitted
     from macex.engine.options import Options
     from macex.models.oracle import Oracle
-    from macex.stages.thresholds import Grid
+    from macex.stages.thresholds import CellGrid
 
 BATCH_ROWS = 100_000  # combinations in memory at a time
 KEPT = 64  # of a row's examples, how many are kept: the nearest
@@ -122,7 +122,7 @@ def by_cells(engine: Engine, most: int | None) -> Engine | None:
     return None
 
 
-def _grid(fitted: Fitted, trees: Any, options: Options) -> Grid | None:
+def _grid(fitted: Fitted, trees: Any, options: Options) -> CellGrid | None:
     try:
         return grid_of(trees, fitted.oracle, fitted.ground, fitted.answers, options)
     except Exception:  # noqa: BLE001 - what cannot be read as trees is asked as any other model

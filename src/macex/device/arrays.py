@@ -20,7 +20,7 @@ ON_HOST = 1 << 29  # bytes that are used at a time without a GPU
 PLENTY = 1 << 35  # bytes
 
 
-class Place(NamedTuple):
+class ArrayPlace(NamedTuple):
     """Where arrays live: a library, and a device of it."""
 
     xp: Any
@@ -43,12 +43,12 @@ class Place(NamedTuple):
         return self.xp.full(shape, value, dtype=self.xp.float64, device=self.device)
 
 
-def place_of(array: Array) -> Place:
+def place_of(array: Array) -> ArrayPlace:
     """Where an array lives."""
-    return Place(array_namespace(array), device_of(array))
+    return ArrayPlace(array_namespace(array), device_of(array))
 
 
-def place_named(device: Any) -> Place:
+def place_named(device: Any) -> ArrayPlace:
     """NumPy without a device, torch with one."""
     if device is None:
         return place_of(np.zeros(0))
@@ -65,7 +65,7 @@ def on_host(array: Array) -> np.ndarray[Any, Any]:
     return array.detach().cpu().numpy() if is_torch_array(array) else np.asarray(array)
 
 
-def memory(place: Place) -> int:
+def memory(place: ArrayPlace) -> int:
     """The bytes that may be used at a time: half of what is free on a GPU."""
     if getattr(place.device, "type", "") != "cuda":
         return ON_HOST
@@ -75,7 +75,7 @@ def memory(place: Place) -> int:
     return int(free + kept) // 2
 
 
-def at_once(place: Place, count: int) -> int:
+def at_once(place: ArrayPlace, count: int) -> int:
     """How many rows or cells to work on at once: more where memory is no matter.
 
     A launch costs a GPU's host as much as some million cells cost the GPU.

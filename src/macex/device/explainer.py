@@ -10,7 +10,7 @@ import numpy as np
 
 from macex.ask.constraints import Constraints
 from macex.ask.question import Question
-from macex.device.arrays import Array, Place, at_once, memory, on_host, place_named
+from macex.device.arrays import Array, ArrayPlace, at_once, memory, on_host, place_named
 from macex.device.goals import Wanted, toward, wanted_of
 from macex.device.judging import MOST_ROWS, DeviceAsker, DeviceJudge, Score
 from macex.device.layout import layout_of
@@ -216,7 +216,7 @@ def readable(columns: Sequence[Column], codes: HostArray) -> HostArray:
     return np.asarray(~bad.any(axis=1))
 
 
-def _unread(own: Array, place: Place, columns: Sequence[Column]) -> Array:
+def _unread(own: Array, place: ArrayPlace, columns: Sequence[Column]) -> Array:
     """Which codes cannot be worked on, (n, d) bool: training has no such value."""
     xp = place.xp
     known, whole, named, last = (

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from macex.ask.compilation import build_space
-from macex.device.arrays import Array, Place
+from macex.device.arrays import Array, ArrayPlace
 from macex.errors import ConstraintError, OptionError, SchemaError
 from macex.schema import MISSING, Column
 
@@ -59,7 +59,7 @@ class Offer(NamedTuple):
 class DeviceLayout:
     """The columns of a schema under some constraints; every array has an entry for each."""
 
-    place: Place
+    place: ArrayPlace
     number: Array  # bool: has a way back to the query's own value
     discrete: Array  # bool
     scale: Array  # what one unit of change is
@@ -107,7 +107,7 @@ class DeviceLayout:
         return xp.minimum(xp.maximum(held, self.low[columns]), self.high[columns])
 
 
-def layout_of(fitted: Fitted, constraints: Constraints, place: Place) -> DeviceLayout:
+def layout_of(fitted: Fitted, constraints: Constraints, place: ArrayPlace) -> DeviceLayout:
     """The layout of an explainer's columns under constraints."""
     refuse_unsupported(constraints)
     if fitted.options.causes is not None:
@@ -168,7 +168,7 @@ def _space(fitted: Fitted, constraints: Constraints) -> Space:
     return build_space(fitted.ground, rows, [constraints] * len(codes))
 
 
-def _offer(place: Place, unit: Unit, space: Space, fitted: Fitted, allowed: Any) -> Offer:
+def _offer(place: ArrayPlace, unit: Unit, space: Space, fitted: Fitted, allowed: Any) -> Offer:
     at = unit.members[0]
     menu = space.bounds.menus.get(at)
     if menu is not None:
@@ -187,7 +187,7 @@ def _offer(place: Place, unit: Unit, space: Space, fitted: Fitted, allowed: Any)
     return Offer(at, place.array(unit.seen[:0]), None, ladder, rungs, beside)
 
 
-def _listed(place: Place, at: int, column: Column, menu: Menu, allowed: Any) -> Offer:
+def _listed(place: ArrayPlace, at: int, column: Column, menu: Menu, allowed: Any) -> Offer:
     """The values that `allowed` leaves, by the present value; the last line is for no category."""
     if len(menu.values) > NARROW:
         raise ConstraintError(

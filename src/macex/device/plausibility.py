@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from macex.device.arrays import Array, Place, at_once, position, smallest
+from macex.device.arrays import Array, ArrayPlace, at_once, position, smallest
 from macex.device.layout import DeviceLayout
 from macex.schema import MISSING
 from macex.stages.plausibility.distance import NEAREST, Reference
@@ -29,7 +29,7 @@ class DeviceReference(NamedTuple):
     may_blank: bool  # whether any number may be missing
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ArrayPlace:
         """Where all that lives."""
         return self.layout.place
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from macex.device.arrays import Place
+from macex.device.arrays import ArrayPlace
 from macex.device.tree_tables import Batch
 from macex.models.optional import needed
 from macex.schema import MISSING
@@ -34,7 +34,7 @@ class Placed(NamedTuple):
     values: Any  # (190, P)
 
 
-def placed(batch: Batch, width: int, place: Place, *, gaps: bool) -> Placed:
+def placed(batch: Batch, width: int, place: ArrayPlace, *, gaps: bool) -> Placed:
     """A batch on a device, for codes of so many columns, with missing values among them or not."""
     strides, blanks, cuts = np.zeros((width, len(batch.tables))), np.zeros(width), []
     for at, table in enumerate(batch.tables):

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from macex.ask.space import Caused, Space
     from macex.engine.options import Options
     from macex.schema import Rows, Schema
-    from macex.stages.thresholds import Grid
+    from macex.stages.thresholds import CellGrid
 
 Held = TypeVar("Held")
 
@@ -60,7 +60,7 @@ class Fitted:
     ground: Ground
     answers: Answers
     options: Options
-    grid: Grid | None = None
+    grid: CellGrid | None = None
     kept: InitVar[Mapping[str, Array] | None] = None  # of the approximate index, once made
     structure: Structure | None = None  # what holds between the columns, once looked for
     scales: Scales = field(init=False)

@@ -10,7 +10,7 @@ from macex.errors import OptionError
 from macex.models.quick import Quick
 from macex.models.trees import cuts
 from macex.schema import Array, special
-from macex.stages.thresholds import Grid, Thresholds
+from macex.stages.thresholds import CellGrid, Thresholds
 
 if TYPE_CHECKING:
     from macex.ask.answers import Answers
@@ -23,19 +23,19 @@ SAMPLE = 256
 
 def grid_of(
     model: Any, oracle: Oracle, ground: Ground, answers: Answers, options: Options
-) -> Grid | None:
+) -> CellGrid | None:
     """The cells that the model's splits make, if candidates are to be made of them."""
     choice = options.candidates
     if not isinstance(choice, Thresholds):
         return None
     trees = model if choice.trees is None else choice.trees
     trees = trees.original if isinstance(trees, Quick) else trees
-    grid = Grid.of(ground.schema.columns, cuts(trees, ground.schema), choice.proof_rows)
+    grid = CellGrid.of(ground.schema.columns, cuts(trees, ground.schema), choice.proof_rows)
     _check(grid, oracle, ground, answers)
     return grid
 
 
-def _check(grid: Grid, oracle: Oracle, ground: Ground, answers: Answers) -> None:
+def _check(grid: CellGrid, oracle: Oracle, ground: Ground, answers: Answers) -> None:
     """Refuse cells within which the model's answers differ: it is not what was read."""
     at = np.unique(np.linspace(0, len(ground.codes) - 1, SAMPLE).astype(int))
     codes, said = ground.codes[at], answers.scores[at]
@@ -56,7 +56,7 @@ def _same(oracle: Oracle, ground: Ground, codes: Array, said: Array) -> bool:
     return bool(np.allclose(now, said, rtol=1e-4, atol=10 * oracle.outlook.unit))
 
 
-def _moved(grid: Grid, codes: Array, columns: list[int]) -> Array:
+def _moved(grid: CellGrid, codes: Array, columns: list[int]) -> Array:
     """Rows whose numbers are moved to an end of their cells: the first and the last in turn."""
     moved = codes.copy()
     for column in columns:

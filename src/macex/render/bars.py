@@ -39,7 +39,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Bar:
+class ScoreBar:
     """Places in percent: the score now, after a change (None: no change), and the goal's part."""
 
     before: float | None
@@ -48,10 +48,10 @@ class Bar:
     text: str
 
 
-def bar(scale: Scale, needed: Needed, before: float, after: float | None, text: str) -> Bar:
+def bar(scale: Scale, needed: Needed, before: float, after: float | None, text: str) -> ScoreBar:
     """The bar of one answer, said aloud as `text`."""
     goal = (scale.place(needed.low), scale.place(needed.high)) if needed.bounded else None
-    return Bar(
+    return ScoreBar(
         before=scale.place(before) if isfinite(before) else None,
         after=None if after is None or not isfinite(after) else scale.place(after),
         goal=goal,

@@ -9,7 +9,7 @@ from typing import Any
 
 from macex.ask.thresholds import Needed
 from macex.render.badges import Badge, badges
-from macex.render.bars import Bar, Scale, bar
+from macex.render.bars import Scale, ScoreBar, bar
 from macex.render.charts.chart import Chart
 from macex.render.contexts import context
 from macex.render.needs import goal_text, needs_text, score_line, score_text
@@ -38,7 +38,7 @@ class Answer:
     heading: str
     label: str
     score: str
-    bar: Bar
+    bar: ScoreBar
     lines: tuple[CardLine, ...]
     badges: tuple[Badge, ...]
     panels: tuple[Panel, ...] = ()
@@ -174,7 +174,7 @@ def _label(answer: Any, speech: Speech) -> str:
     return speech.say("card.then", {"label": label})
 
 
-def _bar(explanation: Any, answer: Any, scale: Scale, speech: Speech) -> Bar:
+def _bar(explanation: Any, answer: Any, scale: Scale, speech: Speech) -> ScoreBar:
     before, after = (score_text(explanation, row, speech) for row in (explanation, answer))
     text = speech.say("score.before_after", {"before": before, "after": after})
     needs = needs_text(explanation, speech)

@@ -28,7 +28,7 @@ from macex.scale.growing import ANY, Growing, begun_before, round_of
 from macex.scale.layout import answers_layout, changes_layout
 from macex.scale.names import index_named, names_types
 from macex.scale.partition import CHUNK
-from macex.scale.parts import DONE, NOTES, PART, Folder, Parts
+from macex.scale.parts import DONE, NOTES, PART, Folder, PartFiles
 from macex.scale.places import Local, Place, place_of
 from macex.scale.progress import Progress, reporting
 from macex.scale.reading import Chunk, count_rows, raw_chunks
@@ -150,7 +150,7 @@ def explain_file(
         elif place is None:
             _stream(run, chunk, out)
         else:
-            parts: Parts = (Folder if folder else Parts)(place, written)
+            parts: PartFiles = (Folder if folder else PartFiles)(place, written)
             marks = content_marks(rows)
             job = _job(run, chunk, changes=changes) | ({"device": device} if device else {})
             if grown is not None:
@@ -259,7 +259,7 @@ def _stream(run: Run, size: int, out: Any) -> None:
 
 
 def _into_parts(
-    run: Run, size: int, parts: Parts, marks: Mapping[str, str], job: dict[str, Any]
+    run: Run, size: int, parts: PartFiles, marks: Mapping[str, str], job: dict[str, Any]
 ) -> None:
     before = begun_before(parts)
     audit, count = audit_path(run.task.explainer), before.parts

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from macex.errors import DataError, OptionError
-from macex.scale.parts import DONE, JOB, NOTES, PART, Folder, Parts
+from macex.scale.parts import DONE, JOB, NOTES, PART, Folder, PartFiles
 from macex.scale.places import Place
 from macex.scale.sources import Origin, content_marks, names_of
 
@@ -43,7 +43,7 @@ class Round:
     marks: dict[str, str]
 
 
-def begun_before(parts: Parts) -> Before:
+def begun_before(parts: PartFiles) -> Before:
     """What the folder of a run held when it began."""
     return parts.round.before if isinstance(parts, Growing) else Before()
 

@@ -26,7 +26,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
-class Parts:
+class PartFiles:
     """One file a chunk, and beside it a note of what it holds, written last."""
 
     out: Place
@@ -176,7 +176,7 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class Folder(Parts):
+class Folder(PartFiles):
     """Parts that are the output: a folder of Parquet files, whole when `_SUCCESS` is in it.
 
     Names that begin with `_` are no data to those who read such a folder.

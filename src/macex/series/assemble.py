@@ -15,7 +15,7 @@ from macex.schema import Array
 from macex.series.cases import Cases
 from macex.series.constraints import SeriesConstraints
 from macex.series.drafts import full_tables, whole
-from macex.series.fitted import Fitted
+from macex.series.fitted import FittedSeries
 from macex.series.mixing import differs
 from macex.series.outcome import CaseBatch, SeriesOutcome
 from macex.series.segments import Draft
@@ -49,7 +49,7 @@ def assemble(outcome: SeriesOutcome, seconds: float) -> list[SeriesExplanation]:
     ]
 
 
-def unreached(fitted: Fitted, batch: CaseBatch) -> list[SeriesExplanation]:
+def unreached(fitted: FittedSeries, batch: CaseBatch) -> list[SeriesExplanation]:
     """The explanations of cases that the model could not be asked about in time."""
     cases = batch.rows
     own = Answers(np.zeros((len(cases), max(1, fitted.outlook.width))), np.zeros(len(cases), int))
@@ -205,7 +205,7 @@ def _unchanged(outcome: SeriesOutcome, query: int) -> SeriesCounterfactual:
     )
 
 
-def _source(fitted: Fitted, cases: Cases, query: int) -> CaseSource:
+def _source(fitted: FittedSeries, cases: Cases, query: int) -> CaseSource:
     """A case as it is."""
     return CaseSource(cases, fitted.names, query, np.asarray(cases.values[query]))
 

@@ -21,7 +21,7 @@ from macex.schema import Array
 from macex.series.assemble import assemble, unreached
 from macex.series.cases import AXES, Cases, read_cases
 from macex.series.constraints import SeriesConstraints, read_constraints
-from macex.series.fitted import Fitted
+from macex.series.fitted import FittedSeries
 from macex.series.frames import framed, is_frame
 from macex.series.options import SeriesOptions
 from macex.series.outcome import CaseBatch
@@ -35,7 +35,7 @@ MOST_CASES = 256
 
 
 @dataclass(frozen=True)
-class SeriesEngine(EngineOf[Fitted, Cases, SeriesConstraints, SeriesExplanation]):
+class SeriesEngine(EngineOf[FittedSeries, Cases, SeriesConstraints, SeriesExplanation]):
     """A model, its training cases and its options, ready to answer any batch of cases."""
 
     one: ClassVar[str] = "case"

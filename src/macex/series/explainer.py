@@ -17,7 +17,7 @@ from macex.schema import Array
 from macex.series.cases import channel_names, read_cases
 from macex.series.constraints import SeriesConstraints, read_constraints
 from macex.series.engine import SeriesEngine
-from macex.series.fitted import Fitted, fit
+from macex.series.fitted import FittedSeries, fit
 from macex.series.frames import framed, is_frame
 from macex.series.options import read_options
 from macex.series.outcome import CaseBatch
@@ -132,7 +132,7 @@ class SeriesExplainer:
         return explainer
 
     @property
-    def fitted(self) -> Fitted:
+    def fitted(self) -> FittedSeries:
         """What was learnt from the training cases."""
         return self.engine.fitted
 

@@ -28,7 +28,7 @@ from macex.series.usual import Usual, usual_of
 
 
 @dataclass
-class Fitted:
+class FittedSeries:
     """The model, the training cases and the model's answers for them.
 
     For the searches a case is a row of codes: 0 where a channel is its own, j where it is that of
@@ -111,7 +111,7 @@ class Fitted:
             self._usual[key] = usual_of(self.drawn, self.meeting(goals, query))
         return self._usual[key]
 
-    def with_options(self, options: SeriesOptions) -> Fitted:
+    def with_options(self, options: SeriesOptions) -> FittedSeries:
         """The same model and training cases, with other options; what is remembered is shared."""
         other = copy.copy(self)
         other.options = options
@@ -135,10 +135,10 @@ def fit(
     names: tuple[str, ...],
     classes: Sequence[object] | None,
     options: SeriesOptions,
-) -> Fitted:
+) -> FittedSeries:
     """Ask the model about the training cases, in parts, and learn what every call needs."""
     oracle, answers = _asked(model, train, classes)
-    return Fitted(oracle.compared(answers), train, names, answers, options)
+    return FittedSeries(oracle.compared(answers), train, names, answers, options)
 
 
 def _asked(model: Any, train: Cases, classes: Any) -> tuple[Oracle, Answers]:

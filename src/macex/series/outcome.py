@@ -11,7 +11,7 @@ from macex.engine.batch import BatchOf, Outcome
 from macex.schema import Array
 from macex.series.cases import Cases
 from macex.series.constraints import SeriesConstraints
-from macex.series.fitted import Fitted
+from macex.series.fitted import FittedSeries
 from macex.series.mixing import Mixture
 from macex.series.segments import Draft
 
@@ -23,7 +23,7 @@ class SeriesOutcome(Outcome):
     """What is known of a batch of cases so far."""
 
     example: ClassVar[str] = "sample"
-    fitted: Fitted  # type: ignore[assignment]
+    fitted: FittedSeries  # type: ignore[assignment]
     cases: CaseBatch
     mixture: Mixture  # offer: the neighbors of every case
     offered: Array  # offer: (Q, K, d) bool: which channels of which neighbor differ

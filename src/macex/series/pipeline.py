@@ -27,7 +27,7 @@ from macex.series.asking import SeriesAsker
 from macex.series.cases import contents
 from macex.series.climbing import SMALL, given_back
 from macex.series.donors import donors_agree, plausibilities
-from macex.series.fitted import Fitted
+from macex.series.fitted import FittedSeries
 from macex.series.mixing import Mixture, differs
 from macex.series.outcome import CaseBatch, SeriesOutcome
 from macex.series.refining import confirm
@@ -41,12 +41,12 @@ from macex.stages.shapes import Task
 NEIGHBORS_EACH = 5  # that a set of channels is taken from
 
 
-def answer(fitted: Fitted, batch: CaseBatch) -> SeriesOutcome:
+def answer(fitted: FittedSeries, batch: CaseBatch) -> SeriesOutcome:
     """From cases to checked answers."""
     return run(open_cases(fitted, batch), (offer, search, fine_tune, rank, select, confirm))
 
 
-def open_cases(fitted: Fitted, batch: CaseBatch) -> SeriesOutcome:
+def open_cases(fitted: FittedSeries, batch: CaseBatch) -> SeriesOutcome:
     """Score the cases themselves and lay out what may change in each."""
     rows = fitted.rows(len(batch.rows))
     columns = [one.of_channels() for one in batch.constraints]
@@ -84,7 +84,7 @@ def open_cases(fitted: Fitted, batch: CaseBatch) -> SeriesOutcome:
     )
 
 
-def _mixture(fitted: Fitted, batch: CaseBatch) -> Mixture:
+def _mixture(fitted: FittedSeries, batch: CaseBatch) -> Mixture:
     """The cases, with nothing known of their neighbors yet."""
     frozen = [
         one.frozen(fitted.names, batch.rows.values[query].shape[1])
@@ -104,7 +104,7 @@ def _own(batch: CaseBatch, asker: SeriesAsker, codes: Array) -> tuple[Answers, V
     return own, Verdict(verdict.reached & done, verdict.score, progress), goals
 
 
-def _limits(fitted: Fitted, batch: CaseBatch) -> Array:
+def _limits(fitted: FittedSeries, batch: CaseBatch) -> Array:
     """How many samples each query may cost, all but those of the final check."""
     most: Any = fitted.options.rows_for(len(fitted.names))
     if batch.max_rows is not None:
@@ -144,7 +144,9 @@ def offer(outcome: SeriesOutcome) -> SeriesOutcome:
     return replace(outcome, offered=offered, task=replace(outcome.task, measure=measure))
 
 
-def _task(fitted: Fitted, batch: CaseBatch, space: Space, judge: Judge, verdict: Verdict) -> Task:
+def _task(
+    fitted: FittedSeries, batch: CaseBatch, space: Space, judge: Judge, verdict: Verdict
+) -> Task:
     """What the stages see; distances are known once there are neighbors."""
     return Task(
         space=space,

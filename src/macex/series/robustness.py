@@ -17,7 +17,7 @@ from macex.schema import Array
 from macex.series.asking import SeriesAsker
 from macex.series.donors import smooth
 from macex.series.drafts import full_tables, whole
-from macex.series.fitted import Fitted
+from macex.series.fitted import FittedSeries
 from macex.series.outcome import SeriesOutcome
 from macex.series.segments import Draft
 from macex.series.stretches import joined, laid_out
@@ -62,7 +62,7 @@ class SeriesRobustness(Sturdiness):
         return held
 
 
-def robustness(fitted: Fitted, robust: Any, also: Any) -> Sturdiness:
+def robustness(fitted: FittedSeries, robust: Any, also: Any) -> Sturdiness:
     """What the options `robust` and `also` of a call ask for."""
     some = fitted.train.take(np.arange(min(ASKED, len(fitted.train))))
     given = some.given(some.values)

@@ -19,7 +19,7 @@ from macex.schema import Array
 from macex.series.cases import Cases, Layout
 from macex.series.constraints import SeriesConstraints
 from macex.series.engine import SeriesEngine
-from macex.series.fitted import Fitted
+from macex.series.fitted import FittedSeries
 from macex.series.options import options_read, written_options
 from macex.series.recording import SeriesRecorder
 from macex.series.times import Times
@@ -83,7 +83,9 @@ def load(
     oracle, now = storage.asked_again(model, asked.given(asked.values), len(asked), outlook, path)
     storage.agree(now, answers.take(sample), path)
     oracle = replace(oracle, outlook=replace(outlook, by_predict=oracle.outlook.by_predict))
-    fitted = Fitted(oracle, train, tuple(document["channels"]), answers, options, times, names)
+    fitted = FittedSeries(
+        oracle, train, tuple(document["channels"]), answers, options, times, names
+    )
     engine = SeriesEngine(fitted, constraints)
     if audit is not None and not isinstance(audit, Audit):
         audit = Audit(audit, explainer=path)

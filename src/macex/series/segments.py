@@ -52,7 +52,7 @@ class Draft(NamedTuple):
         return np.asarray((self.stop - self.start).sum(axis=2))
 
 
-class _Trials(NamedTuple):
+class _SegmentTrials(NamedTuple):
     """Changes to single units of examples: m of them."""
 
     example: Array  # (m,)
@@ -72,8 +72,8 @@ class _Trials(NamedTuple):
             table[line, self.unit] = values
         return made
 
-    def take(self, rows: Array) -> _Trials:
-        return _Trials(*(part[rows] for part in self))
+    def take(self, rows: Array) -> _SegmentTrials:
+        return _SegmentTrials(*(part[rows] for part in self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class Segments:
             open_ &= better
         return draft
 
-    def _holes(self, draft: Draft, open_: Array) -> _Trials:
+    def _holes(self, draft: Draft, open_: Array) -> _SegmentTrials:
         """What is left of channels where one part of them is left out, the largest parts first."""
         share, found = self._share(draft), []
         for example, unit in zip(*np.nonzero(open_), strict=True):
@@ -164,22 +164,22 @@ class Segments:
         place = np.concatenate([np.zeros((0, 2), int), *(one for one, _ in found)])
         ends = np.concatenate([np.zeros((0, 2, MOST), int), *(both for _, both in found)])
         example, unit = place.T
-        return _Trials(example, unit, ends[:, 0], ends[:, 1], draft.blend[example, unit])
+        return _SegmentTrials(example, unit, ends[:, 0], ends[:, 1], draft.blend[example, unit])
 
-    def _blends(self, draft: Draft, step: float) -> _Trials:
+    def _blends(self, draft: Draft, step: float) -> _SegmentTrials:
         """Less and less of what is taken, in steps from what was last found to hold."""
         example, unit = np.nonzero(draft.code > 0)
         count = self.blend - 1
         example, unit = np.repeat(example, count), np.repeat(unit, count)
         less = np.tile(np.arange(1, count + 1), len(example) // max(1, count)) * step
         blend = np.round(draft.blend[example, unit] - less, 9)
-        trials = _Trials(
+        trials = _SegmentTrials(
             example, unit, draft.start[example, unit], draft.stop[example, unit], blend
         )
         return trials.take(np.flatnonzero(blend > 0))
 
 
-def _windows(draft: Draft, step: Array, most: Array, open_: Array) -> _Trials:
+def _windows(draft: Draft, step: Array, most: Array, open_: Array) -> _SegmentTrials:
     """Stretches that leave out up to `most` steps at the ends of what is taken now."""
     found: list[Array] = []
     for example, unit in zip(*np.nonzero(open_), strict=True):
@@ -194,10 +194,10 @@ def _windows(draft: Draft, step: Array, most: Array, open_: Array) -> _Trials:
     example, unit, start, stop = np.concatenate([np.zeros((4, 0)), *found], axis=1).astype(int)
     ends = np.zeros((2, len(start), MOST), int)
     ends[:, :, 0] = start, stop
-    return _Trials(example, unit, ends[0], ends[1], draft.blend[example, unit])
+    return _SegmentTrials(example, unit, ends[0], ends[1], draft.blend[example, unit])
 
 
-def _improved(ask: Ask, draft: Draft, trials: _Trials) -> tuple[Draft, Array, Array]:
+def _improved(ask: Ask, draft: Draft, trials: _SegmentTrials) -> tuple[Draft, Array, Array]:
     """The draft with what holds together; which units could save alone, and which did."""
     better = np.zeros(draft.code.shape, bool)
     taken = better.copy()
@@ -219,7 +219,7 @@ def _improved(ask: Ask, draft: Draft, trials: _Trials) -> tuple[Draft, Array, Ar
     return made, better, taken
 
 
-def _held(ask: Ask, draft: Draft, chosen: _Trials, turn: Array) -> Array:
+def _held(ask: Ask, draft: Draft, chosen: _SegmentTrials, turn: Array) -> Array:
     """Which savings hold together: the longest run of them, the safest first."""
     several = np.flatnonzero(turn > 0)
     if not len(several):

@@ -24,7 +24,7 @@ Cells = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Options:
+class CallOptions:
     """What requests must have in common to be answered in one call."""
 
     n: int = 1
@@ -66,7 +66,7 @@ def bounded_rows(asked: int | None, most: int) -> int | None:
 class Ask:
     """Rows with a goal and constraints each, and who asked."""
 
-    options: Options
+    options: CallOptions
     rows: Sequence[Cells]
     wants: Sequence[Any]
     constraints: Sequence[Constraints | None]
@@ -79,7 +79,7 @@ class Ask:
 
 def read_ask(
     project: Project,
-    options: Options,
+    options: CallOptions,
     rows: Sequence[Cells],
     want: Any,
     constraints: Any,

@@ -13,7 +13,7 @@ from macex.ask.goals import resolve
 from macex.errors import GoalError, SchemaError
 from macex.schema import Array
 from macex.series.values import SeriesExplanations
-from macex.server.asking import Options, plain_goal
+from macex.server.asking import CallOptions, plain_goal
 from macex.server.projects.series import SeriesProject
 from macex.server.storage.audit import asked_by
 
@@ -22,7 +22,7 @@ from macex.server.storage.audit import asked_by
 class CaseAsk:
     """Cases with a goal and constraints each, and who asked."""
 
-    options: Options
+    options: CallOptions
     cases: Array
     want: Any = None
     constraints: Any = None

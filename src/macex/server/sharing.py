@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 
 from macex.errors import MacexError, UnavailableError
 from macex.explanation import Explanations
-from macex.server.asking import Ask, Options, answered
+from macex.server.asking import Ask, CallOptions, answered
 from macex.server.projects.project import Project
 
 MOST_ROWS = 512
@@ -64,7 +64,7 @@ class Sharing:
         self._wait, self._most = wait_s, MOST_ROWS if together else 0
         self._report, self._finish = report, finish
         self._pool = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="explain")
-        self._queues: dict[tuple[str, Options], Queue] = {}
+        self._queues: dict[tuple[str, CallOptions], Queue] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def explain(self, project: Project, ask: Ask) -> Any:
@@ -77,7 +77,7 @@ class Sharing:
             queue.task = asyncio.create_task(self._serve(key, queue))
         return await future
 
-    async def _serve(self, key: tuple[str, Options], queue: Queue) -> None:
+    async def _serve(self, key: tuple[str, CallOptions], queue: Queue) -> None:
         """Answer until nobody waits; a project has one thread at a time."""
         loop = asyncio.get_running_loop()
         turn = self._turns.setdefault(queue.project.name, asyncio.Lock())

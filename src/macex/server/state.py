@@ -19,7 +19,7 @@ from macex.server.security.gate import Gate
 from macex.server.security.sessions import Sessions, kept_secret
 from macex.server.settings import Settings
 from macex.server.sharing import Sharing
-from macex.server.storage.answers import Answers
+from macex.server.storage.answers import StoredAnswers
 from macex.server.storage.audit import stored_audit
 from macex.server.storage.database import open_database
 from macex.server.storage.jobs import Jobs
@@ -29,7 +29,7 @@ from macex.server.storage.views import Views
 from macex.server.storage.watching import Watch
 from macex.server.turns import Turns
 from macex.server.workers.pool import Workers
-from macex.server.workers.process import Limits
+from macex.server.workers.process import WorkerLimits
 
 STOP_S = 3.0  # for a job's present chunk
 
@@ -44,7 +44,7 @@ class Server:
     keys: Keys
     gate: Gate
     views: Views
-    answers: Answers
+    answers: StoredAnswers
     opening: Opening
     jobs: Jobs
     runner: Runner
@@ -88,7 +88,7 @@ def server_for(settings: Settings) -> Server:
     secret = kept_secret(settings.state) if own is None else own.get_secret_value().encode()
     sessions = Sessions(secret, 3600 * settings.session_hours, StoredSessions(engine))
     workers = Workers(
-        Limits(settings.model_memory_mb, settings.model_seconds, settings.upload_seconds)
+        WorkerLimits(settings.model_memory_mb, settings.model_seconds, settings.upload_seconds)
     )
     projects = Catalogue(
         settings.projects,
@@ -104,7 +104,7 @@ def server_for(settings: Settings) -> Server:
         keys=keys,
         gate=Gate(settings, keys, sessions),
         views=Views(engine),
-        answers=Answers(engine),
+        answers=StoredAnswers(engine),
         opening=Opening(),
         jobs=jobs,
         runner=Runner(jobs, projects.__getitem__, metrics.job_rows, threads=settings.job_threads),

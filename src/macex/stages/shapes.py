@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from macex.ask.answers import Verdict
     from macex.ask.space import Space
     from macex.stages.draws import Draws
-    from macex.stages.thresholds import Grid
+    from macex.stages.thresholds import CellGrid
 
 Prefer = Literal["fewest", "nearest", "surest"]  # what a search is after
 
@@ -155,7 +155,7 @@ class Task:
     rest: Callable[
         [Array, Candidates], tuple[Candidates, Array]
     ]  # the seen values not yet on offer
-    grid: Grid | None = None  # the cells that a tree model cuts numbers into
+    grid: CellGrid | None = None  # the cells that a tree model cuts numbers into
     additive: bool = True  # a further change never brings a row nearer to its query
     band: Array | None = None  # (Q,) the progress from which on an example is stable
     plausible: bool = False  # plausible examples come first, however much they change

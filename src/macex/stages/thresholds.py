@@ -122,7 +122,7 @@ def _beside(column: Column, values: Array, way: int) -> Array:
 
 
 @dataclass(frozen=True)
-class Grid:
+class CellGrid:
     """The cells of all columns of numbers, by their position in the schema."""
 
     columns: tuple[Column, ...]
@@ -130,14 +130,14 @@ class Grid:
     proof_rows: int
 
     @staticmethod
-    def of(columns: tuple[Column, ...], cuts: Mapping[str, Array], proof_rows: int) -> Grid:
+    def of(columns: tuple[Column, ...], cuts: Mapping[str, Array], proof_rows: int) -> CellGrid:
         """The cells that cuts make, by name of the column."""
         cells = {
             at: cells_of(column, cuts[column.name])
             for at, column in enumerate(columns)
             if column.name in cuts
         }
-        return Grid(columns, cells, proof_rows)
+        return CellGrid(columns, cells, proof_rows)
 
     @cached_property
     def most(self) -> dict[int, int]:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import macex as mx
-from macex.server.projects.table import Table, View
+from macex.server.projects.table import ScoredTable, View
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def table(rows):
     def score(frame):
         return frame["hours"].fillna(40).to_numpy() / 100
 
-    return Table(rows, mx.Explainer(score, rows, classes=("no", "yes")))
+    return ScoredTable(rows, mx.Explainer(score, rows, classes=("no", "yes")))
 
 
 @pytest.mark.parametrize("column", ["hours", "city", "when"])
@@ -94,7 +94,7 @@ def test_a_million_rows_are_scored_sorted_and_searched():
     explainer = mx.Explainer(
         lambda frame: 1 / (1 + np.exp(-frame["x"])), rows.head(2000), classes=("no", "yes")
     )
-    table = Table(rows, explainer)
+    table = ScoredTable(rows, explainer)
     page = table.page(View(sort="x", decision="yes", search="f"), 1000, 50)
     own = rows[(rows["x"] > 0) & (rows["c"] == "f")].sort_values("x")
     assert [line.row for line in page.lines] == own.index[1000:1050].tolist()

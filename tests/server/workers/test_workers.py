@@ -20,7 +20,7 @@ from macex.errors import UnavailableError
 from macex.server.workers import process
 from macex.server.workers.messages import LENGTH, packed, receive, unpacked
 from macex.server.workers.pool import Workers
-from macex.server.workers.process import Limits, ModelFault
+from macex.server.workers.process import ModelFault, WorkerLimits
 from models.files.hostile_onnx import READS, loop, memory
 
 FRAME = pd.DataFrame({"x": np.linspace(-3, 3, 40), "z": np.linspace(2, -2, 40)})
@@ -29,7 +29,7 @@ HANGS = FRAME.head(1).assign(x=5000.0)
 
 @pytest.fixture(scope="module")
 def workers():
-    pool = Workers(Limits(memory_mb=1000, seconds=4, opening_s=120))
+    pool = Workers(WorkerLimits(memory_mb=1000, seconds=4, opening_s=120))
     yield pool
     pool.close()
 
@@ -149,7 +149,7 @@ def test_a_model_that_is_always_slow_goes_behind_others(opened, monkeypatch):
 
 
 def test_closing_ends_all_processes_and_tells_who_waits(tmp_path):
-    pool = Workers(Limits(seconds=60))
+    pool = Workers(WorkerLimits(seconds=60))
     path = tmp_path / "model"
     path.write_bytes(loop(above=1000))
     model = pool.open_model(path)

@@ -19,12 +19,12 @@ from macex.server.api.responses import (
     CasePage,
     CaseWhole,
     Prediction,
-    Predictions,
+    PredictionList,
     SeriesInfo,
     written,
 )
 from macex.server.api.shapes import ExplainRequest, JobRequest
-from macex.server.asking import Options
+from macex.server.asking import CallOptions
 from macex.server.bodies import BodyRoute
 from macex.server.case_asking import CaseAsk, explained, goals_of, read_cases_of
 from macex.server.problems import ProblemError, documented
@@ -94,10 +94,10 @@ def series_info(project: SeriesProject) -> SeriesInfo:
     )
 
 
-def scored(project: SeriesProject, given: Any) -> Predictions:
+def scored(project: SeriesProject, given: Any) -> PredictionList:
     """What the model says of cases that came with a request."""
     decision, scores = project.predicted(read_cases_of(given))
-    return Predictions(
+    return PredictionList(
         predictions=[_prediction(project, decision[at], scores[at]) for at in range(len(decision))]
     )
 
@@ -105,7 +105,7 @@ def scored(project: SeriesProject, given: Any) -> Predictions:
 def case_ask(
     project: SeriesProject,
     asked: ExplainRequest,
-    options: Options,
+    options: CallOptions,
     caller: Caller,
     also: Sequence[Any],
 ) -> CaseAsk:

@@ -11,21 +11,20 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from macex.ask.constraints import Constraints
-from macex.engine.predictions import Predictions as Predicted
-from macex.engine.predictions import predicted, tried
+from macex.engine.predictions import Predictions, predicted, tried
 from macex.errors import SchemaError
 from macex.explanation.json import BATCH_FORMAT, plain
 from macex.server.api.cases import answer, case_ask, scored
 from macex.server.api.jobs import begun, others
 from macex.server.api.needs import Asker, Chosen, Running
 from macex.server.api.responses import (
-    ChangeSaid,
+    ChangeInfo,
     ConstraintParts,
-    JobSaid,
+    JobInfo,
     Prediction,
-    Predictions,
-    Variant,
-    WhatIf,
+    PredictionList,
+    VariantPrediction,
+    WhatIfPredictions,
     written,
 )
 from macex.server.api.shapes import (
@@ -33,7 +32,7 @@ from macex.server.api.shapes import (
     ExplainRequest,
     JobRequest,
     PredictRequest,
-    Question,
+    QuestionBody,
     WhatIfRequest,
 )
 from macex.server.asking import Ask, frame_of, models_of, read_ask
@@ -62,11 +61,11 @@ ANSWER: dict[int | str, dict[str, Any]] = {
             }
         },
     },
-    202: {"description": "There are many rows: a job was made.", "model": JobSaid},
+    202: {"description": "There are many rows: a job was made.", "model": JobInfo},
 }
 
 
-@router.post("/projects/{name}/predict", response_model=Predictions)
+@router.post("/projects/{name}/predict", response_model=PredictionList)
 async def predict(
     asked: PredictRequest, project: Chosen, server: Running, _caller: Asker
 ) -> Response:
@@ -85,7 +84,7 @@ def _predicted(asked: PredictRequest, project: Project, server: Server) -> Respo
         raise ProblemError(422, "a project of a table takes rows, and no cases")
     explainer = project.explainer()
     said = predicted(explainer.engine, frame_of(explainer, asked.rows))
-    return written(Predictions(predictions=[prediction(said, row) for row in range(len(said))]))
+    return written(PredictionList(predictions=[prediction(said, row) for row in range(len(said))]))
 
 
 @router.post("/projects/{name}/explain", responses=ANSWER, response_model=None)
@@ -110,7 +109,7 @@ async def explain(
     return Response(text, media_type="application/json")
 
 
-@router.post("/projects/{name}/whatif", response_model=WhatIf)
+@router.post("/projects/{name}/whatif", response_model=WhatIfPredictions)
 async def whatif(
     asked: WhatIfRequest, project: Chosen, server: Running, _caller: Asker
 ) -> Response:
@@ -123,16 +122,16 @@ def _tried(asked: WhatIfRequest, project: Project) -> Response:
     rows = explainer.schema.read(_one_row(asked, project))
     said, changes = tried(explainer.engine, rows, asked.variants)
     variants = [
-        Variant(
+        VariantPrediction(
             **prediction(said, at).model_dump(),
             changes=[
-                ChangeSaid(column=column, before=plain(before), after=plain(after))
+                ChangeInfo(column=column, before=plain(before), after=plain(after))
                 for column, before, after in changed
             ],
         )
         for at, changed in enumerate(changes, 1)
     ]
-    return written(WhatIf(query=prediction(said, 0), variants=variants))
+    return written(WhatIfPredictions(query=prediction(said, 0), variants=variants))
 
 
 @router.post("/projects/{name}/constraints")
@@ -150,7 +149,7 @@ def _parted(asked: ConstraintsRequest, project: Project) -> ConstraintParts:
     return ConstraintParts(constraints=plain(merged.to_dict()), parts=parts)
 
 
-def prediction(said: Predicted, row: int) -> Prediction:
+def prediction(said: Predictions, row: int) -> Prediction:
     """What the model says of one row."""
     names = said.classes or tuple(range(said.scores.shape[1]))
     scores = said.scores[row].tolist()
@@ -161,7 +160,7 @@ def prediction(said: Predicted, row: int) -> Prediction:
     )
 
 
-def check_question(asked: Question, settings: Settings) -> None:
+def check_question(asked: QuestionBody, settings: Settings) -> None:
     """Raise for a question that asks for too much."""
     if asked.n > settings.answers:
         raise ProblemError(

@@ -15,9 +15,9 @@ from macex.engine.predictions import checked_goal
 from macex.explainer import Explainer
 from macex.server.api.cases import check, source_of
 from macex.server.api.needs import Asker, Chosen, Identity, Reader, Running, Size, Start
-from macex.server.api.responses import JobList, JobSaid, job_said, written
+from macex.server.api.responses import JobInfo, JobList, job_said, written
 from macex.server.api.shapes import JobRequest
-from macex.server.asking import Options, constraints_of, frame_of, goal_of, models_of, per_row
+from macex.server.asking import CallOptions, constraints_of, frame_of, goal_of, models_of, per_row
 from macex.server.bodies import BodyRoute
 from macex.server.case_asking import CaseAsk
 from macex.server.jobs import results
@@ -39,7 +39,7 @@ RESULT: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.post("/projects/{name}/jobs", status_code=202, response_model=JobSaid)
+@router.post("/projects/{name}/jobs", status_code=202, response_model=JobInfo)
 async def submit(asked: JobRequest, project: Chosen, server: Running, caller: Asker) -> Response:
     """Explain many rows: given ones, places of the table, or what a filter leaves of it."""
     return await server.turns.run(project, partial(begun, server, project, caller, asked))
@@ -62,7 +62,7 @@ def jobs(
 
 
 @router.get("/jobs/{identity}")
-def job(identity: Identity, server: Running, caller: Reader) -> JobSaid:
+def job(identity: Identity, server: Running, caller: Reader) -> JobInfo:
     """How far a job is."""
     return job_said(server.jobs, found(server, identity, caller))
 
@@ -89,7 +89,7 @@ async def events(
 
 
 @router.post("/jobs/{identity}/cancel")
-def cancel(identity: Identity, server: Running, caller: Asker) -> JobSaid:
+def cancel(identity: Identity, server: Running, caller: Asker) -> JobInfo:
     """End a job; the rows that are finished stay."""
     job = found(server, identity, caller)
     server.runner.cancel(job.id)
@@ -196,7 +196,7 @@ def submitted(server: Server, project: Project, caller: Caller, asked: JobReques
 
 
 def _cases_checked(
-    project: SeriesProject, asked: JobRequest, options: Options, settings: Settings
+    project: SeriesProject, asked: JobRequest, options: CallOptions, settings: Settings
 ) -> tuple[dict[str, Any], int]:
     """Which cases a job is about; what can be checked before it begins is checked now."""
     if asked.rows is not None:

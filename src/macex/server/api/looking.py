@@ -29,7 +29,7 @@ from macex.server.bodies import BodyRoute
 from macex.server.problems import ProblemError, documented
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
-from macex.server.projects.table import Line, View
+from macex.server.projects.table import ScoredLine, View
 
 router = APIRouter(route_class=BodyRoute, tags=["projects"], responses=documented())
 SHOWN = 100
@@ -180,5 +180,5 @@ def _column(column: Column, name: str) -> ColumnInfo:
     )
 
 
-def _line(line: Line) -> RowLine:
+def _line(line: ScoredLine) -> RowLine:
     return RowLine(place=line.row, label=line.label, score=line.score, cells=line.cells)

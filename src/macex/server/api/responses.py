@@ -11,16 +11,16 @@ from macex.server.api.shapes import BODY_ROWS, Cell, Row
 from macex.server.storage.jobs import Job, Jobs
 
 
-class Said(BaseModel):
+class ResponseBody(BaseModel):
     """The body of a response."""
 
 
-def written(said: Said, status: int = 200) -> Response:
+def written(said: ResponseBody, status: int = 200) -> Response:
     """A long answer, written where it was made: on a thread, and not on the event loop."""
     return Response(said.model_dump_json(), status, media_type="application/json")
 
 
-class Limits(Said):
+class Limits(ResponseBody):
     """How much one request may ask for."""
 
     sync_rows: int
@@ -34,7 +34,7 @@ class Limits(Said):
     explain_seconds: float
 
 
-class Health(Said):
+class Health(ResponseBody):
     """That the server is there, and what it allows."""
 
     status: Literal["ok"] = "ok"
@@ -42,13 +42,13 @@ class Health(Said):
     limits: Limits
 
 
-class Readiness(Said):
+class Readiness(ResponseBody):
     """Whether the server takes questions."""
 
     ready: bool = Field(examples=[True])
 
 
-class ProjectItem(Said):
+class ProjectItem(ResponseBody):
     """A project in a list."""
 
     name: str
@@ -57,7 +57,7 @@ class ProjectItem(Said):
     opened: bool
 
 
-class ProjectList(Said):
+class ProjectList(ResponseBody):
     """The projects of the server."""
 
     projects: list[ProjectItem]
@@ -65,7 +65,7 @@ class ProjectList(Said):
     total: int
 
 
-class ColumnInfo(Said):
+class ColumnInfo(ResponseBody):
     """A column: what it is and what it takes."""
 
     name: str
@@ -106,7 +106,7 @@ class SeriesInfo(ProjectItem):
     constraints: dict[str, Any]
 
 
-class CaseLine(Said):
+class CaseLine(ResponseBody):
     """A case with what the model says of it."""
 
     place: int
@@ -120,7 +120,7 @@ class CaseWhole(CaseLine):
     values: list[list[float | None]]
 
 
-class CasePage(Said):
+class CasePage(ResponseBody):
     """Some cases of a project."""
 
     cases: list[CaseLine]
@@ -128,7 +128,7 @@ class CasePage(Said):
     total: int
 
 
-class RowLine(Said):
+class RowLine(ResponseBody):
     """A row, its place in the table, and what the model says of it."""
 
     place: int
@@ -137,7 +137,7 @@ class RowLine(Said):
     cells: Row
 
 
-class RowPage(Said):
+class RowPage(ResponseBody):
     """Some rows of a view."""
 
     rows: list[RowLine]
@@ -146,14 +146,14 @@ class RowPage(Said):
     total: int
 
 
-class ValueList(Said):
+class ValueList(ResponseBody):
     """Values of a column."""
 
     values: list[Cell]
     matching: int
 
 
-class Prediction(Said):
+class Prediction(ResponseBody):
     """What the model says of a row."""
 
     label: Cell
@@ -161,13 +161,13 @@ class Prediction(Said):
     scores: dict[str, float]
 
 
-class Predictions(Said):
+class PredictionList(ResponseBody):
     """What the model says of rows."""
 
     predictions: list[Prediction]
 
 
-class ChangeSaid(Said):
+class ChangeInfo(ResponseBody):
     """A cell before and after."""
 
     column: str
@@ -175,27 +175,27 @@ class ChangeSaid(Said):
     after: Cell
 
 
-class Variant(Prediction):
+class VariantPrediction(Prediction):
     """What the model says of a row with other values."""
 
-    changes: list[ChangeSaid]
+    changes: list[ChangeInfo]
 
 
-class WhatIf(Said):
+class WhatIfPredictions(ResponseBody):
     """The row as it is, and each variant."""
 
     query: Prediction
-    variants: list[Variant]
+    variants: list[VariantPrediction]
 
 
-class ConstraintParts(Said):
+class ConstraintParts(ResponseBody):
     """Constraints that are right, part by part in words."""
 
     constraints: dict[str, Any]
     parts: list[str]
 
 
-class JobSaid(Said):
+class JobInfo(ResponseBody):
     """A job and how far it is."""
 
     id: str
@@ -217,13 +217,13 @@ class JobSaid(Said):
     error: str | None
 
 
-def job_said(jobs: Jobs, job: Job) -> JobSaid:
+def job_said(jobs: Jobs, job: Job) -> JobInfo:
     """A job as responses have it."""
-    parts = JobSaid.model_fields.keys() - {"statuses", "question", "filter"}
+    parts = JobInfo.model_fields.keys() - {"statuses", "question", "filter"}
     shared = {name: getattr(job, name) for name in parts}
     asked = dict(job.question)
     shared |= {"filter": asked.pop("filter", None), "question": asked}
-    return JobSaid(**shared, statuses=jobs.statuses(job.id))
+    return JobInfo(**shared, statuses=jobs.statuses(job.id))
 
 
 def progress(jobs: Jobs, identity: str) -> tuple[str, bool] | None:
@@ -235,15 +235,15 @@ def progress(jobs: Jobs, identity: str) -> tuple[str, bool] | None:
     return job_said(jobs, job).model_dump_json(), job.ended
 
 
-class JobList(Said):
+class JobList(ResponseBody):
     """Jobs, newest first."""
 
-    jobs: list[JobSaid]
+    jobs: list[JobInfo]
     start: int
     total: int
 
 
-class ViewSaid(Said):
+class ViewInfo(ResponseBody):
     """A saved view."""
 
     id: str
@@ -253,15 +253,15 @@ class ViewSaid(Said):
     state: dict[str, Any]
 
 
-class ViewList(Said):
+class ViewList(ResponseBody):
     """Saved views, newest first."""
 
-    views: list[ViewSaid]
+    views: list[ViewInfo]
     start: int
     total: int
 
 
-class SessionSaid(Said):
+class SessionInfo(ResponseBody):
     """Who is signed in, and the token that changes must carry."""
 
     name: str
@@ -269,7 +269,7 @@ class SessionSaid(Said):
     csrf: str
 
 
-class InspectedTable(Said):
+class InspectedTable(ResponseBody):
     """The columns of an uploaded table as macex reads them."""
 
     rows: int

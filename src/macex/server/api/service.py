@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from macex.server.api.needs import Reader, Running
-from macex.server.api.responses import Health, Limits, Readiness, SessionSaid
+from macex.server.api.responses import Health, Limits, Readiness, SessionInfo
 from macex.server.api.shapes import SessionRequest
 from macex.server.bodies import BodyRoute
 from macex.server.problems import ProblemError, documented
@@ -50,12 +50,12 @@ def metrics(server: Running, _caller: Reader) -> Response:
 
 
 @router.get("/session")
-def session(caller: Reader) -> SessionSaid:
+def session(caller: Reader) -> SessionInfo:
     """Who is asking."""
     return _said(caller)
 
 
-@router.post("/session", status_code=201, response_model=SessionSaid)
+@router.post("/session", status_code=201, response_model=SessionInfo)
 def sign_in(asked: SessionRequest, server: Running, request: Request) -> Response:
     """Begin a session of the page: the key is shown once and a cookie stands for it then."""
     response = JSONResponse(None, 201)
@@ -74,5 +74,5 @@ def sign_out(request: Request, server: Running, _caller: Reader) -> Response:
     return response
 
 
-def _said(caller: Caller) -> SessionSaid:
-    return SessionSaid(name=caller.name, scopes=list(caller.scopes), csrf=caller.csrf)
+def _said(caller: Caller) -> SessionInfo:
+    return SessionInfo(name=caller.name, scopes=list(caller.scopes), csrf=caller.csrf)

@@ -25,7 +25,7 @@ from macex.ask.question import FIELDS
 from macex.engine.options import PREFERENCES, Preference
 from macex.engine.registry import search_names
 from macex.errors import closest
-from macex.server.asking import Options, bounded_rows
+from macex.server.asking import CallOptions, bounded_rows
 from macex.server.noting import NAMED, PLAIN, gist
 
 STATE_BYTES = 50_000
@@ -93,7 +93,7 @@ ROW: dict[str, Any] = {
 }
 
 
-class Asked(BaseModel):
+class RequestBody(BaseModel):
     """The body of a request; a part it does not know is an error."""
 
     model_config = ConfigDict(extra="forbid")
@@ -109,14 +109,14 @@ class Asked(BaseModel):
         return given
 
 
-class ClassGoal(Asked):
+class ClassGoal(RequestBody):
     """The model decides for one of these labels; null for any but the present one."""
 
     kind: Literal["any_of"]
     labels: Annotated[list[Cell], Field(max_length=1000, fail_fast=True)] | None = None
 
 
-class BandGoal(Asked):
+class BandGoal(RequestBody):
     """A score between two bounds; null is no bound."""
 
     kind: Literal["band"]
@@ -127,7 +127,7 @@ class BandGoal(Asked):
     label: Cell = None
 
 
-class RiseGoal(Asked):
+class RiseGoal(RequestBody):
     """A score so much above the row's own."""
 
     kind: Literal["rise_by"]
@@ -135,7 +135,7 @@ class RiseGoal(Asked):
     label: Cell = None
 
 
-class AboveGoal(Asked):
+class AboveGoal(RequestBody):
     """A score above that of another row."""
 
     kind: Literal["above_row"]
@@ -179,7 +179,7 @@ def _bounded(given: Any) -> Any:
     return given
 
 
-class Question(Asked):
+class QuestionBody(RequestBody):
     """What is asked about rows."""
 
     n: Annotated[int, Field(ge=1, le=1000, description=FIELDS["n"])] = 1
@@ -227,14 +227,14 @@ class Question(Asked):
         chosen = getattr(self, "filter", None)
         return None if chosen is None else chosen.model_dump()
 
-    def options(self, most_seconds: float | None, most_rows: int) -> Options:
+    def options(self, most_seconds: float | None, most_rows: int) -> CallOptions:
         """What the call is made with, within the server's bounds."""
         timeout = (
             self.timeout_s
             if most_seconds is None
             else min(self.timeout_s or most_seconds, most_seconds)
         )
-        return Options(
+        return CallOptions(
             n=self.n,
             method=self.method,
             prefer=self.prefer,
@@ -247,7 +247,7 @@ class Question(Asked):
         )
 
 
-class ExplainRequest(Question):
+class ExplainRequest(QuestionBody):
     """Rows by their cells, or by their places in the project's table.
 
     A project of time series takes cases instead of rows: channels of numbers.
@@ -258,7 +258,7 @@ class ExplainRequest(Question):
     places: Places | None = None
 
 
-class Filter(Asked):
+class Filter(RequestBody):
     """Rows of the project's table."""
 
     decision: str | None = Field(
@@ -274,14 +274,14 @@ class JobRequest(ExplainRequest):
     filter: Filter | None = None
 
 
-class PredictRequest(Asked):
+class PredictRequest(RequestBody):
     """Rows to be scored; or cases, of a project of time series."""
 
     rows: Rows | None = Field(default=None, examples=[[ROW]])
     cases: Cases | None = None
 
 
-class WhatIfRequest(Asked):
+class WhatIfRequest(RequestBody):
     """A row, by its cells or its place, and other values for some of its columns."""
 
     row: Row | None = Field(default=None, examples=[ROW])
@@ -291,7 +291,7 @@ class WhatIfRequest(Asked):
     )
 
 
-class ConstraintsRequest(Asked):
+class ConstraintsRequest(RequestBody):
     """Constraints to be checked."""
 
     constraints: Annotated[dict[str, Any], AfterValidator(_bounded)] = Field(
@@ -299,7 +299,7 @@ class ConstraintsRequest(Asked):
     )
 
 
-class ViewRequest(Asked):
+class ViewRequest(RequestBody):
     """The state of a page, and a name for it."""
 
     name: str = Field(
@@ -323,7 +323,7 @@ class ViewRequest(Asked):
         return given
 
 
-class SessionRequest(Asked):
+class SessionRequest(RequestBody):
     """A key that is shown once."""
 
     key: str = Field(min_length=1, max_length=200)

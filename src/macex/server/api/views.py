@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
 from macex.server.api.needs import Admin, Asker, Identity, Name, Reader, Running, Size, Start
-from macex.server.api.responses import ViewList, ViewSaid
+from macex.server.api.responses import ViewInfo, ViewList
 from macex.server.api.shapes import ViewRequest
 from macex.server.bodies import BodyRoute
 from macex.server.problems import ProblemError, documented
@@ -35,7 +35,7 @@ def views(
 
 
 @router.post("/projects/{name}/views", status_code=201)
-def save(name: Name, asked: ViewRequest, server: Running, caller: Asker) -> ViewSaid:
+def save(name: Name, asked: ViewRequest, server: Running, caller: Asker) -> ViewInfo:
     """Keep the state of a page under a name."""
     project = server.projects[name]
     require_room(server.settings)
@@ -43,7 +43,7 @@ def save(name: Name, asked: ViewRequest, server: Running, caller: Asker) -> View
 
 
 @router.get("/projects/{name}/views/{identity}")
-def view(name: Name, identity: Identity, server: Running, _caller: Reader) -> ViewSaid:
+def view(name: Name, identity: Identity, server: Running, _caller: Reader) -> ViewInfo:
     """One saved view."""
     found = server.views.get(server.projects[name].name, identity)
     if found is None:
@@ -77,6 +77,6 @@ def audit(
     return StreamingResponse(lines(), media_type="application/x-ndjson")
 
 
-def _said(view: SavedView) -> ViewSaid:
-    shared = {name: getattr(view, name) for name in ViewSaid.model_fields}
-    return ViewSaid(**shared)
+def _said(view: SavedView) -> ViewInfo:
+    shared = {name: getattr(view, name) for name in ViewInfo.model_fields}
+    return ViewInfo(**shared)

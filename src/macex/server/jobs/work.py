@@ -16,7 +16,7 @@ from macex.engine.fingerprint import fingerprint, others_marked
 from macex.explainer import Explainer
 from macex.scale.writing import Jsonl
 from macex.series.json import explanation_document
-from macex.server.asking import Options, constraints_of, frame_of, goal_of, models_of, per_row
+from macex.server.asking import CallOptions, constraints_of, frame_of, goal_of, models_of, per_row
 from macex.server.case_asking import CaseAsk, explained, read_cases_of
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
@@ -60,7 +60,7 @@ class Work:
     ) -> None:
         """`find` is asked for the projects whose models must agree."""
         self.project, self.job, self.source, self._find = project, job, source, find
-        self.options = Options(**job.question["options"])
+        self.options = CallOptions(**job.question["options"])
         self.explainer: Explainer = project.explainer(self.options.method, self.options.prefer)
 
     @cached_property
@@ -124,7 +124,7 @@ class CaseWork:
     ) -> None:
         """`find` is asked for the projects whose models must agree."""
         self.project, self.job, self.source = project, job, source
-        self.options = Options(**job.question["options"])
+        self.options = CallOptions(**job.question["options"])
         self.others = [find(name).open() for name in self.options.also]
 
     @property

@@ -14,7 +14,7 @@ from macex.ask.constraints import Constraints
 from macex.explanation import Explanations
 from macex.server.asking import bounded_rows
 from macex.server.noting import gist, note
-from macex.server.pages.questions import Question
+from macex.server.pages.questions import PageQuestion
 from macex.server.problems import ProblemError
 from macex.server.projects.project import WAIT_S, Project
 from macex.server.settings import Settings
@@ -50,7 +50,7 @@ def explained(
     settings: Settings,
     project: Project,
     rows: Any,
-    asked: Question,
+    asked: PageQuestion,
     constraints: Constraints,
     gone: Gone,
     by: Mapping[str, str],

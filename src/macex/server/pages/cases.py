@@ -14,7 +14,7 @@ from macex.render.speech import Speech
 from macex.schema import Array
 from macex.series.values import SeriesExplanation, SeriesExplanations
 from macex.server.api.needs import Asker
-from macex.server.asking import Options, bounded_rows
+from macex.server.asking import CallOptions, bounded_rows
 from macex.server.case_asking import CaseAsk
 from macex.server.case_asking import explained as answers_of
 from macex.server.noting import gist, note
@@ -100,7 +100,7 @@ def explained(project: SeriesProject, at: int, request: Request) -> SeriesExplan
     kept = tuple(name for name, ways in address.under("may.").items() if ways[-1] == "keep")
     limits = {"fixed": kept, "max_changes": changes_at_most(address)}
     settings, caller = server_of(request).settings, caller_of(request)
-    options = Options(
+    options = CallOptions(
         n=asked.n,
         method=asked.method,
         prefer=asked.prefer,

@@ -19,7 +19,7 @@ from macex.server.state import Server, server_of
 
 
 @dataclass(frozen=True)
-class Kept:
+class ListedView:
     """A saved view as the page lists it."""
 
     id: str
@@ -32,10 +32,10 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 LONGEST = 200
 
 
-def kept_views(server: Server, project: str) -> list[Kept]:
+def kept_views(server: Server, project: str) -> list[ListedView]:
     """The saved views of a project; one that was saved over HTTP is a state of the list."""
     return [
-        Kept(
+        ListedView(
             view.id, view.name, f"{view.owner}, {view.created[:10]}", _address(project, view.state)
         )
         for view in server.views.of(project)

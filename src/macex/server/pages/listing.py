@@ -21,7 +21,7 @@ from macex.server.pages.keeping import kept_views
 from macex.server.pages.shell import address_of, attached, page, page_number, parts_asked, pieces
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
-from macex.server.projects.table import Page, Table, View
+from macex.server.projects.table import Page, ScoredTable, View
 from macex.server.state import server_of
 
 SIZE = 25
@@ -65,7 +65,7 @@ def rows_file(request: Request, name: str, _caller: Reader) -> Response:
     )
 
 
-def written(table: Table, places: Array) -> Iterator[str]:
+def written(table: ScoredTable, places: Array) -> Iterator[str]:
     """Rows with decision and score as CSV, piece by piece: all of them, whatever their number."""
     said = table.predictions
     for start in range(0, max(1, len(places)), WRITTEN):

@@ -7,7 +7,7 @@ from typing import Any
 
 from macex.errors import MacexError
 from macex.explainer import Explainer
-from macex.render.bars import Bar, Scale, bar
+from macex.render.bars import Scale, ScoreBar, bar
 from macex.render.plots.path import walked
 from macex.render.speech import Speech
 
@@ -18,7 +18,7 @@ class Step:
 
     text: str
     score: str
-    bar: Bar
+    bar: ScoreBar
 
 
 def steps(explainer: Explainer, explanation: Any, found: Any, speech: Speech) -> tuple[Step, ...]:

@@ -28,7 +28,7 @@ SAID = {
 
 
 @dataclass(frozen=True)
-class Question:
+class PageQuestion:
     """A question about one row or many."""
 
     want: Any
@@ -37,9 +37,9 @@ class Question:
     prefer: str
 
 
-def question(address: Address, classes: Sequence[object] | None) -> Question:
+def question(address: Address, classes: Sequence[object] | None) -> PageQuestion:
     """The question of an address to a model of these classes."""
-    return Question(
+    return PageQuestion(
         want=wanted(address, classes),
         n=_count(address.one("n", str(ANSWERS))),
         method=_chosen("method", address.one("method", METHODS[0]), METHODS),

@@ -11,7 +11,7 @@ import numpy as np
 from macex.ask.thresholds import Needed
 from macex.errors import SchemaError
 from macex.explainer import Explainer
-from macex.render.bars import Bar, Scale, bar
+from macex.render.bars import Scale, ScoreBar, bar
 from macex.render.speech import Speech
 from macex.schema import Array, Rows
 from macex.schema.text import text_of, typed
@@ -54,7 +54,7 @@ class Judgement:
     score: str
     of: str
     reached: bool
-    bar: Bar
+    bar: ScoreBar
     shares: tuple[Share, ...]
 
 
@@ -119,7 +119,7 @@ def _label(explainer: Explainer, decision: int, speech: Speech) -> str:
     return "" if classes is None else speech.plain(classes[decision])
 
 
-def _bar(scale: Scale, enough: Needed, scores: Array, place: int, speech: Speech) -> Bar:
+def _bar(scale: Scale, enough: Needed, scores: Array, place: int, speech: Speech) -> ScoreBar:
     own, score = float(scores[0]), float(scores[place])
     told = speech.score_apart(score, _others(scores, enough, score))
     text = speech.say("score.now", {"score": told})

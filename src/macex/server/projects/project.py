@@ -14,7 +14,7 @@ from macex.errors import OptionError, UnavailableError
 from macex.explainer import Explainer
 from macex.schema import Array
 from macex.server.projects.parts import Parts
-from macex.server.projects.table import Table
+from macex.server.projects.table import ScoredTable
 from macex.server.projects.truth import positions
 from macex.server.recent import Recent
 
@@ -50,7 +50,7 @@ class Project:
         self.remembered: Recent[tuple[object, ...], Any] = Recent(most=REMEMBERED)
         self._opening = RLock()
         self._parts: Parts | None = None
-        self._table: Table | None = None
+        self._table: ScoredTable | None = None
         self._explainers: dict[tuple[str, str], Explainer] = {}
 
     @property
@@ -82,11 +82,11 @@ class Project:
         return None if self._parts is None else getattr(self._parts.model, "sha256", None)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> ScoredTable:
         """The rows to look at, with the model's decisions."""
         with self._opening:
             if self._table is None:
-                self._table = Table(self.parts.rows, self.explainer())
+                self._table = ScoredTable(self.parts.rows, self.explainer())
             return self._table
 
     @property

@@ -44,7 +44,7 @@ class View:
     where: str = ""
 
 
-class Line(NamedTuple):
+class ScoredLine(NamedTuple):
     """A row, its place in the table, and what the model says of it."""
 
     row: int
@@ -56,7 +56,7 @@ class Line(NamedTuple):
 class Page(NamedTuple):
     """Some lines of a view, how many rows the view has, and how many there are in all."""
 
-    lines: list[Line]
+    lines: list[ScoredLine]
     matching: int
     total: int
 
@@ -68,7 +68,7 @@ class Distinct(NamedTuple):
     texts: pd.Series  # (v,) in lower case
 
 
-class Table:
+class ScoredTable:
     """Rows with the model's decisions and scores."""
 
     def __init__(self, rows: pd.DataFrame, explainer: Explainer) -> None:
@@ -109,11 +109,11 @@ class Table:
         lines = [self.line(int(row)) for row in places[start : start + size]]
         return Page(lines, len(places), len(self))
 
-    def line(self, row: int) -> Line:
+    def line(self, row: int) -> ScoredLine:
         """One row with what the model says of it."""
         self.checked(row)
         label = plain(self.predictions.label(row))
-        return Line(row, label, float(self._shown[row]), self.cells(row))
+        return ScoredLine(row, label, float(self._shown[row]), self.cells(row))
 
     def checked(self, row: int) -> int:
         """A place that there is."""

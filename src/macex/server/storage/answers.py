@@ -26,7 +26,7 @@ class StoredAnswer:
     body: bytes
 
 
-class Answers:
+class StoredAnswers:
     """The answers in a database."""
 
     def __init__(self, engine: Engine) -> None:

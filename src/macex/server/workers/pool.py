@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from macex.server.workers.model import WorkerModel
-from macex.server.workers.process import Limits, Worker
+from macex.server.workers.process import Worker, WorkerLimits
 
 LOOK_S = 0.1
 
@@ -15,7 +15,7 @@ LOOK_S = 0.1
 class Workers:
     """A worker for each model file that is asked."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: WorkerLimits) -> None:
         self.limits = limits
         self._lock = threading.Lock()
         self._workers: dict[Path, Worker] = {}

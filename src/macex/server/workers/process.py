@@ -39,7 +39,7 @@ BROKEN = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError,
 
 
 @dataclass(frozen=True)
-class Limits:
+class WorkerLimits:
     """What one worker may take: of memory, and of time for one call and for its opening."""
 
     memory_mb: int = 2048
@@ -61,7 +61,7 @@ class Worker:
     that doubles each time nothing is asked.
     """
 
-    def __init__(self, path: Path, limits: Limits) -> None:
+    def __init__(self, path: Path, limits: WorkerLimits) -> None:
         self.path, self.limits = path, limits
         self.starts = 0
         self.sha256 = ""  # of the file, as it was opened

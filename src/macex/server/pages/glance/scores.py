@@ -20,7 +20,7 @@ MOST_CLASSES = 12  # in a table of decisions by labels
 
 
 @dataclass(frozen=True)
-class Rates:
+class ThresholdRates:
     """What a threshold does to rows with known labels."""
 
     table: tuple[tuple[int, int], tuple[int, int]]  # truth (other, the class) by decision
@@ -42,7 +42,7 @@ class Scored:
     over: int
     rows: int
     histogram: Histogram
-    rates: Rates | None
+    rates: ThresholdRates | None
     curves: tuple[Curve, ...]
     decided: tuple[tuple[str, tuple[int, ...]], ...]  # truth by decision, of several classes
     trained: bool  # the rows are those that the model learnt from
@@ -135,11 +135,11 @@ def _histogram(
     return Histogram(Measure(name, *ends), layers, marks, title=title, height=220.0)
 
 
-def _rates(scores: Array, mine: Array, at: float) -> Rates:
+def _rates(scores: Array, mine: Array, at: float) -> ThresholdRates:
     over = scores >= at
     hits, alarms = int((over & mine).sum()), int((over & ~mine).sum())
     missed, quiet = int((~over & mine).sum()), int((~over & ~mine).sum())
-    return Rates(
+    return ThresholdRates(
         ((quiet, alarms), (missed, hits)),
         _share(hits + quiet, len(scores)),
         _share(hits, hits + alarms),
