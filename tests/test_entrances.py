@@ -15,7 +15,9 @@ from macex.server.api import shapes
 
 CHUNKS = "chunks are answered one by one; a run is stopped and resumed instead"
 HTTP = "a row that the model fails on is always kept, with a reason"
+SERIES = "time series have no causes"
 LACKING = {
+    "SeriesExplainer.explain": {"reach": SERIES},
     "explain_frames": {"timeout_s": CHUNKS},
     "explain_file": {"timeout_s": CHUNKS},
     "spark.explain": {"timeout_s": CHUNKS},

@@ -149,6 +149,7 @@ class Client:
         margin: float = 1e-6,
         diagnose: bool = False,
         robust: float | None = None,
+        reach: float | None = None,
         also: Iterable[str] = (),
         progress: Any = None,
     ) -> Explanations:
@@ -160,7 +161,7 @@ class Client:
         Parameters
         ----------
         rows : a frame or array of rows to explain, or one row as a mapping or Series.
-        n, want, constraints, max_rows, margin, diagnose, robust : as in `Explainer.explain`.
+        n, want, constraints, max_rows, margin, diagnose, robust, reach : as in `Explainer.explain`.
         method, prefer : as for `Explainer`.
         also : names of further projects of the server, whose models must agree with every answer.
         timeout_s : the most seconds the call may take; for as many rows as are answered at once.
@@ -169,7 +170,7 @@ class Client:
         read = self.schema.read(rows)
         options: dict[str, Any] = {"n": n, "method": method, "prefer": prefer}
         options |= {"max_rows": max_rows, "margin": margin, "diagnose": diagnose}
-        options |= {"timeout_s": timeout_s, "robust": robust, "also": _names(also)}
+        options |= {"timeout_s": timeout_s, "robust": robust, "reach": reach, "also": _names(also)}
         ask = _Ask(options, self._wants(want, len(read)), _wishes(constraints, len(read)))
         cells = _cells(read)
         documents: list[Mapping[str, Any]] = []
@@ -196,13 +197,14 @@ class Client:
         margin: float = 1e-6,
         diagnose: bool = False,
         robust: float | None = None,
+        reach: float | None = None,
         also: Iterable[str] = (),
     ) -> RemoteJob:
         """A job on the server; `job.result()` waits for its answers. Arguments as in `explain`."""
         read = self.schema.read(rows)
         options: dict[str, Any] = {"n": n, "method": method, "prefer": prefer}
         options |= {"max_rows": max_rows, "margin": margin, "diagnose": diagnose}
-        options |= {"timeout_s": timeout_s, "robust": robust, "also": _names(also)}
+        options |= {"timeout_s": timeout_s, "robust": robust, "reach": reach, "also": _names(also)}
         ask = _Ask(options, self._wants(want, len(read)), _wishes(constraints, len(read)))
         said = self._post("jobs", ask.body(_cells(read), 0))
         return RemoteJob(self, said["id"], len(read), read, options)

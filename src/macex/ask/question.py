@@ -63,6 +63,12 @@ class Question:
     robust: float | None = field(
         default=None, metadata={"text": "The least share of neighbors that must hold, too."}
     )
+    reach: float | None = field(
+        default=None,
+        metadata={
+            "text": "With causes, the least probability that the goal is met when acted upon."
+        },
+    )
     also: Iterable[Any] = field(
         default=(), metadata={"text": "Other models that must agree with every answer."}
     )
@@ -83,6 +89,8 @@ class Question:
             raise OptionError(f"on_error is 'raise' or 'keep', not {self.on_error!r}")
         if self.robust is not None and not (_number(self.robust) and 0 <= self.robust <= 1):
             raise OptionError(f"robust must be a share from 0 to 1, not {self.robust!r}")
+        if self.reach is not None and not (_number(self.reach) and 0 <= self.reach <= 1):
+            raise OptionError(f"reach must be a probability from 0 to 1, not {self.reach!r}")
         object.__setattr__(self, "also", _models(self.also))
 
     @property

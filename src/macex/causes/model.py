@@ -57,6 +57,11 @@ class CausalModel:
         return tuple(names[at] for at, one in self.mechanisms if isinstance(one, Added | Likely))
 
     @property
+    def unsure(self) -> tuple[str, ...]:
+        """The effects whose mechanisms another library fitted: how sure they are is not known."""
+        return tuple(self.schema.names[at] for at, one in self.mechanisms if isinstance(one, Known))
+
+    @property
     def average(self) -> bool:
         """Whether effects are those of rows alike, not of the row itself."""
         return self.causes.effects == "average"

@@ -81,6 +81,7 @@ def explain(
     margin: Annotated[float, typer.Option(help=FIELDS["margin"])] = 1e-6,
     diagnose: Annotated[bool, typer.Option("--diagnose", help=FIELDS["diagnose"])] = False,
     robust: Annotated[float | None, typer.Option(help=FIELDS["robust"])] = None,
+    reach: Annotated[float | None, typer.Option(help=FIELDS["reach"])] = None,
     also: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="Another model that must agree; repeatable."),
@@ -182,7 +183,7 @@ def explain(
     rules = None if constraints is None else read_constraints(constraints, ground)
     call: dict[str, Any] = {"n": n, "want": goal_typed(want, asked.classes)}
     call |= {"constraints": rules, "max_rows": max_rows, "margin": margin, "diagnose": diagnose}
-    call |= {"robust": robust, "also": others}
+    call |= {"robust": robust, "reach": reach, "also": others}
     origin: Any = sys.stdin.buffer if rows == "-" else rows
     named = index_named(id_, origin, (*asked.columns, *dropped))
     if out is None:

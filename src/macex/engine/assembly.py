@@ -230,12 +230,20 @@ def _counterfactuals(fitted: Fitted, outcome: Outcome) -> list[list[Counterfactu
     made = _made(fitted, outcome, pool, score, decision, plausibility, checked.spans)
     answers: list[list[Counterfactual]] = [[] for _ in outcome.there]
     batch = replace(outcome.batch, remembered=None)  # which is for this call alone
-    shares = np.column_stack([robust, reach_of(outcome, pool)]).tolist()
+    shares = np.column_stack([robust, _reach(outcome, pool)]).tolist()
     for query, counterfactual, known in zip(pool.at.tolist(), made, shares, strict=True):
         share, reach = (one if np.isfinite(one) else None for one in known)
         boxing = Boxing(fitted, batch, query)
         answers[query] += [replace(counterfactual, robustness=share, reach=reach, boxing=boxing)]
     return answers
+
+
+def _reach(outcome: Outcome, pool: Pool) -> Array:
+    """The reach of the answers, which is known already where it was asked for."""
+    known = outcome.checked.reach
+    if known is None:
+        return reach_of(outcome, pool)
+    return np.concatenate([known, np.full(len(pool) - len(known), np.nan)])
 
 
 def _misses(fitted: Fitted, outcome: Outcome, wanted: list[bool]) -> list[Counterfactual | None]:

@@ -80,7 +80,7 @@ class BatchOf(Generic[RowsT, ConstraintsT]):
     @property
     def set_aside(self) -> int:
         """Rows of each query kept for checking its answers, and for a miss if none is sturdy."""
-        return self.count * (1 + self.sturdy.rows) + bool(self.sturdy)
+        return self.count * (1 + self.sturdy.price) + bool(self.sturdy)
 
     def take(self, places: Array) -> Self:
         """Some of the rows, which know where they stand in the call."""
@@ -111,6 +111,7 @@ class Checked(NamedTuple):
     spans: Spans
     robustness: Array  # (C,) NaN where it was not asked for
     fragile: Array  # (Q,) bool: reached, but by nothing that was robust enough
+    reach: Array | None = None  # (C,) NaN where nothing follows; None where it was not asked for
 
     @classmethod
     def empty(cls, width: int, queries: int) -> Checked:

@@ -15,6 +15,7 @@ import numpy as np
 from macex.engine.batch import Checked, Outcome, OutcomeT, Spans
 from macex.engine.intervals import probe
 from macex.engine.ranking import plausibility_of
+from macex.engine.reach import drawn_reach
 from macex.engine.robustness import neighbours
 from macex.schema import Array
 from macex.stages.selection import holding
@@ -62,7 +63,7 @@ def confirmed(outcome: OutcomeT) -> OutcomeT:
     for _ in range(MORE_ATTEMPTS if robust and not judge.capped else ATTEMPTS):
         fresh = _chosen(outcome)
         fresh = fresh[~word.given[fresh]]
-        fresh = fresh[_payable(outcome.task, judge, outcome.pool.at[fresh], 1 + robust.rows)]
+        fresh = fresh[_payable(outcome.task, judge, outcome.pool.at[fresh], 1 + robust.price)]
         if not len(fresh):
             break
         word.ask(outcome, fresh)
@@ -86,13 +87,16 @@ class _LastWord:
     score: Array  # (E,)
     decision: Array  # (E,)
     robustness: Array  # (E,)
+    reach: Array  # (E,)
     spans: Spans
 
     @classmethod
     def of(cls, count: int) -> _LastWord:
         given, barred, weak = np.zeros((3, count), bool)
         blank = np.full(count, np.nan)
-        return cls(given, barred, weak, np.zeros(count), np.zeros(count, int), blank, {})
+        return cls(
+            given, barred, weak, np.zeros(count), np.zeros(count, int), blank, blank.copy(), {}
+        )
 
     def ask(self, outcome: Outcome, fresh: Array) -> None:
         """Ask about examples, their intervals and, if they must be robust, what is around them."""
@@ -114,13 +118,17 @@ class _LastWord:
         self.spans.update(probes.spans(task.space, verdict.reached[len(fresh) :]))
 
     def _weigh(self, outcome: Outcome, fresh: Array, held: Array) -> None:
-        """Bar what too few neighbours hold with, or another model does not agree to."""
+        """Bar what too few neighbours or draws hold with, or another model does not agree to."""
         robust, pool = outcome.batch.sturdy, outcome.pool
         self.robustness[fresh] = held.mean(axis=1) if robust.rows else np.nan
         self.weak[fresh] = self.robustness[fresh] < (robust.least or 0.0)
         self.weak[fresh] &= ~self.barred[fresh]
         sound = fresh[~self.weak[fresh] & ~self.barred[fresh]]
         self.weak[sound] = ~robust.agreed(outcome.judge, pool.codes[sound], pool.at[sound])
+        if robust.draws:
+            sound = sound[~self.weak[sound]]
+            self.reach[sound] = drawn_reach(outcome, pool.take(sound))
+            self.weak[sound] = self.reach[sound] < (robust.reach or 0.0)
         self.barred[fresh] |= self.weak[fresh]
 
     def on(self, outcome: Outcome) -> Checked:
@@ -139,6 +147,7 @@ class _LastWord:
             {(turn[i], column): span for (i, column), span in self.spans.items() if i in turn},
             self.robustness[final],
             fragile,
+            self.reach[final] if outcome.batch.sturdy.draws else None,
         )
 
 

@@ -173,7 +173,7 @@ class Engine(EngineOf[Fitted, Rows, Constraints, Explanation]):
             constraints=self.constraints_of(question.constraints, len(read)),
             question=question,
             deadline=deadline,
-            sturdy=sturdiness(self.fitted, question.robust, question.also),
+            sturdy=sturdiness(self.fitted, question.robust, question.also, question.reach),
         )
 
     def _explain(self, batch: Batch, report: Progress = silent) -> list[Explanation]:

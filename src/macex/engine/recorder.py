@@ -81,6 +81,7 @@ class Recorder:
             "diagnose": batch.question.diagnose,
             "on_error": "keep" if batch.keep else "raise",
             **({} if batch.sturdy.least is None else {"robust": batch.sturdy.least}),
+            **({} if batch.sturdy.reach is None else {"reach": batch.sturdy.reach}),
             **({"also": others} if (others := [*map(file_of, batch.question.also)]) else {}),
         }
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from macex.engine.reach import draws_of
 from macex.errors import ModelError, OptionError, UnavailableError
 from macex.models.oracle import Oracle, consult
 from macex.schema import Array, special
@@ -29,24 +30,35 @@ ASKED = 1000  # training rows that another model is asked about
 
 @dataclass(frozen=True)
 class Sturdiness:
-    """What is asked of answers: the least robustness, and the other models that must agree."""
+    """What is asked of answers: the least robustness and reach, and the models that must agree.
+
+    `draws` says how often consequences are drawn to know an answer's reach.
+    """
 
     least: float | None = None
     others: tuple[Oracle, ...] = ()
+    reach: float | None = None
+    draws: int = 0
 
     def __bool__(self) -> bool:
-        return self.least is not None or bool(self.others)
+        return self.least is not None or self.reach is not None or bool(self.others)
 
     @property
     def rows(self) -> int:
-        """How many more rows it takes to check an answer."""
+        """How many neighbours of an answer are asked about."""
         return 0 if self.least is None else NEIGHBOURS
+
+    @property
+    def price(self) -> int:
+        """How many more rows it takes to check an answer."""
+        return self.rows + self.draws
 
     @property
     def text(self) -> str:
         """What is asked, in words."""
         parts = [f"is robust enough (at least {self.least:g})"] if self.least else []
         parts += ["holds with the other models"] if self.others else []
+        parts += [f"is met with a probability of at least {self.reach:g}"] if self.reach else []
         return " and ".join(parts)
 
     def agreed(self, judge: Judge, codes: Array, at: Array) -> Array:
@@ -80,14 +92,17 @@ def reached_with(other: Oracle, judge: Judge, full: Array, at: Array) -> Array:
     return np.where(judge.goals.by_class[at], decided, judge.goals.judge(answers, at).reached)
 
 
-def sturdiness(fitted: Fitted, robust: Any, also: Any) -> Sturdiness:
-    """What the options `robust` and `also` of a call ask for."""
+def sturdiness(fitted: Fitted, robust: Any, also: Any, reach: Any = None) -> Sturdiness:
+    """What the options `robust`, `also` and `reach` of a call ask for."""
     codes, classes = fitted.ground.codes[:ASKED], fitted.outlook.classes
     frame = fitted.ground.schema.frame(codes) if also else None
     others = tuple(
         other_model(place, model, frame, len(codes), classes) for place, model in enumerate(also)
     )
-    return Sturdiness(None if robust is None else float(robust), others)
+    least = None if robust is None else float(robust)
+    if reach is None:
+        return Sturdiness(least, others)
+    return Sturdiness(least, others, float(reach), draws_of(fitted.causal))
 
 
 def other_model(

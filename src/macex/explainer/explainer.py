@@ -196,6 +196,7 @@ class Explainer(Populations):
         on_error: str = "raise",
         progress: Any = None,
         robust: float | None = None,
+        reach: float | None = None,
         also: Iterable[Any] = (),
     ) -> Explanations:
         """Counterfactuals for every row.
@@ -214,6 +215,8 @@ class Explainer(Populations):
         progress : True for a progress bar, or a function of (done, total).
         robust : the least share of an answer's 32 neighbours that must reach the goal, too; 0 to
             measure it only.
+        reach : with causes, the least probability that the goal is met when somebody acts upon an
+            answer: the share of 20 draws of what follows.
         also : other models, e.g. refits, that must agree with every answer.
         """
         question = Question(
@@ -226,6 +229,7 @@ class Explainer(Populations):
             diagnose=diagnose,
             on_error=on_error,
             robust=robust,
+            reach=reach,
             also=also,
         )
         return self.ask(rows, question, progress)

@@ -38,7 +38,7 @@ from macex.scale.task import FileTask, Todo, explained_part, framed, refuse_inde
 from macex.scale.workers import job_count, worked
 from macex.scale.writing import Form, Parquet, form_named
 
-SAME = ("n", "max_rows", "margin", "diagnose", "on_error", "robust")  # for a run to go on
+SAME = ("n", "max_rows", "margin", "diagnose", "on_error", "robust", "reach")
 MOST_ON_A_PAGE = 2000
 
 
@@ -55,6 +55,7 @@ def explain_file(
     diagnose: bool = False,
     on_error: str = "keep",
     robust: float | None = None,
+    reach: float | None = None,
     also: Iterable[Any] = (),
     drop: Sequence[str] = (),
     index: str | Sequence[str] | None = None,
@@ -80,7 +81,7 @@ def explain_file(
         Folders called `day=2024-02-01` are columns. A folder may be a Delta or Iceberg table.
     out : a path or URL that ends in `.csv`, `.json`, `.jsonl`, `.parquet` or `.html`, or a stream;
         one without an ending is a folder of Parquet files, one for each chunk.
-    n, want, constraints, max_rows, margin, diagnose, on_error, robust, also : as in
+    n, want, constraints, max_rows, margin, diagnose, on_error, robust, reach, also : as in
         `Explainer.explain`, the same for all rows. Unless `on_error="raise"`, a row that cannot be
         read or that the model fails on gets a reason, and what is broken in a file is left out and
         said in the result.
@@ -113,6 +114,7 @@ def explain_file(
         diagnose=diagnose,
         on_error=on_error,
         robust=robust,
+        reach=reach,
         also=also,
     )
     place = place_of("out", out) if isinstance(out, str | Path) else None

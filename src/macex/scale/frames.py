@@ -35,6 +35,7 @@ def explain_frames(
     diagnose: bool = False,
     on_error: str = "keep",
     robust: float | None = None,
+    reach: float | None = None,
     also: Iterable[Any] = (),
     jobs: int = 1,
     device: str | None = None,
@@ -47,7 +48,7 @@ def explain_frames(
     Parameters
     ----------
     frames : frames or arrays of rows, of a few thousand rows each; read as they are needed.
-    n, want, constraints, max_rows, margin, diagnose, on_error, robust, also : as in
+    n, want, constraints, max_rows, margin, diagnose, on_error, robust, reach, also : as in
         `Explainer.explain`, the same for all rows; a row that cannot be read, or that the model
         fails on, has no answer unless `on_error="raise"`.
     jobs : how many workers, -1 for all cores. The answers are the same.
@@ -72,6 +73,7 @@ def explain_frames(
         diagnose=diagnose,
         on_error=on_error,
         robust=robust,
+        reach=reach,
         also=also,
     )
     if _is_table(frames) or not isinstance(frames, Iterable):

@@ -28,6 +28,7 @@ def explain(
     diagnose: bool = False,
     on_error: str = "keep",
     robust: float | None = None,
+    reach: float | None = None,
     also: Iterable[Any] = (),
     workers: int | None = None,
 ) -> Any:
@@ -41,7 +42,7 @@ def explain(
     ----------
     dataset : rows to explain; columns the explainer does not know are carried to the answers.
     explainer : an explainer without an audit. A model from `load_model` travels as its file.
-    n, want, constraints, max_rows, margin, diagnose, on_error, robust, also : as in
+    n, want, constraints, max_rows, margin, diagnose, on_error, robust, reach, also : as in
         `Explainer.explain`, the same for all rows; a row that cannot be read, or that the model
         fails on, has no answer unless `on_error="raise"`.
     workers : how many actors, each with a core and the explainer; leave a core to what makes the
@@ -57,6 +58,7 @@ def explain(
         diagnose=diagnose,
         on_error=on_error,
         robust=robust,
+        reach=reach,
         also=also,
     )
     refuse_other(dataset, "map_batches", "a Ray dataset")

@@ -16,7 +16,7 @@ from macex.ask.question import Question
 from macex.engine.batch import Outcome
 from macex.engine.blocks import Tempo
 from macex.engine.engine import EngineOf
-from macex.errors import ConstraintError, GoalError, SchemaError
+from macex.errors import ConstraintError, GoalError, OptionError, SchemaError
 from macex.schema import Array
 from macex.series.assemble import assemble, unreached
 from macex.series.cases import AXES, Cases, read_cases
@@ -56,6 +56,8 @@ class SeriesEngine(EngineOf[FittedSeries, Cases, SeriesConstraints, SeriesExplan
 
     def batch(self, rows: Any, question: Question) -> CaseBatch:
         """Cases as a caller gives them, read and ready to be answered."""
+        if question.reach is not None:
+            raise OptionError("reach= needs causes, and time series have none: leave it out")
         deadline, cases = question.deadline, self.read(rows)
         return CaseBatch(
             rows=cases,

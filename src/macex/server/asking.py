@@ -12,6 +12,7 @@ import pandas as pd
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AnyOf, above_row, goal_read, goal_typed
 from macex.engine.options import PREFERENCES
+from macex.engine.reach import draws_of
 from macex.errors import ConstraintError, GoalError, OptionError, SchemaError, closest
 from macex.explainer import Explainer
 from macex.explanation import Explanations
@@ -35,6 +36,7 @@ class CallOptions:
     margin: float = 1e-6
     diagnose: bool = False
     robust: float | None = None
+    reach: float | None = None
     also: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -44,6 +46,8 @@ class CallOptions:
     def call(self) -> dict[str, Any]:
         """The arguments of `Explainer.explain`."""
         call = {part: value for part, value in vars(self).items() if part not in CHOSEN}
+        if self.reach is None:
+            del call["reach"]  # of which time series know nothing
         return {**call, "on_error": "keep"}
 
 
@@ -92,7 +96,17 @@ def read_ask(
         _refuse_columns(place, row, explainer.columns)
     goals = [goal_of(explainer, one) for one in per_row("want", want, len(rows))]
     wished = [constraints_of(one) for one in per_row("constraints", constraints, len(rows))]
+    check_reach(project, options)
     return Ask(options, rows, goals, _same_objects(wished), by, also)
+
+
+def check_reach(project: Project, options: CallOptions) -> None:
+    """Raise for a reach that nothing can be asked with: it needs causes."""
+    if options.reach is None:
+        return
+    if project.series_only:
+        raise OptionError("reach: time series have no causes; leave it out")
+    draws_of(project.explainer(options.method, options.prefer).engine.fitted.causal)
 
 
 def answered(project: Project, asks: Sequence[Ask]) -> list[Explanations]:

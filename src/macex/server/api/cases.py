@@ -24,7 +24,7 @@ from macex.server.api.responses import (
     written,
 )
 from macex.server.api.shapes import ExplainRequest, JobRequest
-from macex.server.asking import CallOptions
+from macex.server.asking import CallOptions, check_reach
 from macex.server.bodies import BodyRoute
 from macex.server.case_asking import CaseAsk, explained, goals_of, read_cases_of
 from macex.server.problems import ProblemError, documented
@@ -125,6 +125,7 @@ def check(project: SeriesProject, ask: CaseAsk) -> None:
         if isinstance(given, list) and len(given) != len(ask.cases):
             count = len(ask.cases)
             raise ProblemError(422, f"{part} has {len(given)} entries for {count} cases")
+    check_reach(project, ask.options)
     explainer = project.case_explainer(ask.options.method, ask.options.prefer)
     goals_of(project, ask.want)
     wishes = ask.constraints if isinstance(ask.constraints, list) else [ask.constraints]

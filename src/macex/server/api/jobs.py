@@ -17,7 +17,15 @@ from macex.server.api.cases import check, source_of
 from macex.server.api.needs import Asker, Chosen, Identity, Reader, Running, Size, Start
 from macex.server.api.responses import JobInfo, JobList, job_said, written
 from macex.server.api.shapes import JobRequest
-from macex.server.asking import CallOptions, constraints_of, frame_of, goal_of, models_of, per_row
+from macex.server.asking import (
+    CallOptions,
+    check_reach,
+    constraints_of,
+    frame_of,
+    goal_of,
+    models_of,
+    per_row,
+)
 from macex.server.bodies import BodyRoute
 from macex.server.case_asking import CaseAsk
 from macex.server.jobs import results
@@ -172,6 +180,7 @@ def submitted(server: Server, project: Project, caller: Caller, asked: JobReques
     else:
         source, total = _source(project, asked)
         _check(project.explainer(options.method, options.prefer), *given, total)
+        check_reach(project, options)
     if not 0 < total <= server.settings.job_rows:
         raise ProblemError(
             422 if not total else 413,

@@ -205,6 +205,9 @@ class QuestionBody(RequestBody):
     robust: Annotated[float, Field(ge=0, le=1)] | None = Field(
         default=None, description=FIELDS["robust"]
     )
+    reach: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        default=None, description=FIELDS["reach"]
+    )
 
     also: Annotated[Sequence[Name], Field(max_length=MOST_OTHERS)] = Field(
         default=(), description="Further projects whose models must agree with every answer."
@@ -243,6 +246,7 @@ class QuestionBody(RequestBody):
             margin=self.margin,
             diagnose=self.diagnose,
             robust=self.robust,
+            reach=self.reach,
             also=tuple(dict.fromkeys(self.also)),
         )
 
