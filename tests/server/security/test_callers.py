@@ -133,12 +133,22 @@ def test_requests_answered_together_keep_their_callers_apart(office):
     assert [one["by"]["name"] for one in kept] == ["alice"] * 3 + ["bob"]
 
 
+def _requests(caplog, count):
+    """The log lines of requests, waited for: each is written after its answer was sent."""
+    deadline = time.monotonic() + 30
+    while True:
+        lines = [vars(one) for one in caplog.records if one.message == "request"]
+        if len(lines) >= count or time.monotonic() > deadline:
+            return lines
+        time.sleep(0.02)
+
+
 def test_log_lines_name_the_caller(office, caplog):
     served, people, keys = office
     with caplog.at_level(logging.INFO, "macex"):
         people["alice"].get("/api/v1/projects")
         httpx.get(f"{served.url}/api/v1/projects")
-    lines = [vars(one) for one in caplog.records if one.message == "request"]
+        lines = _requests(caplog, 2)
     assert lines[-2]["caller"] == "alice"
     assert lines[-2]["key"] in keys["alice"]
     assert "caller" not in lines[-1]
