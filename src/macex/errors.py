@@ -147,7 +147,7 @@ def closest(name: object, known: Iterable[object]) -> str:
 
 
 def require_count(option: str, value: object, least: int = 1) -> int:
-    """The value of an option that counts something, as an `int`; raises if it is no such number.
+    """The value of an option that counts something, as an `int`; raises for anything else.
 
     NumPy's integers are whole numbers. Truth values and floats are not, even 1.0.
 
@@ -162,14 +162,14 @@ def require_count(option: str, value: object, least: int = 1) -> int:
 
 
 def require_choice(option: str, value: object, choices: Sequence[str]) -> None:
-    """Raise for a value that is none of the words an option knows."""
+    """Raise for a value that is not one of the choices of an option."""
     if value not in choices:
         known = ", ".join(map(repr, choices))
         raise OptionError(f"{option}={value!r} is none of {known}{closest(value, choices)}")
 
 
 def require_number(option: str, value: object) -> float:
-    """The value of an option that is a finite number; raises if it is none."""
+    """The value of an option that is a finite number; raises for anything else."""
     number: Any = value
     real = isinstance(value, Real) and not isinstance(value, bool)
     if not real or not abs(number) <= LARGEST:
@@ -192,14 +192,14 @@ def require_flag(option: str, value: object) -> bool:
 
 
 def require_path(option: str, value: object) -> Path:
-    """The value of an option that names a file; raises if it is no path."""
+    """The value of an option that names a file; raises if it is not a path."""
     if not isinstance(value, (str, PathLike)) or "\0" in str(value):
         raise OptionError(f"{option} takes the path of a file, not {value!r}")
     return Path(value)
 
 
 def require_counts(stage: object, *names: str) -> None:
-    """Make these options of a stage `int`s; raises for one that is no whole number of 1 or more."""
+    """Make these options of a stage `int`s; raises unless each is a whole number of 1 or more."""
     for name in names:
         count = require_count(f"{type(stage).__name__}({name}=)", getattr(stage, name))
         object.__setattr__(stage, name, count)

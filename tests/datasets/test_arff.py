@@ -38,7 +38,7 @@ def test_a_quoted_value_comes_back_as_it_was(text, mark):
         ("<html>not found</html>", "no line @data"),
         (HEAD + "1\n", "line 7 has 1 values for 2 attributes"),
         (HEAD + "1,2,3\n", "line 7 has 3 values for 2 attributes"),
-        (HEAD + "old,Paris\n", "'age' holds what is no number"),
+        (HEAD + "old,Paris\n", "'age' holds a value that is not a number"),
         ("@attribute a\n@data\n", "line 1 is no attribute"),
     ],
 )

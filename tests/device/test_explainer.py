@@ -169,7 +169,7 @@ def test_a_constraint_that_names_nothing_is_refused():
 
 
 def test_a_score_goal_is_refused():
-    with pytest.raises(GoalError, match=r"at least 0\.7 is no goal that is known on a device"):
+    with pytest.raises(GoalError, match=r"at least 0\.7 is a goal that a device cannot search for"):
         adult().fast().explain(adult().codes, at_least(0.7))
 
 

@@ -135,7 +135,7 @@ def test_training_data_that_cannot_be_read_says_why(data, words):
         (["a", "b"], "continuous", "'c' holds 'a' in row 0, which is not a number"),
         (["a", "b"], "ordered", r"'c' is text.*Ordered\(values"),
         (["a", "b"], Ordered(("a",)), "'c' holds 'b', which Ordered"),
-        (["a", "b"], "datetime", f"'c' has dtype {TEXT} and is no datetime"),
+        (["a", "b"], "datetime", f"'c' has dtype {TEXT} and is not a datetime"),
         ([True, False], "continuous", "cannot be continuous"),
         ([None, None], "continuous", "missing in every row"),
         ([1.0, np.inf], "categorical", "holds inf"),

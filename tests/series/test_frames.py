@@ -121,7 +121,7 @@ def test_labels_of_times_are_given_for_arrays():
     assert change.times == (f"{change.start / 4:g} s", f"{(change.stop - 1) / 4:g} s")
     with pytest.raises(mx.OptionError, match="3 labels for 40 time points"):
         mx.SeriesExplainer(Machine(), TRAIN, times=[1, 2, 3])
-    with pytest.raises(mx.OptionError, match="'sensor', which is no channel"):
+    with pytest.raises(mx.OptionError, match="'sensor', which is not a channel"):
         mx.SeriesExplainer(Machine(), TRAIN, channels=NAMES, names={"sensor": "x"})
 
 

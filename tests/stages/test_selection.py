@@ -150,7 +150,7 @@ def test_every_query_has_a_shortlist_of_its_own():
 def test_an_empty_pool_has_an_empty_shortlist():
     task, _ = pool_task(ROWS)
     assert shortlist(task, Pool.empty(4), 3).tolist() == []
-    assert Ranking.of(task, Pool.empty(4)).heeding(np.zeros(0)).tolist() == []
+    assert Ranking.of(task, Pool.empty(4)).order_with(np.zeros(0)).tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -160,17 +160,17 @@ def test_an_empty_pool_has_an_empty_shortlist():
 def test_ranks_follow_what_is_preferred(prefer, expected):
     rows = [*ROWS[:4], [0, 0, 0.5, 1]]
     task, pool = pool_task(rows, prefer=prefer, progress=[1, 1, 1, 2, 3])
-    assert Ranking.of(task, pool).heeding(np.full(5, np.nan)).tolist() == expected
+    assert Ranking.of(task, pool).order_with(np.full(5, np.nan)).tolist() == expected
 
 
 def test_an_implausible_example_comes_after_plausible_ones_of_its_size():
     task, pool = pool_task(ROWS)
     usual = np.array([0.9, 0.01, 0.5, 0.05, 0.9])
-    assert Ranking.of(task, pool).heeding(usual).tolist() == [2, 0, 3, 1, 4]
+    assert Ranking.of(task, pool).order_with(usual).tolist() == [2, 0, 3, 1, 4]
 
 
 def test_ties_are_broken_by_values_in_the_order_of_names():
     task, pool = pool_task([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1]])
-    assert Ranking.of(task, pool).heeding(np.ones(3)).tolist() == [2, 0, 1]
+    assert Ranking.of(task, pool).order_with(np.ones(3)).tolist() == [2, 0, 1]
     turned = pool.take(np.array([2, 0, 1]))
-    assert Ranking.of(task, turned).heeding(np.ones(3)).tolist() == [0, 1, 2]
+    assert Ranking.of(task, turned).order_with(np.ones(3)).tolist() == [0, 1, 2]

@@ -250,7 +250,7 @@ def _bound(column: Column, value: object, what: str) -> float:
     code = 0.0 if value is None else _code(column, value)
     if code == MISSING:
         raise ConstraintError(
-            f"the range of {column.name!r} has an end that is no value: {value!r}"
+            f"the range of {column.name!r} has an end that is not a value of it: {value!r}"
         )
     return code
 

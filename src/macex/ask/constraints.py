@@ -42,7 +42,7 @@ class Constraints:
     max_changes : the most columns an answer may change.
     may_blank : columns that may be set to missing.
     protected : columns that are never an action but may still be a reason.
-    min_support : a change may only set values that at least so many training rows have.
+    min_support : a change may only set values that at least this many training rows have.
     strict : a present value outside its range, direction or allowed set must change, too.
 
     >>> Constraints(fixed=["race"], ranges={"hours": (None, 60)}).merge(
@@ -113,7 +113,7 @@ class Constraints:
         return any(True for _ in self._said())
 
     def merge(self, other: Constraints | None) -> Constraints:
-        """Both at once: what either forbids is forbidden."""
+        """Both at once: a change must be allowed by each of them."""
         if other is None:
             return self
         return Constraints(

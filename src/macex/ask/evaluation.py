@@ -170,7 +170,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
-    """A number to so many decimals; halves go to the even neighbour."""
+    """A number rounded to `decimals` places; halves go to the even neighbour."""
 
     value: Value
     decimals: int

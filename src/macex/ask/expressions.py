@@ -8,18 +8,19 @@
     if age < 30 then 'young' else 'grown'
 
 `macex.ask.grammar` holds the whole grammar. A name is a column as it is in the answer; `old(name)`
-is the same column in the query. What the parts mean:
+is the same column in the query. The rules of the language:
 
-- Numbers are float64. A missing number makes the arithmetic it enters missing, and so does a
+- Numbers are float64. Arithmetic with a missing number gives a missing number, and so does a
   division by zero or the logarithm of a negative number.
-- Categorical columns know `==`, `!=` and `in`; ordered ones also `<` and the like. They stand
-  beside their own values and their own old value only. A column of true and false is a condition.
+- Categorical columns have `==`, `!=` and `in`; ordered ones also `<` and the like. They are
+  compared only with their own values and their own old value. A column of true and false is a
+  condition.
 - Datetimes are compared with each other and with ISO text. The difference of two is in days, and
   a number of days may be added.
 - `if a then b` alone is the rule "b wherever a"; with `else` it also gives a value.
 - A comparison with something missing is neither true nor false but unknown, and so is what
-  depends on it. **A rule that is unknown holds**: rules bind what is known. Say `x is not missing`
-  to ask for more. A condition that is unknown gives a missing value.
+  depends on it. **A rule whose truth is unknown counts as satisfied.** Add `x is not missing` to
+  require a value. A condition whose truth is unknown gives a missing value.
 
 Text comes from configuration files and requests, so nothing is ever evaluated by Python, and
 length and depth are bounded.

@@ -1,4 +1,4 @@
-"""Names of other packages, and of guesses, with what they are called here."""
+"""Argument names that users of other packages expect, and what they are called here."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How structure and constraints meet: the caller's constraints come first.
 
-A column that hangs on others follows them, unless the caller says something of that column: then
-the relation is a rule like any other. A relation that the caller's own words contradict yields,
+A column that depends on others follows them, unless the caller constrains that column: then the
+relation is a rule like any other. A relation that contradicts the caller's constraints is dropped,
 and a note says so.
 """
 

@@ -61,7 +61,7 @@ class KeptRule:
 
 @dataclass(frozen=True)
 class UnmovedRule:
-    """A fixed column that has causes: it may not follow them either."""
+    """A fixed column that has causes: it may not follow these either."""
 
     column: int
 

@@ -1,8 +1,8 @@
 """What may change for each query of a batch, as arrays: the constraints put to work.
 
-Everything a constraint says about one value at a time is decided where values are offered
-(`Space.admits_one`); what it says about a whole row is decided before the row is scored
-(`Space.holds`), and both again at the end (`Space.allows`).
+Constraints on single values are applied where values are offered (`Space.admits_one`). Constraints
+on whole rows are applied before a row is scored (`Space.holds`). Both are checked again at the end
+(`Space.allows`).
 """
 
 from __future__ import annotations

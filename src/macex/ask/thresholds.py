@@ -10,11 +10,11 @@ from macex.ask.answers import SLIGHT, Goals
 
 
 class Needed(NamedTuple):
-    """The scores that reach a goal: a bound that is not finite is none.
+    """The scores that reach a goal; an infinite bound means no bound.
 
-    `label` is the class whose score it is, None where it is no single one's. A bound that is not
-    `exact` was found by watching the model decide. Without bounds the score alone does not decide:
-    of three classes the wanted one needs the lead, whatever its score.
+    `label` is the class whose score it is, or None if it belongs to no single class. A bound that
+    is not `exact` was estimated from the model's decisions. Without bounds the score alone does not
+    decide: among three classes the wanted one needs the lead, whatever its score.
     """
 
     low: float = -np.inf

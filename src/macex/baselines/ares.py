@@ -47,7 +47,7 @@ def ares(
     support: float = 0.05,
     bins: int = 10,
 ) -> Covered:
-    """At most so many rules, and the rows they flip.
+    """At most `actions` rules, and the rows they flip.
 
     A condition must hold for a share of `support` of the rows in need; numbers have `bins`.
     """

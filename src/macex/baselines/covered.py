@@ -43,7 +43,7 @@ def population_of(explainer: Explainer, rows: Any, want: Any, constraints: Any) 
 
 
 def greedy(reached: Array, distance: Array, most: int) -> list[int]:
-    """At most so many lines of (A, n) that together reach the most rows; ties to the cheaper."""
+    """At most `most` lines of (A, n) that together reach the most rows; ties to the cheaper."""
     covered = np.zeros(reached.shape[1], bool)
     total = np.where(reached, distance, 0.0).sum(axis=1)
     cost = np.divide(total, reached.sum(axis=1), out=np.full(len(reached), np.inf), where=total > 0)

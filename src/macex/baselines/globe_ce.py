@@ -36,7 +36,7 @@ def globe_ce(
     scales: int = 20,
     random_state: int = 0,
 ) -> Covered:
-    """At most so many directions, and the rows that flip along them."""
+    """At most `actions` directions, and the rows that flip along them."""
     for name, count in (("actions", actions), ("directions", directions), ("scales", scales)):
         require_count(name, count)
     require_count("max_changes", max_changes)

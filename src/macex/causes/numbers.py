@@ -125,7 +125,7 @@ class Fitting:
         return [random.integers(len(self.values), size=len(self.values)) for _ in range(count)]
 
     def few(self, most: int) -> Fitting:
-        """At most so many of the rows, evenly spaced."""
+        """At most `most` of the rows, evenly spaced."""
         if len(self.values) <= most:
             return self
         return self.take(np.unique(np.linspace(0, len(self.values) - 1, most).astype(int)))

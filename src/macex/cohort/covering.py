@@ -156,9 +156,9 @@ class Trials:
 def chosen_actions(
     trials: Trials, most: int, max_changes: int, *, spare: int = 0, plausible: bool = True
 ) -> tuple[list[Entries], int]:
-    """At most so many actions, and how many of the `spare` rows are left.
+    """At most `most` actions, and how many of the `spare` rows are left.
 
-    Those may be given up for actions of fewer moves.
+    Spare rows may be given up for actions of fewer moves.
     """
     singles: list[Entries] = [(entry,) for entry in range(len(trials.moves))]
     trials.score(singles)
@@ -220,7 +220,7 @@ class _Choice:
 
 
 def _promising(trials: Trials, gain: Array, open_: Array, size: int) -> list[Entries]:
-    """Actions of so many moves, not yet scored, that should flip the most open rows."""
+    """Actions of `size` moves, not yet scored, that should flip the most open rows."""
     if not open_.any():
         return []
     parents = _parents(trials, open_, size - 1)

@@ -51,7 +51,7 @@ class Everything:
     def __call__(self, task: Task, candidates: Candidates) -> Found:
         """Examples of the fewest changes that reach the goal, and what failed entirely.
 
-        The candidates on offer may have been thinned, so every value is fetched anew.
+        The candidates on offer may have been thinned, so every value is fetched again.
         """
         del candidates
         open_ = task.max_changes > 0

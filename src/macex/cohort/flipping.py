@@ -114,7 +114,7 @@ def _others(column: Column, own: Array, part: Array) -> tuple[Array, Array]:
 
 
 def kept_values(column: Column, most: int) -> Array:
-    """Positions of at most so many seen values: frequent categories, numbers evenly spread."""
+    """Positions of at most `most` seen values: frequent categories, numbers evenly spread."""
     count = len(column.seen)
     if count <= max(1, most):
         return np.arange(count)

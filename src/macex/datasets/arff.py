@@ -84,4 +84,6 @@ def _typed(name: str, kind: str, column: list[str | None]) -> pd.Series:
     try:
         return pd.Series(column, dtype="object").astype("float64")
     except ValueError as error:
-        raise DataError(f"attribute {name!r} holds what is no number: {error}") from error
+        raise DataError(
+            f"attribute {name!r} holds a value that is not a number: {error}"
+        ) from error

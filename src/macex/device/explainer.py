@@ -52,7 +52,7 @@ class DeviceExplainer:
     explainer : of classes, with `candidates="both"`, `method="exhaustive"` and `finetune="section"`
         or None. With `prefer="balanced"`, as with `"fewest"`, the nearest of the rows with as few
         changes is found, relations that `structure="keep"` asks for are not known here, and
-        plausibility is by distance; `on_device` heeds stability and relations, too.
+        plausibility is by distance; `on_device` also respects stability and relations.
     score : the model as a function of codes (n, d) in the order of `explainer.schema.columns` that
         returns its scores (n, classes), or (n,) for the second of two, where the codes lie; for
         torch modules there is `TorchScores`.
@@ -166,7 +166,7 @@ class DeviceExplainer:
         for part in ask.parts(own.shape[0]):
             scores = ask(own[part])
             if not bool(xp.all(xp.isfinite(scores))):
-                raise ModelError("the model returned a score that is no number for some codes")
+                raise ModelError("the model returned a score that is not a number for some codes")
             found.append(ask.decision(scores))
         return xp.concat(found)
 

@@ -44,7 +44,7 @@ def _named(goals: Sequence[Goal]) -> list[AnyOf]:
     for goal in dict.fromkeys(goals):
         if not isinstance(goal, AnyOf):
             raise GoalError(
-                f"{goal.text} is no goal that is known on a device: ask for classes here, or ask "
+                f"{goal.text} is a goal that a device cannot search for: ask for classes, or use "
                 "explainer.explain"
             )
         if goal.labels is not None:

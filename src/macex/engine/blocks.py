@@ -47,7 +47,7 @@ class Tempo:
     most: int = FIRST_QUERIES
 
     def after(self, queries: int, seconds: float) -> None:
-        """Take note of a block: its work, model calls aside, took so many seconds."""
+        """Take note of a block of `queries` whose work, model calls aside, took `seconds`."""
         fitting = int(queries * BLOCK_S / max(seconds, 1e-9))
         self.most = max(1, min(4 * queries, fitting))
 

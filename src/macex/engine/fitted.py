@@ -96,7 +96,7 @@ class Fitted:
         return kept | {name: OrderedDict() for name in REMEMBERING}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """A model that came from a file was opened anew, so it is looked at anew."""
+        """A model from a file was opened again, so what is known about it is looked up again."""
         vars(self).update({name: OrderedDict() for name in REMEMBERING} | state)
         if self.oracle.file is not None:
             self.oracle = self.oracle.prepare(self.ground.schema, self.ground.codes)

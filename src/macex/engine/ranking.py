@@ -152,7 +152,7 @@ def ranking(outcome: Outcome, pool: Pool) -> Ranked:
             continue
         found[look] = plausibility_of(outcome, pool.at[look], full[look])
         settled[pool.at[look[~(found[look] < PLAUSIBLE)]]] = True
-    return Ranked(pool, found, standing.heeding(found))
+    return Ranked(pool, found, standing.order_with(found))
 
 
 def plausibility_of(outcome: Outcome, at: Array, full: Array) -> Array:

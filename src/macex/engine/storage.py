@@ -56,7 +56,7 @@ def read(
 
 
 def stored_format(path: Any) -> object:
-    """The form of a saved explainer; None for what is no such file."""
+    """The form of a saved explainer; None for any other file."""
     place = require_path("path", path)
     try:
         with zipfile.ZipFile(place) as box:

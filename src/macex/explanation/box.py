@@ -30,7 +30,7 @@ class Box:
     """
 
     ranges: tuple[Range, ...]
-    settings: tuple[tuple[str, Any], ...]  # changed columns that are no numbers
+    settings: tuple[tuple[str, Any], ...]  # changed columns that are not numbers
     exact: bool
     tested: int
     sampled: int = 0

@@ -164,7 +164,7 @@ def _mean_shap(given: Any, items: Sequence[Any]) -> dict[str, float]:
     try:
         values = np.asarray(getattr(given, "values", given), dtype=float)
     except (TypeError, ValueError) as error:
-        raise OptionError(f"shap holds values that are no numbers: {error}") from None
+        raise OptionError(f"shap holds values that are not numbers: {error}") from None
     if values.ndim != 2 or values.shape[1] != len(columns):
         raise OptionError(
             f"shap takes a mapping from column to mean |SHAP|, or SHAP values of shape "

@@ -173,7 +173,7 @@ def _framed(rows: Any, at: Any, codes: Any) -> Any:
 def _stacked(frames: Sequence[pd.DataFrame], order: Array, *, numbered: bool) -> pd.DataFrame:
     """The lines of frames of the same columns, in order; categories stay categories.
 
-    The lines of `numbered` frames, which were arrays, are numbered anew.
+    The lines of `numbered` frames, which were arrays, are renumbered.
     """
     if len(frames) < 2:
         return frames[0] if frames else pd.DataFrame()

@@ -1,1 +1,1 @@
-"""Who answers: any model behind one face, asked in few large calls."""
+"""Who answers: any model behind one interface, asked in few large calls."""

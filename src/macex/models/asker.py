@@ -74,10 +74,10 @@ class Pace:
         self.largest = max(self.largest, rows)
 
     def rows_in(self, seconds: float) -> int:
-        """Rows whose own price is `seconds`, but no leap beyond what was tried.
+        """The number of rows that take about `seconds`, never far beyond what was tried.
 
-        As long as all calls were of one size the price of a row cannot be told from that of a
-        call: then twice that size is tried, or more where even the whole price allows it.
+        While all calls had the same size, the price of a row is unknown: then twice that size is
+        tried, or more if even the price of whole calls allows it.
         """
         variance = self.squares - self.rows * self.rows / self.calls
         if variance <= 0:
@@ -88,7 +88,7 @@ class Pace:
 
 @contextmanager
 def few_threads(rows: int) -> Iterator[None]:
-    """OpenMP has one thread within, if the call is of few rows."""
+    """Limit OpenMP to one thread while the model is asked about few rows."""
     libraries = _openmp(len(sys.modules)) if rows <= SMALL else ()
     before = [library.num_threads for library in libraries]
     try:
@@ -129,13 +129,13 @@ class Asker:
 
     @property
     def own(self) -> Asker:
-        """The same asker, of nobody but the caller's own model."""
+        """The same asker, for the caller's own model and nothing else."""
         own = self.oracle.own
         return self if own is self.oracle else replace(self, oracle=own, remembered=None)
 
     @property
     def trusted(self) -> Asker:
-        """The same asker, of the model or of its own last steps, never of a twin."""
+        """The same asker, for the model or its own last steps, never for a twin."""
         return self if self.oracle.quick is None else self.own
 
     @property
@@ -202,7 +202,7 @@ class Asker:
 
     @cached_property
     def _odd(self) -> Array:
-        """The queries that have a value which no code stands for, or none as training never has."""
+        """The queries with a value that no code stands for, or missing where training never is."""
         whole = np.array([not column.missing for column in self.schema.columns])
         odd = self.rows.odd | ((self.rows.codes == MISSING) & whole)
         return np.asarray(odd.any(axis=1))
@@ -223,7 +223,7 @@ class Asker:
         return max(1, min(most, self.pace.rows_in(0.5)))
 
     def _one_call(self, count: int) -> bool:
-        """Whether so many rows of a lone query can be asked about at once."""
+        """Whether `count` rows of a lone query fit into one call."""
         if len(self.rows) != 1 or self.failed:
             return False
         return 0 < count <= self.chunk(len(self.schema.frame_columns))
@@ -244,8 +244,8 @@ class Asker:
         """Ask about distinct rows and write what comes back; on failure find the rows at fault.
 
         A call that fails is halved until a single row fails. The queries of that row are given up,
-        and with them all later rows that nobody else needs. The earlier ones are asked about: what
-        a query is told is the first fault among its own rows, whoever asks with it.
+        and with them all later rows that no other query needs. Earlier rows are still asked about,
+        so that a query reports the first fault among its own rows, whatever shares the batch.
         """
         while pending:
             part = pending.pop()

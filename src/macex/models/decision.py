@@ -1,6 +1,6 @@
 """Models whose `predict` is known to be the class with their highest score.
 
-Any other model with a `predict` of its own is asked for its decision on every row that it scores.
+Any other model that has `predict` is asked for its decision on every row that it scores.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ASKED = ("predict", "predict_proba", "decision_function")
 
 
 def by_highest_score(model: Any) -> bool:
-    """Whether a model, or the last step of a pipeline, is of such a kind and left as it is.
+    """Whether a model, or the last step of a pipeline, is such a classifier and unmodified.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.svm import SVC
@@ -51,13 +51,13 @@ def by_highest_score(model: Any) -> bool:
 
 
 def original(kind: type, name: str) -> Any:
-    """The function behind a method of a class, whatever dresses it."""
+    """The function behind a method of a class, without its decorators."""
     held = getattr_static(kind, name)
     return getattr(held, "fn", held)
 
 
 def _as_made(model: Any) -> bool:
-    """Whether nobody has put another function in the place of a method of this very object."""
+    """Whether no method of this object was replaced by another function."""
     held = vars(model)
     return all(
         getattr(held[name], "__func__", None) is original(type(model), name)

@@ -1,4 +1,4 @@
-"""A model behind an HTTP endpoint: asked in batches, retried, and never about more than its budget.
+"""A model behind an HTTP endpoint: asked in batches, with retries, within a budget of rows.
 
 The rows of a batch are sent as JSON, `{"rows": [{column: value, ...}, ...]}`, and the answer is a
 JSON list with a number, or a list of numbers, for each row, alone or under "scores".

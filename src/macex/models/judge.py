@@ -78,10 +78,10 @@ class Judge:
     def confirm(
         self, codes: Array, at: Array, returned: int | None = None, loose: int = 0
     ) -> tuple[Verdict, Array]:
-        """The final word on the first rows, `returned` many or all, and the model's decisions.
+        """The final verdict on the first rows, `returned` many or all, and the model's decisions.
 
-        It is the caller's own model that is asked about those, even when rows or time are spent.
-        The others are there to be compared; the last `loose` of them may break constraints.
+        The caller's own model is asked about these rows, even when rows or time are spent. The
+        other rows are only compared with; the last `loose` of them may break constraints.
         """
         full = self.space.columns(codes, at)
         sound = np.flatnonzero(self.space.tellable(full, at))
@@ -134,7 +134,7 @@ class Judge:
 
     @property
     def finished(self) -> Array:
-        """Queries (Q,) for which nothing more can be asked: time, rows or the model gave out."""
+        """Queries (Q,) that are over: no time or rows are left, or the model failed."""
         over = np.full(len(self.spent), self.asker.late)
         over[list(self.asker.failed)] = True
         return over | (self.spent >= self.limit) if self.capped else over
@@ -172,9 +172,9 @@ class Judge:
         return Verdict(*spread)
 
     def affordable(self, at: Array, turn: Callable[[], Array]) -> Array:
-        """Which of these rows will be scored, said before they are made, as far as that is known.
+        """Which of these rows will be scored, as far as that is known before they are made.
 
-        What a row costs is known without it, unless whole rows are tested first.
+        It is known unless rules test whole rows first.
         """
         every = np.ones(len(at), bool)
         return every if self.space.bound_rows else self._affordable(at, every, turn)

@@ -2,7 +2,7 @@
 
 Answers lie in the order in which they came, and a table of slots says where: a row's key points to
 one slot. A later row may take an earlier one's slot; that one is then asked about again. When the
-space is full it is used anew.
+space is full it is reused from the start.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Remembered:
 
     @staticmethod
     def of(queries: int, width: int) -> Remembered:
-        """Room for the rows that so many queries usually take."""
+        """Room for the rows that `queries` usually need."""
         return Remembered(queries * ROWS_A_QUERY, width)
 
     def places(self, keys: Array) -> tuple[Array, Array]:
@@ -69,7 +69,7 @@ class Remembered:
         return place, fresh[lead == mine]
 
     def apart(self, count: int) -> tuple[Array, Array]:
-        """Places for so many rows, all of them to be asked about, whether or not they are equal."""
+        """Places for `count` rows, all of them to be asked about, even if some are equal."""
         self._make_room(count)
         start, self._used = self._used, self._used + count
         self._done[start : self._used] = False

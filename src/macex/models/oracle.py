@@ -1,8 +1,8 @@
-"""One face for every model: a frame in, answers out.
+"""One interface for every model: a frame in, answers out.
 
-`consult` looks once at what a model is (does it give probabilities, a decision function, labels or
-a bare score?) by asking it about the training rows; the `Oracle` it returns asks the same way ever
-after and refuses answers that no model may give.
+`consult` finds out once what a model returns (probabilities, a decision function, labels or a bare
+score) by asking it about the training rows. The `Oracle` that it returns always asks in the same
+way, and refuses invalid answers.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Oracle:
 
     @property
     def own(self) -> Oracle:
-        """The oracle that asks nobody but the caller's own model."""
+        """The oracle that asks the caller's own model and nothing else."""
         if self.quick is None and self.prepared is None:
             return self
         return replace(self, quick=None, prepared=None)

@@ -16,7 +16,7 @@ from macex.schema import Array
 
 
 class NotAScoreError(Exception):
-    """Rows whose answers are no scores; `rows` are their positions in the frame that was asked."""
+    """Rows whose answers are not scores; `rows` are their positions in the frame that was asked."""
 
     def __init__(self, message: str, bad: Array) -> None:
         super().__init__(message)

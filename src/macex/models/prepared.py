@@ -1,4 +1,4 @@
-"""What the later steps of a pipeline are asked about, made from codes by table.
+"""The input of the later steps of a pipeline, made from codes by lookup tables.
 
 A scikit-learn pipeline spends most of its time on turning a frame into a matrix: texts are compared
 one by one, columns are checked, copied and joined. What its first step makes of every category is
@@ -138,7 +138,7 @@ class TakesCodes(Protocol):
 class Prepared:
     """A pipeline, or a search that has one, that can be asked about codes by column of the schema.
 
-    `marks` are what the first step holds, by which it is seen that it was fitted anew.
+    `marks` are what the first step holds, by which a new fit is noticed.
     """
 
     model: Any

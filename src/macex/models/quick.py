@@ -1,4 +1,4 @@
-"""A model with a quicker twin: the twin is asked where it pays, the model has the final word."""
+"""A model with a quicker twin, asked where it is faster; the model confirms every answer."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ CLOSE = 1e-4
 
 
 def warn_if_fickle(oracle: Oracle, frame: Any, answers: Answers) -> None:
-    """Warn if the model answers otherwise than before when asked about some rows again."""
+    """Warn if the model answers differently when asked about some rows again."""
     count = len(answers.scores)
     try:
         again = oracle.own(frame, count).scores

@@ -30,7 +30,7 @@ class Name:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what is no text, and a format without a place for the value."""
+        """Refuse anything but text, and a format without a place for the value."""
         for part in PARTS:
             if not isinstance(getattr(self, part), str):
                 raise OptionError(f"Name({part}=) must be text, not {getattr(self, part)!r}")

@@ -38,7 +38,7 @@ class Speech:
         return self.messages[key].format_map(values)
 
     def say_counted(self, key: str, count: int) -> str:
-        """A message about so many: one text for one, another for others."""
+        """A message about a count: one text for 1, another for other numbers."""
         return self.say(f"{key}_{'one' if count == 1 else 'many'}", {"count": count})
 
     def name(self, column: str) -> str:

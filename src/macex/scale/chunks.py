@@ -39,7 +39,7 @@ class ChunkExplainer:
         self.explainer.engine.merged(constraints)
         if isinstance(self.goal, AboveRow):
             raise GoalError(
-                "above_row(...) is no goal for many chunks: ask for above(score) instead"
+                "above_row(...) cannot be a goal for many chunks: use above(score) instead"
             )
 
     @property

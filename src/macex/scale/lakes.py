@@ -1,6 +1,6 @@
 """Tables of Delta Lake and Iceberg: which Parquet files they are made of now.
 
-Such a folder also holds files of older versions, which are no rows any more.
+Such a folder also holds files of older versions, whose rows no longer count.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ READ = ("timestampNtz", "v2Checkpoint", "vacuumProtocolCheck")  # features that 
 
 
 def table_files(place: Place) -> list[str] | None:
-    """The files of a table, by their names in its folder; None for a folder that is no table."""
+    """The files of a table, by their names in its folder; None for a folder that is not a table."""
     if place.within("_delta_log").is_folder():
         return _delta_files(place)
     if place.within("metadata").is_folder():

@@ -99,9 +99,9 @@ def _needy(explainer: Explainer, frames: Frames, want: Any, constraints: Any) ->
 
 
 def drawn(frames: Iterable[pd.DataFrame], most: int, seed: int) -> pd.DataFrame | None:
-    """At most so many rows of all frames, each as likely as any other, in their order, in one pass.
+    """A random sample of at most `most` rows of all frames, in their order, read in one pass.
 
-    Which they are does not depend on how the rows are cut into frames. None without a frame.
+    It does not depend on how the rows are divided into frames. None if there is no frame.
 
     >>> rows = pd.DataFrame({"a": range(100)})
     >>> few = drawn([rows.iloc[:30], rows.iloc[30:]], 3, 0)

@@ -59,7 +59,7 @@ class Chunk:
     ) -> pd.DataFrame:
         """The rows with the types of `columns`; the index counts the rows of the origin.
 
-        A cell of a text file that is no such value is an error, or is left as text.
+        A cell of a text file that is not such a value is an error, or is left as text.
         """
         kept = dropped(self.frame, drop, self.name)
         for column in columns:
@@ -153,7 +153,7 @@ def raw_chunks(
 ) -> Iterator[Chunk | RowFault]:
     """The rows of all files of an origin, at most `size` at a time, and what cannot be read.
 
-    A file that is no table is an error if it is the only one, or if `strict`. Of one of several,
+    A file that is not a table is an error if it is the only one, or if `strict`. Of one of several,
     the rows before the line that is broken are read. The columns `wanted` may be told by folders.
     """
     files = files_of(origin)

@@ -43,7 +43,7 @@ def inferred(cells: pd.Series) -> pd.Series:
 def as_trained(cells: pd.Series, column: Column, place: Place, *, strict: bool = True) -> pd.Series:
     """Text as the values that a column has in training; `place` says where a row stands.
 
-    Text that is no such value is an error, or stays text where not `strict`.
+    Text that is not such a value is an error, or stays text where not `strict`.
     """
     try:
         return _trained(cells, column, place)
@@ -123,7 +123,7 @@ def _numbers(words: Any, rows: Any, column: Column, place: Place) -> Any:
         at = next(at for at, word in enumerate(words) if not _is_number(word))
         raise DataError(
             f"{place(int(rows[at]))}: column {column.name!r} holds {words[at]!r}, "
-            "which is no number"
+            "which is not a number"
         ) from None
     if not column.integer:
         return numbers

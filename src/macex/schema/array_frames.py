@@ -15,7 +15,7 @@ from macex.schema.frames import Patch, Write
 
 
 class Arrays:
-    """What the engine asks of NumPy."""
+    """What the engine needs from NumPy."""
 
     def labels(self, data: Array) -> list[Hashable]:
         """The names of the columns."""
@@ -69,7 +69,7 @@ class Arrays:
 
 
 def _wide_enough(dtype: np.dtype[Any], values: list[object]) -> np.dtype[Any]:
-    """The narrowest dtype that holds what the array holds and the values too."""
+    """The narrowest dtype that holds both the array and the values."""
     if dtype == np.dtype(object):
         return dtype
     wanted = np.array([np.nan if value is None else value for value in values])

@@ -1,6 +1,6 @@
-"""Tables that speak Arrow, as pandas frames: pyarrow's, DuckDB's, and those of other libraries.
+"""Arrow tables (of pyarrow, DuckDB and other libraries) as pandas frames.
 
-The Arrow PyCapsule interface is how they hand their columns over, so none of them is known here.
+Columns come through the Arrow PyCapsule interface, so this file imports none of those libraries.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ OWN = ("pandas", "polars", "numpy")
 
 
 def frame_of(data: Any) -> Any:
-    """A table that speaks Arrow as a frame; what is read as it is, is given back.
+    """An Arrow table as a frame; anything else is returned unchanged.
 
     Whole numbers stay whole beside a missing one, and decimals become numbers. A stream of record
     batches is used up.

@@ -1,7 +1,7 @@
-"""Finding one-hot blocks that nobody declared.
+"""Finding one-hot blocks that were not declared.
 
-Columns are taken for a block only if nothing speaks against it: their names share a start, all
-their values are 0 and 1, and in every one of many training rows exactly one of them is 1. A block
+Columns count as a block only if their names share a prefix, all their values are 0 and 1, and in
+every training row, of which there must be many, exactly one of them is 1. A block
 whose first column was dropped looks like unrelated flags, so it must be declared.
 """
 
@@ -19,9 +19,9 @@ LEAST_ROWS = 20  # fewer may sum to one by chance
 
 
 def find_blocks(cells: Mapping[str, Cells], told: Container[str]) -> dict[str, OneHot]:
-    """The blocks among columns that the caller said nothing of.
+    """The blocks among columns that the caller did not describe.
 
-    A name in `told` is never a member and never the name of a block.
+    A name in `told` is never a member or the name of a block.
     """
     flags = {
         name: column.values.astype(bool)

@@ -1,4 +1,4 @@
-"""One column of anybody's frame, as plain NumPy arrays: what every library is read into."""
+"""One column of a frame of any library, as plain NumPy arrays."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ SAFE = 2.0**51  # up to here a product is right to the whole number
 
 @dataclass(frozen=True)
 class Storage:
-    """What the engine must know of a native dtype.
+    """What the engine must know about a native dtype.
 
     `numbers` is the NumPy type of the numbers, booleans or times (object for text), `objects`
     says that the native column holds Python objects, `blank` which missing value is meant by
@@ -141,7 +141,7 @@ class Column:
         return float(str(self.storage.numbers.type(code)))
 
     def _gridded(self, code: float) -> bool:
-        """Whether a number is on the grid, which may be a hair off the float of its decimals."""
+        """Whether a number is on the grid, up to the rounding error of its decimals."""
         return bool(self.held(np.array([code]))[0] == code)
 
     @cached_property

@@ -44,7 +44,7 @@ class Distributions:
 
 
 def distributions(schema: Schema, codes: Array, decision: Array, classes: int) -> Distributions:
-    """Count training rows (n, d) by the model's decision (n,), which is one of so many.
+    """Count training rows (n, d) by the model's decision (n,), one of `classes` many.
 
     >>> import pandas as pd
     >>> from macex.schema import Schema
@@ -81,7 +81,7 @@ def _starts(schema: Schema) -> tuple[int, ...]:
 
 
 def _ends(column: Column, values: Array) -> tuple[float, float]:
-    """All of training, or all but a few rows where these are far away."""
+    """The range of training, without a few rows that are far away from all others."""
     known = values[~special(values)]
     if column.discrete or not len(known):
         return 0.0, 1.0

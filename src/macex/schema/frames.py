@@ -1,4 +1,4 @@
-"""The door: which library a frame belongs to, and what every library must be able to do."""
+"""Which library a frame belongs to, and what the engine needs from every library."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Builder(Protocol):
 
 
 class Library(Protocol):
-    """What the engine asks of pandas, of polars and of NumPy."""
+    """What the engine needs from pandas, polars and NumPy."""
 
     def labels(self, data: Any) -> list[Hashable]:
         """The column labels."""

@@ -1,4 +1,4 @@
-"""What the training data says of each column: kind, values, range and grid."""
+"""What the training data says about each column: kind, values, range and grid."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Correction:
 
 
 def told(given: object, names: list[str]) -> Correction:
-    """What the caller said of the columns, checked."""
+    """What the caller said about the columns, checked."""
     if given is None:
         return Correction({}, {}, frozenset())
     if not isinstance(given, Mapping):
@@ -278,7 +278,7 @@ def _datetime(name: str, cells: Cells, kind: Kind) -> FoundKind:
     del kind
     if cells.family != "time":
         raise SchemaError(
-            f"column {name!r} has dtype {cells.dtype} and is no datetime; convert it first"
+            f"column {name!r} has dtype {cells.dtype} and is not a datetime; convert it first"
         )
     if cells.missing.all():
         raise SchemaError(f"column {name!r} is missing in every row and cannot be a datetime")

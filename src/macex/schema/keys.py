@@ -1,4 +1,4 @@
-"""64-bit keys of rows of codes, so that equal rows can be found by sorting numbers.
+"""64-bit keys of rows of codes: equal rows have equal keys.
 
 The key of a row is the sum of the keys of its cells, and a cell's key is a well-mixed hash of its
 column and value. So the key of a set of changes is the sum of theirs, in any order; two different

@@ -15,7 +15,7 @@ KindName: TypeAlias = Literal["categorical", "ordered", "continuous", "datetime"
 
 @dataclass(frozen=True)
 class Categorical:
-    """A choice among values without order; integers are categories only when told so."""
+    """A choice among values without order; integers are categories only if declared so."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ class Datetime:
 class OneHot:
     """Columns of zeros and ones that are one choice: exactly one of them is 1 in every row.
 
-    The categories are called by what follows the common part of the columns' names; `columns` as a
-    mapping from column to category names them. `none` names the category of rows in which no
-    column is 1, as encoders leave it that drop the first one. Without it such rows are refused,
-    unless training has them: then it is called "none of these".
+    A category is named by what follows the common part of the columns' names, or by `columns` as a
+    mapping from column to category. `none` names the category of rows in which no column is 1, as
+    encoders that drop the first category leave them. Without `none` such rows are refused, unless
+    training has them: then the category is called "none of these".
 
     >>> OneHot(["edu_BSc", "edu_MSc"]).columns
     ('edu_BSc', 'edu_MSc')

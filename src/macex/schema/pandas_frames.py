@@ -17,7 +17,7 @@ from macex.schema.frames import Patch, Write
 
 
 class Pandas:
-    """What the engine asks of pandas."""
+    """What the engine needs from pandas."""
 
     def labels(self, data: pd.DataFrame) -> list[Hashable]:
         """The column labels."""
@@ -87,8 +87,8 @@ class Pandas:
 def _arrays(data: pd.DataFrame) -> Iterator[Any]:
     """The columns as arrays, to be read only.
 
-    pandas has a way of its own to them, ten times as fast as making a series of each, which is
-    felt where the frame is one row.
+    An internal shortcut of pandas is ten times as fast as making a series of each column, which
+    matters for a frame of one row.
     """
     own_way = getattr(data, "_iter_column_arrays", None)
     if callable(own_way):

@@ -42,7 +42,7 @@ PLAIN = {
 
 
 class Polars:
-    """What the engine asks of polars."""
+    """What the engine needs from polars."""
 
     def labels(self, data: pl.DataFrame) -> list[Hashable]:
         """The column labels."""

@@ -1,4 +1,4 @@
-"""A caller's rows at the door: their codes, and the rows themselves, untouched."""
+"""A caller's rows as they came in: their codes, and the rows themselves, untouched."""
 
 from __future__ import annotations
 

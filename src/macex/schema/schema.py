@@ -83,7 +83,7 @@ class Schema:
         return self.names.index(name)
 
     def hint(self, name: str) -> str:
-        """What an error says of a name that is no column: its block, or the nearest name."""
+        """What an error says about an unknown column: its block, or the nearest name."""
         owner = None if self.folding is None else self.folding.owners.get(name)
         if owner is None:
             return closest(name, self.names)

@@ -1,7 +1,6 @@
 """The kinds of columns as plain words and numbers, which files can hold and people can edit.
 
-What is stated of the columns of some training rows and given back as `schema=` makes the same
-schema of the same rows.
+The statement about some training rows, passed as `schema=`, gives the same schema for these rows.
 """
 
 from __future__ import annotations

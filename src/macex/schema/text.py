@@ -1,4 +1,4 @@
-"""Values as people type them: the text of a value, and the code of a text."""
+"""Values as people type them: the text of a value, and the code for a text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def text_of(value: object) -> str:
 
 
 def typed(column: Column, text: str) -> float:
-    """The code of a value that was typed; of no text, that of a missing value."""
+    """The code of a typed value; empty text is a missing value."""
     if column.discrete:
         return _category(column, text)
     text = text.strip()
@@ -42,7 +42,7 @@ def typed(column: Column, text: str) -> float:
 
 
 def _category(column: Column, text: str) -> float:
-    """The category written so; spaces at the ends count only where nothing else tells it."""
+    """The category with this text; outer spaces count only where they tell categories apart."""
     known = {text_of(value): value for value in column.table}
     loose = {spelt.strip(): value for spelt, value in known.items()}
     value = known.get(text, loose.get(text.strip()))

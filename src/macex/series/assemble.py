@@ -116,7 +116,7 @@ def _reason(
     over: Over | None,
     miss: SeriesCounterfactual | None,
 ) -> str:
-    """Why a case has no answer; fixed times are no constraint of a column and are added here."""
+    """Why a case has no answer; fixed times do not constrain a column and are added here."""
     near = None if miss is None else miss.score
     said = reason_of(outcome, query, status, over, near)
     more = _times_in_force(outcome.cases.constraints[query])

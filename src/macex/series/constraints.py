@@ -72,7 +72,7 @@ class SeriesConstraints:
         return f"SeriesConstraints({', '.join(said)})"
 
     def merge(self, other: SeriesConstraints) -> SeriesConstraints:
-        """Both at once: what either forbids is forbidden."""
+        """Both at once: a change must be allowed by each of them."""
         limits = [most for most in (self.max_changes, other.max_changes) if most is not None]
         only = self.only if other.only is None else other.only
         if self.only is not None and other.only is not None:

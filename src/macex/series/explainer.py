@@ -118,7 +118,7 @@ class SeriesExplainer:
         for name in fitted.called:
             if name not in channel:
                 raise OptionError(
-                    f"names= calls {name!r}, which is no channel{closest(name, channel)}"
+                    f"names= calls {name!r}, which is not a channel{closest(name, channel)}"
                 )
         engine = SeriesEngine(fitted, SeriesConstraints())
         self.engine = replace(engine, constraints=engine.checked(given))

@@ -159,5 +159,7 @@ def _numbers(values: Array, what: str) -> Array:
         try:
             return values.astype(float)
         except (TypeError, ValueError) as error:
-            raise SchemaError(f"{what} of the frame holds what is no number: {error}") from error
+            raise SchemaError(
+                f"{what} of the frame holds a value that is not a number: {error}"
+            ) from error
     return values

@@ -45,7 +45,7 @@ class NearCases:
             raise OptionError(f"NearCases(metric=) is 'euclidean' or 'dtw', not {self.metric!r}")
 
     def count(self, channels: int) -> int:
-        """How many neighbours a case of so many channels has.
+        """The number of neighbours of a case with this many channels.
 
         >>> NearCases().count(24), NearCases().count(563), NearCases(k=7).count(563)
         (5, 2, 7)

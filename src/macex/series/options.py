@@ -49,7 +49,7 @@ class SeriesOptions:
         return self.method.name
 
     def rows_for(self, channels: int) -> int:
-        """How many samples of so many channels a query may cost, unless the call says.
+        """How many samples a query may cost by default, for cases with this many channels.
 
         The default search can score every channel of one neighbor; a search that a caller made
         keeps to its own limit.

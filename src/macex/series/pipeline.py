@@ -187,5 +187,5 @@ def rank(outcome: SeriesOutcome) -> SeriesOutcome:
     ranking = Ranking.of(outcome.task, pool)
     if len(pool) and not outcome.judge.late and outcome.task.prefer != "surest":
         told = np.fmin(plausibilities(outcome, pool), donors_agree(outcome, pool))
-        told = np.fmin(told, steady(outcome, ranking.heeding(told)))
-    return replace(outcome, plausibility=np.full(len(pool), np.nan), order=ranking.heeding(told))
+        told = np.fmin(told, steady(outcome, ranking.order_with(told)))
+    return replace(outcome, plausibility=np.full(len(pool), np.nan), order=ranking.order_with(told))

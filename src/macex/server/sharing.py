@@ -35,7 +35,7 @@ class Queue:
     task: asyncio.Task[None] | None = None
 
     def take(self, most: int) -> list[Waiting]:
-        """The oldest requests, of at most so many rows together; always one."""
+        """The oldest requests with at most `most` rows in total; at least one request."""
         rows = count = 0
         for ask, _ in self.waiting:
             rows += len(ask)

@@ -1,4 +1,4 @@
-"""Nearest rows among more than can all be looked at.
+"""Nearest rows among more training rows than can all be compared.
 
 Up to about 200,000 rows that meet a goal every row is compared. Beyond, `faiss_indexes` proposes
 rows; their distances are then found exactly, and ties broken by the order of the training rows, as
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 EXACT = 200_000  # rows that are all compared
 FEW = 1000  # the same, where an index was asked for by name
 ENOUGH = 0.998  # the recall that is aimed at, on the sample
-LABELS, QUERIES = 4, 50  # the sample: of so many labels, for so many rows each
+LABELS, QUERIES = 4, 50  # the sample: labels, and rows for each
 BLOCK = 4_000_000  # bins of proposed rows held at once
 WIDEST = 4096  # rows proposed to a query at most
 

@@ -65,7 +65,7 @@ def among_highest(table: Array, count: int) -> Array:
 def _highest_cells(table: Array, count: int) -> Array:
     """Where the `count` highest entries of each line lie in the flat table, line by line.
 
-    Which of equal entries are taken must not be left to a partition: that depends on the processor.
+    Which of equal entries are taken must not be left to a partition, which varies by processor.
     So all that reach the `edge`, the last value that counts, are found first. If they are too many,
     those above the edge are all kept, and those at it as far as there is room, first come first.
 

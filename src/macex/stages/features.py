@@ -1,4 +1,4 @@
-"""Rows as small whole numbers, such that a product with a query's weights says how near they are.
+"""Rows as small whole numbers, whose product with a query's weights gives their distance.
 
 The squared distance of `neighbors` is a sum over columns. A row's features hold, for each column,
 what that sum needs of the row; a query's weights hold the rest, and 0 for a column that is not

@@ -2,8 +2,8 @@
 
 The printed rule sorts by proximity and passes over an example one of whose columns has been used K
 times before. The default takes the best example of each *set* of changed columns, and of those
-the ones whose columns overlap least. Where the fewest changes are wanted, no set is larger than it
-takes to find so many, and one that holds another comes last.
+the ones whose columns overlap least. Where the fewest changes are wanted, no set is larger than is
+needed to find enough sets, and a set that contains another comes last.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Selection:
     ) -> list[int]:
         """Positions of the chosen among one query's examples.
 
-        `order` ranks them, best first; `changed` (E, U) says what each changes. Where the `fewest`
-        changes come first, none has more than it takes to find so many sets.
+        `order` ranks them, best first; `changed` (E, U) says what each changes. With `fewest`, no
+        example has more changes than are needed to find `count` sets.
         """
         if self.printed:
             return _fill([], order, changed, count, self.uses)
@@ -195,10 +195,10 @@ class Ranking(NamedTuple):
         banded = np.isfinite(task.band[mine])
         return Ranking(order, level, changes[order], banded, ~task.stable(progress, mine))
 
-    def heeding(self, plausibility: Array) -> Array:
-        """The order with unusual examples behind those that are level with them; NaN is usual.
+    def order_with(self, plausibility: Array) -> Array:
+        """The order in which unusual examples come after others of the same level; NaN is usual.
 
-        Among usual ones those that are stable come first, if they are common as well.
+        Among usual examples those that are both stable and common come first.
         """
         share = plausibility[self.order]
         if self.banded is None or self.edge is None:

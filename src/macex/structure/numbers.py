@@ -41,7 +41,7 @@ class Numbers(NamedTuple):
 
 
 def numbers_of(schema: Schema, codes: Array, least: int = 2) -> Numbers:
-    """The continuous columns with at least so many values."""
+    """The continuous columns with at least `least` values."""
     places = [
         at
         for at, column in enumerate(schema.columns)

@@ -73,7 +73,7 @@ def test_the_label_of_the_session_is_the_decision():
 
 def test_an_input_that_is_no_column_is_named():
     made, data, _ = onnx_session()
-    with pytest.raises(mx.ModelError, match="an input 'income', which is no column"):
+    with pytest.raises(mx.ModelError, match="an input 'income', which is not a column"):
         mx.Explainer(made, data.rename(columns={"income": "wealth"}))
 
 

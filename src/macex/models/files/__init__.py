@@ -1,1 +1,1 @@
-"""Models from files, opened without running what strangers wrote."""
+"""Models from files, opened without running code from the file."""

@@ -1,4 +1,4 @@
-"""`load_model`: a model from a file, whatever its format, and nothing run that it may hold."""
+"""`load_model`: a model from a file of a safe format, without running code from the file."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def load_model(
     ----------
     path : the file.
     trusted : names of types a skops file may hold beside those that skops knows.
-    allow_pickle : open pickle and joblib files as well. They run code of whoever wrote them.
+    allow_pickle : open pickle and joblib files as well. They run code that their author chose.
     memory_mb : the most memory opening the file may take.
     timeout_s : the most seconds opening the file may take.
     """

@@ -1,9 +1,8 @@
-"""What an ONNX file may say before a runtime sees it.
+"""Checking an ONNX file before a runtime reads it.
 
-A tensor of an ONNX file may lie in another file, by a path that the file itself names, and a
-runtime reads whatever lies there. So a file is read as the protocol buffer that it is, every
-message in it is looked at wherever it stands, and the runtime gets what was looked at: fields that
-are not known here are left out.
+A tensor of an ONNX file may be stored in another file, at a path that the ONNX file names, and a
+runtime reads whatever is there. So the file is parsed as a protocol buffer, every message in it is
+checked, and the runtime gets only what was checked: unknown fields are left out.
 """
 
 from __future__ import annotations

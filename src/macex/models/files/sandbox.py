@@ -1,4 +1,4 @@
-"""What a process that opens strangers' files gives up before it does.
+"""What a process gives up before it opens an untrusted file.
 
 Memory is bounded, no core is dumped, nothing is written, only the Python installation is read, and
 there is no network, no other program and no other process. What of it a system cannot do, `confine`

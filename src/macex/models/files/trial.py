@@ -1,4 +1,4 @@
-"""Opening a file first in a child process, which may crash, hang or eat memory in our stead."""
+"""Opening a file first in a child process, which may crash, hang or run out of memory."""
 
 from __future__ import annotations
 

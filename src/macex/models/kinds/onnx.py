@@ -54,7 +54,7 @@ class Feed:
         spelt = name if name in labels else {_spelt(known): known for known in labels}.get(name)
         if spelt is None:
             raise ModelError(
-                f"the ONNX model has an input {name!r}, which is no column of data"
+                f"the ONNX model has an input {name!r}, which is not a column of data"
                 f"{closest(name, labels)}"
             )
         return labels[spelt]

@@ -1,9 +1,9 @@
 """How usual a counterfactual is among the rows that meet the goal.
 
 Plausibility is the share of goal rows whose mean distance to their five nearest goal rows is at
-least the counterfactual's: 1 is typical, 0 is farther out than any of them. Equal rows count once,
-or else nothing but a copy would be plausible among many copies; where many rows meet the goal, an
-evenly spaced sample of them stands for all.
+least the counterfactual's: 1 is typical, 0 is farther out than all of them. Equal rows count once:
+otherwise only copies would be plausible among many copies. If many rows meet the goal, an evenly
+spaced sample of them is used.
 """
 
 from __future__ import annotations

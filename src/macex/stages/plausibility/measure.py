@@ -1,8 +1,8 @@
 """How real a row looks, and the share of training rows that look less real.
 
 Trees learn to tell training rows from copies in which one to three cells were swapped. A row in
-which a total does not fit its factors, or a category excludes another, looks swapped to them,
-however near it is to its neighbours.
+which a total does not fit its factors, or two categories exclude each other, looks swapped to them,
+however near its neighbours are.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ class Brood(NamedTuple):
         return self._built(line, place), self.queries[line]
 
     def lawful(self, task: Task, limit: int) -> Brood:
-        """Only extensions that satisfy the rules, ranked anew."""
+        """Only extensions that satisfy the rules, ranked again."""
         line, place = np.nonzero(self.rank < BEYOND)
         at = self.queries[line]
         ok = np.zeros(self.rank.shape, bool)
@@ -313,7 +313,7 @@ def grid(
 ) -> tuple[Array, Array]:
     """Pairs of changes of some units on a coarse grid, about `most` for each query.
 
-    Two changes that do little alone may do much together, which no sum of gains foretells.
+    Two changes that do little alone may do much together; the sum of their gains does not show it.
 
     Three units are three pairs. With `most` at 48 each pair has 16 points, so `side` is 4: of each
     unit four entries are picked, spread over its values, and every pair of units is crossed. Where

@@ -4,9 +4,9 @@ Level 1 scores every candidate and, for a query that none of them helps, every o
 training, so that an answer of two changes is proved to need two. A deeper level is scored whole
 where it is small; otherwise the combinations that look best are scored: the gain of a combination
 is estimated as the sum of its parts' gains, which on the scale of log odds is exact for additive
-models and a good guess for others. Where some of those suffice, nearer ones that should suffice too
-are tried as well. Where several answers are wanted and too few pairs suffice, pairs are tried that
-are spread over all values, whatever they promise.
+models and a good guess for others. If some of those suffice, nearer ones with a sufficient estimate
+are tried as well. If several answers are wanted and too few pairs suffice, pairs spread evenly over
+all values are tried, whatever their estimate.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def _nearer(
     beam: Array,
     width: tuple[int, int],
 ) -> tuple[Array, Array]:
-    """Combinations that should suffice too and are nearer than all that were found to."""
+    """Combinations that should suffice, too, and are nearer than all found so far."""
     found = _reached(level)
     nearest = np.full(len(task.queries), -np.inf)
     nearest[found.at] = np.inf

@@ -2,7 +2,7 @@
 
 The paper states the problem, min (||cat||_0 + ||con / m||_1) / d subject to reaching the goal over
 C and V(C), and leaves the rest to an appendix that was not published with it. What the appendix
-would say is known from the authors' own library, OmniXAI; this is that algorithm, written anew.
+would say is known from the authors' own library, OmniXAI; this is that algorithm, reimplemented.
 
 Every column has a score in [0, 1], and so has every value on offer for it; all start at 1/2. A
 column is changed if its score is above 1/2, to the value of the highest score. A round draws one
