@@ -151,6 +151,7 @@ class Client:
         robust: float | None = None,
         reach: float | None = None,
         also: Iterable[str] = (),
+        structure: str | None = None,
         progress: Any = None,
     ) -> Explanations:
         """Counterfactuals for every row, as from `Explainer.explain`.
@@ -164,11 +165,13 @@ class Client:
         n, want, constraints, max_rows, margin, diagnose, robust, reach : as in `Explainer.explain`.
         method, prefer : as for `Explainer`.
         also : names of further projects of the server, whose models must agree with every answer.
+        structure : "keep", "warn" or "ignore", where it is not to be what the project says.
         timeout_s : the most seconds the call may take; for as many rows as are answered at once.
         progress : True for a progress bar, or a function of (done, total).
         """
         read = self.schema.read(rows)
         options: dict[str, Any] = {"n": n, "method": method, "prefer": prefer}
+        options |= {"structure": structure}
         options |= {"max_rows": max_rows, "margin": margin, "diagnose": diagnose}
         options |= {"timeout_s": timeout_s, "robust": robust, "reach": reach, "also": _names(also)}
         ask = _Ask(options, self._wants(want, len(read)), _wishes(constraints, len(read)))
@@ -199,10 +202,12 @@ class Client:
         robust: float | None = None,
         reach: float | None = None,
         also: Iterable[str] = (),
+        structure: str | None = None,
     ) -> RemoteJob:
         """A job on the server; `job.result()` waits for its answers. Arguments as in `explain`."""
         read = self.schema.read(rows)
         options: dict[str, Any] = {"n": n, "method": method, "prefer": prefer}
+        options |= {"structure": structure}
         options |= {"max_rows": max_rows, "margin": margin, "diagnose": diagnose}
         options |= {"timeout_s": timeout_s, "robust": robust, "reach": reach, "also": _names(also)}
         ask = _Ask(options, self._wants(want, len(read)), _wishes(constraints, len(read)))

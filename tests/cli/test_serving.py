@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from macex.causes import Causes
 from macex.server.projects.parts import read_parts
 from macex.server.storage.database import open_database
 from macex.server.storage.keys import Keys
@@ -27,6 +28,16 @@ def test_a_project_is_made_of_files_and_can_be_opened(macex, project, tmp_path):
     assert "macex serve --project loans" in out
     parts = read_parts(tmp_path / "loans")
     assert (len(parts.training), len(parts.rows)) == (300, 40)
+    assert parts.constraints.fixed == ("age",)
+
+
+def test_a_project_keeps_what_a_file_says_of_structure_and_causes(macex, project, tmp_path):
+    rules = 'fixed = ["age"]\nstructure = "warn"\n[causes.edges]\ndebt = ["income"]\n'
+    (tmp_path / "rules.toml").write_text(rules, encoding="utf-8")
+    code, _, err = macex(f"{project} --constraints rules.toml")
+    assert (code, err) == (0, "")
+    parts = read_parts(tmp_path / "loans")
+    assert (parts.structure, parts.causes) == ("warn", Causes({"debt": ["income"]}))
     assert parts.constraints.fixed == ("age",)
 
 

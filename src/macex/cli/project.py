@@ -11,10 +11,12 @@ import typer
 
 from macex.cli import options
 from macex.cli.inputs import classes_named, label_hint, model_for, training
-from macex.cli.toml import read_constraints
+from macex.cli.toml import read_causes, read_constraints, read_structure
+from macex.engine.options import STRUCTURES
 from macex.errors import OptionError
 from macex.explainer import Explainer
 
+BESIDE = ("structure", "causes")  # constraints, in the same file
 app = typer.Typer(
     help="Folders that `macex serve` opens.",
     no_args_is_help=True,
@@ -43,7 +45,8 @@ def new(
     drop: options.Drop = None,
     schema: options.SchemaFile = None,
     constraints: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What may change, as TOML.")
+        Path | None,
+        typer.Option(metavar="FILE", help="What may change, structure and causes, as TOML."),
     ] = None,
     classes: options.Classes = None,
     quiet: options.Quiet = False,
@@ -63,13 +66,20 @@ def new(
     opened = model_for(model, data, learnt.rows, allow_pickle=False)
     named = classes_named(classes)
     with label_hint(data, label):
-        explainer = Explainer(opened, learnt.rows, schema=learnt.kinds, classes=named)
+        explainer = Explainer(
+            opened,
+            learnt.rows,
+            schema=learnt.kinds,
+            classes=named,
+            structure=read_structure(constraints) or STRUCTURES[0],
+            causes=read_causes(constraints),
+        )
     said: dict[str, Any] = {"title": title or folder.name, "drop": list(drop or ())}
     if constraints is not None:
         read_constraints(constraints, learnt.ground(explainer.schema))
-        said["constraints"] = tomllib.loads(constraints.read_text(encoding="utf-8"))
-        if said["constraints"].pop("structure", None) is not None:
-            raise OptionError(f"{constraints}: a project keeps no structure; leave `structure` out")
+        rules = tomllib.loads(constraints.read_text(encoding="utf-8"))
+        said |= {part: rules.pop(part) for part in BESIDE if part in rules}
+        said["constraints"] = rules
     if schema is not None:
         said["schema"] = tomllib.loads(schema.read_text(encoding="utf-8"))
     said |= {"label": label} if label else {}

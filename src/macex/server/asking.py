@@ -38,9 +38,14 @@ class CallOptions:
     robust: float | None = None
     reach: float | None = None
     also: tuple[str, ...] = ()
+    structure: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "also", tuple(self.also))  # a list, where it comes from JSON
+
+    def explainer(self, project: Project) -> Explainer:
+        """The explainer of a project that is asked."""
+        return project.explainer(self.method, self.prefer, self.structure)
 
     @property
     def call(self) -> dict[str, Any]:
@@ -51,7 +56,7 @@ class CallOptions:
         return {**call, "on_error": "keep"}
 
 
-CHOSEN = ("method", "prefer", "also")
+CHOSEN = ("method", "prefer", "structure", "also")
 OWN_ROWS = 100_000  # more than a search, and finding out why it failed, take of their own accord
 
 
@@ -91,7 +96,7 @@ def read_ask(
     also: Sequence[Any] = (),
 ) -> Ask:
     """A request's question, checked as far as it can be without the model."""
-    explainer = project.explainer(options.method, options.prefer)
+    explainer = options.explainer(project)
     for place, row in enumerate(rows):
         _refuse_columns(place, row, explainer.columns)
     goals = [goal_of(explainer, one) for one in per_row("want", want, len(rows))]
@@ -112,7 +117,7 @@ def check_reach(project: Project, options: CallOptions) -> None:
 def answered(project: Project, asks: Sequence[Ask]) -> list[Explanations]:
     """The answers to questions with the same options, by one call."""
     options = asks[0].options
-    explainer = project.explainer(options.method, options.prefer)
+    explainer = options.explainer(project)
     frame = frame_of(explainer, [row for ask in asks for row in ask.rows])
     frame = frame.set_axis([place for ask in asks for place in range(len(ask))], axis=0)
     who = [ask.by for ask in asks for _ in range(len(ask))]

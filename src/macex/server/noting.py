@@ -9,7 +9,7 @@ from typing import Any
 NOTED: ContextVar[dict[str, Any] | None] = ContextVar("noted", default=None)
 """The notes of the request that is being answered, by all threads that answer it."""
 PLAIN = ("n", "max_rows", "timeout_s", "margin", "diagnose", "robust", "reach")
-NAMED = ("method", "prefer", "also")
+NAMED = ("method", "prefer", "structure", "also")
 
 
 def note(parts: Mapping[str, Any]) -> None:

@@ -126,6 +126,8 @@ def check(project: SeriesProject, ask: CaseAsk) -> None:
             count = len(ask.cases)
             raise ProblemError(422, f"{part} has {len(given)} entries for {count} cases")
     check_reach(project, ask.options)
+    if ask.options.structure is not None:
+        raise ProblemError(422, "structure: time series have no columns between which it would be")
     explainer = project.case_explainer(ask.options.method, ask.options.prefer)
     goals_of(project, ask.want)
     wishes = ask.constraints if isinstance(ask.constraints, list) else [ask.constraints]

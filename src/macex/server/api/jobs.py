@@ -179,7 +179,7 @@ def submitted(server: Server, project: Project, caller: Caller, asked: JobReques
         source, total = _cases_checked(project, asked, options, server.settings)
     else:
         source, total = _source(project, asked)
-        _check(project.explainer(options.method, options.prefer), *given, total)
+        _check(options.explainer(project), *given, total)
         check_reach(project, options)
     if not 0 < total <= server.settings.job_rows:
         raise ProblemError(

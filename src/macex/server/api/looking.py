@@ -135,6 +135,8 @@ def _table_info(project: Project) -> ProjectInfo:
         training_rows=len(project.parts.training),
         decisions=table.counts(),
         constraints=plain(explainer.constraints.to_dict()),
+        structure=explainer.engine.options.structure,
+        causes=None if explainer.causes is None else explainer.causes.to_dict(),
         format=_format(project),
     )
 

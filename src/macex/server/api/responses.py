@@ -90,6 +90,10 @@ class ProjectInfo(ProjectItem):
     training_rows: int
     decisions: dict[str, int]
     constraints: dict[str, Any]
+    structure: str = Field(
+        description="What answers do with relations between columns.", examples=["keep"]
+    )
+    causes: dict[str, Any] | None = Field(description="What causes what, where that was stated.")
     format: dict[str, Any] = Field(description="How clients read rows and answers.")
 
 

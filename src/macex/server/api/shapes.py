@@ -196,6 +196,11 @@ class QuestionBody(RequestBody):
     )
     method: Annotated[str, Field(json_schema_extra={"enum": list(search_names())})] = "exhaustive"
     prefer: Preference = PREFERENCES[0]
+    structure: Literal["keep", "warn", "ignore"] | None = Field(
+        default=None,
+        description="What answers do with relations between columns; null for what the project "
+        "says.",
+    )
     max_rows: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description=FIELDS["max_rows"]
     )
@@ -241,6 +246,7 @@ class QuestionBody(RequestBody):
             n=self.n,
             method=self.method,
             prefer=self.prefer,
+            structure=self.structure,
             max_rows=bounded_rows(self.max_rows, most_rows),
             timeout_s=timeout,
             margin=self.margin,

@@ -42,6 +42,11 @@ def create(
         Form(description="Rows of a table, or cases of time series: NumPy files, .npz with X."),
     ] = "table",
     channels: Listed = None,
+    structure: Annotated[
+        str,
+        Form(max_length=1_000_000, description="keep, warn, ignore, or relations as JSON."),
+    ] = "",
+    causes: Json = "",
 ) -> ProjectInfo | SeriesInfo:
     """A project from a model file, its training rows or cases, and what is said of them."""
     if not caller.everywhere:
@@ -57,6 +62,8 @@ def create(
         schema=_object("schema", columns),
         constraints=_object("constraints", constraints),
         names=_object("names", names),
+        structure=_relations(structure),
+        causes=_object("causes", causes),
         kind=kind,
         channels=[channel for channel in channels or () if channel],
     )
@@ -82,6 +89,15 @@ def remove(name: Name, server: Running, _caller: Admin) -> Response:
     """Remove a project that was uploaded, with its files, jobs and saved views."""
     server.remove_project(name)
     return Response(status_code=204)
+
+
+def _relations(text: str) -> str | list[Any]:
+    """A word, or a list of relations."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return found if isinstance(found, list) else text
 
 
 def _object(part: str, text: str) -> dict[str, Any]:

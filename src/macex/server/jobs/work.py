@@ -61,7 +61,7 @@ class Work:
         """`find` is asked for the projects whose models must agree."""
         self.project, self.job, self.source, self._find = project, job, source, find
         self.options = CallOptions(**job.question["options"])
-        self.explainer: Explainer = project.explainer(self.options.method, self.options.prefer)
+        self.explainer: Explainer = self.options.explainer(project)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -17,6 +17,9 @@ age = { kind = "continuous", step = 1 }
 [constraints]
 fixed = ["race", "gender"]
 
+`structure` is "keep" (the default), "warn" or "ignore", or a list of relations as `macex schema
+--structure` writes it, and `[causes.edges]` and `[causes.mechanisms]` say what causes what.
+
 A project of time series says `kind = "series"`. Its data and rows are NumPy files (.npz) with an
 array `X` (cases, channels, time), and `channels` names the channels.
 """
@@ -24,7 +27,7 @@ array `X` (cases, channels, time), and `channels` names the channels.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -32,16 +35,19 @@ from typing import Any
 import tomli_w
 
 from macex.ask.constraints import Constraints
+from macex.causes import Causes
+from macex.engine.options import STRUCTURES
 from macex.errors import DataError, MacexError, closest
 from macex.render.files import write_whole
 from macex.render.names import read_names
 from macex.schema.statement import kinds_stated
+from macex.structure import Structure
 
 FILE = "project.toml"
 FILES = ("model", "data", "rows")
 LISTS = ("drop", "classes", "channels")
 SORTS = ("table", "series")
-TABLES = ("names", "schema", "constraints")
+TABLES = ("names", "schema", "constraints", "causes")
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,8 @@ class Description:
     names: Mapping[str, Any] = field(default_factory=dict)
     schema: Mapping[str, Any] = field(default_factory=dict)
     constraints: Mapping[str, Any] = field(default_factory=dict)
+    structure: str | Sequence[Mapping[str, Any]] = STRUCTURES[0]
+    causes: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -68,7 +76,7 @@ class Description:
 
     def write(self, folder: Path) -> None:
         """Put it into a folder, whole or not at all."""
-        usual: tuple[Any, ...] = (None, (), {}, SORTS[0])
+        usual: tuple[Any, ...] = (None, (), {}, SORTS[0], STRUCTURES[0])
         said = {part: value for part, value in vars(self).items() if value not in usual}
         for part, value in said.items():
             try:
@@ -113,10 +121,36 @@ def described(document: Mapping[str, Any]) -> Description:
         _check(part, value)
     read_names(document.get("names"))
     kinds_stated(document.get("schema", {}))
+    structure_stated(document.get("structure", STRUCTURES[0]))
+    causes_stated(document.get("causes"))
     if document.get("kind") != "series":  # which has other ones, that know the channels
         Constraints.from_dict(document.get("constraints", {}))
     lists = {part: tuple(document[part]) for part in LISTS if part in document}
     return Description(**{"title": Path(document["model"]).stem, **document, **lists})
+
+
+def structure_stated(stated: Any) -> str | Structure:
+    """What a project says of structure: a word, or a list of relations to keep."""
+    if isinstance(stated, str):
+        if stated not in STRUCTURES:
+            raise DataError(f"structure = {stated!r}{closest(stated, STRUCTURES)}, or relations")
+        return stated
+    return Structure.from_list(stated)
+
+
+def causes_stated(stated: Any) -> Causes | None:
+    """What a project says of causes; a text could name a file of the server, so edges are a table.
+
+    >>> causes_stated({"edges": "graph.dot"})
+    Traceback (most recent call last):
+    macex.errors.DataError: causes: edges are a table, such as {'income': ['age']}
+    """
+    if not stated:
+        return None
+    edges = stated.get("edges", {})
+    if not isinstance(edges, Mapping):
+        raise DataError("causes: edges are a table, such as {'income': ['age']}")
+    return Causes.from_dict(stated)
 
 
 def _check(part: str, value: Any) -> None:
@@ -124,6 +158,8 @@ def _check(part: str, value: Any) -> None:
         kind: type = list if part in LISTS else dict
         if not isinstance(value, kind) and not (kind is list and isinstance(value, tuple)):
             raise DataError(f"{part} must be a {'list' if part in LISTS else 'table'}")
+    elif part == "structure" and isinstance(value, list | tuple):
+        return  # of relations, which are read as such
     elif not isinstance(value, str):
         raise DataError(f"{part} must be text, not {value!r}")
     elif part == "kind" and value not in SORTS:

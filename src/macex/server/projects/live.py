@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
-from macex.engine.engine import Engine
-from macex.engine.registry import BUILT_IN, read_search
 from macex.explainer import Explainer
 from macex.server.projects.parts import Parts
-from macex.server.projects.project import METHODS, PREFERENCES, Project, choose
+from macex.server.projects.project import Project
 
 NAME, TITLE = "explainer", "Explainer"
 
@@ -24,17 +22,10 @@ class LiveProject(Project):
         self._live = explainer
         super().__init__(NAME, TITLE, lambda: _parts(explainer, rows))
 
-    def _made(self, method: str, prefer: str) -> Explainer:
-        """The explainer itself, with another search or preference where that is asked for."""
-        choose("method", method, METHODS)
-        choose("prefer", prefer, PREFERENCES)
-        engine = self._live.engine
-        search = engine.options.method
-        if method != engine.options.method_name:
-            search = read_search(method, BUILT_IN)
-        liking: Any = prefer
-        options = replace(engine.options, method=search, prefer=liking)
-        return Explainer.of(Engine(engine.fitted.with_options(options), engine.constraints))
+    @cached_property
+    def _whole(self) -> Explainer:
+        """The explainer itself."""
+        return self._live
 
 
 def _parts(explainer: Explainer, rows: Any) -> Parts:

@@ -11,14 +11,22 @@ from typing import Any
 import pandas as pd
 
 from macex.ask.constraints import Constraints
+from macex.causes import Causes
+from macex.engine.options import STRUCTURES
 from macex.errors import DataError, closest
 from macex.models.files.model_file import load_model
 from macex.render.names import Name, read_names
 from macex.scale.reading import read_chunks, read_table, require
 from macex.schema import Kind, Schema
 from macex.schema.statement import kinds_stated
-from macex.server.projects.description import Description, read_description
+from macex.server.projects.description import (
+    Description,
+    causes_stated,
+    read_description,
+    structure_stated,
+)
 from macex.server.projects.truth import read_labels
+from macex.structure import Structure
 
 OWN = "cf."
 OpenModel = Callable[[Path], Any]
@@ -35,6 +43,8 @@ class Parts:
     constraints: Constraints = field(default_factory=Constraints)
     names: Mapping[str, str | Name] = field(default_factory=dict)
     classes: tuple[Any, ...] | None = None
+    structure: str | Structure = STRUCTURES[0]
+    causes: Causes | None = None
     labels: Callable[[], pd.Series | None] | None = None  # of the rows, if they are known
     model_file: Path | None = None
     data_file: Path | None = None
@@ -54,6 +64,8 @@ def read_parts(folder: Path, open_model: OpenModel = load_model) -> Parts:
         constraints=Constraints.from_dict(told.constraints),
         names=read_names(told.names),
         classes=told.classes,
+        structure=structure_stated(told.structure),
+        causes=causes_stated(told.causes),
         labels=_labels(folder, told),
         model_file=folder / told.model,
         data_file=data,

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
 from threading import RLock
-from typing import Any
+from typing import Any, cast
 
 from macex.audit import Audit
-from macex.engine.options import PREFERENCES
-from macex.engine.registry import search_names
+from macex.engine.engine import Engine
+from macex.engine.options import PREFERENCES, STRUCTURES, Preference
+from macex.engine.recorder import Recorder
+from macex.engine.registry import BUILT_IN, read_search, search_names
 from macex.errors import OptionError, UnavailableError
 from macex.explainer import Explainer
 from macex.schema import Array
@@ -23,7 +27,7 @@ REMEMBERED = 256  # curves, maps and sums that pages have shown lately
 WAIT_S = 30.0  # after which who waits for a turn is told to come back
 
 
-__all__ = ["METHODS", "PREFERENCES", "Project", "choose"]
+__all__ = ["METHODS", "PREFERENCES", "STRUCTURES", "Project", "choose"]
 
 
 class Project:
@@ -51,7 +55,7 @@ class Project:
         self._opening = RLock()
         self._parts: Parts | None = None
         self._table: ScoredTable | None = None
-        self._explainers: dict[tuple[str, str], Explainer] = {}
+        self._explainers: dict[tuple[str, str, str | None], Explainer] = {}
 
     @property
     def opened(self) -> bool:
@@ -103,32 +107,53 @@ class Project:
         found: Array | None = self.remembered.get(("truth",), read)
         return found
 
-    def explainer(self, method: str = "exhaustive", prefer: str = PREFERENCES[0]) -> Explainer:
-        """The explainer with this search and preference."""
+    def explainer(
+        self,
+        method: str = "exhaustive",
+        prefer: str = PREFERENCES[0],
+        structure: str | None = None,
+    ) -> Explainer:
+        """The explainer with this search and preference; `structure` None is what it says."""
         choose("method", method, METHODS)
         choose("prefer", prefer, PREFERENCES)
+        if structure is not None:
+            choose("structure", structure, STRUCTURES)
         with self._opening:
-            key = (method, prefer)
+            key = (method, prefer, structure)
             if key not in self._explainers:
-                self._explainers[key] = self._made(method, prefer)
+                self._explainers[key] = self._made(method, prefer, structure)
             return self._explainers[key]
 
     def ready(self, method: str = "exhaustive", prefer: str = PREFERENCES[0]) -> bool:
         """Whether asking takes no more time than an answer does."""
-        return self._table is not None and (method, prefer) in self._explainers
+        return self._table is not None and (method, prefer, None) in self._explainers
 
-    def _made(self, method: str, prefer: str) -> Explainer:
+    def _made(self, method: str, prefer: str, structure: str | None) -> Explainer:
+        """The explainer with other options, on what it has learnt."""
+        whole = self._whole
+        options = whole.engine.options
+        search, liking = options.method, cast("Preference", prefer)
+        if method != options.method_name:
+            search = read_search(method, BUILT_IN)
+        kept = structure or options.structure
+        options = replace(options, method=search, prefer=liking, structure=kept)
+        engine = Engine(whole.engine.fitted.with_options(options), whole.engine.constraints)
+        audit = None if self._audit is None else self._audit(self.parts)
+        return Explainer.of(engine, None if audit is None else Recorder(audit, engine))
+
+    @cached_property
+    def _whole(self) -> Explainer:
+        """The explainer as the project says."""
         parts = self.parts
         return Explainer(
             parts.model,
             parts.training,
             schema=dict(parts.kinds),
             constraints=parts.constraints,
-            method=method,
-            prefer=prefer,
             classes=parts.classes,
             names=parts.names,
-            audit=None if self._audit is None else self._audit(parts),
+            structure=parts.structure,
+            causes=parts.causes,
         )
 
     @contextmanager

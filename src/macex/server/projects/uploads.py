@@ -23,7 +23,7 @@ from macex.server.settings import Settings
 MODEL, DATA, ROWS = "model.bin", "train.parquet", "rows.parquet"
 CASES = {DATA: "train.npz", ROWS: "cases.npz"}
 CASES_MODULE = "macex.server.projects.case_intake"
-OF_TABLES = ("label", "drop", "schema", "names")  # what is said of columns
+OF_TABLES = ("label", "drop", "schema", "names", "structure", "causes")  # said of columns
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class Upload:
     schema: Mapping[str, Any] = field(default_factory=dict)
     constraints: Mapping[str, Any] = field(default_factory=dict)
     names: Mapping[str, Any] = field(default_factory=dict)
+    structure: str | Sequence[Any] = ""
+    causes: Mapping[str, Any] = field(default_factory=dict)
     kind: str = "table"
     channels: Sequence[str] = ()
 
@@ -60,9 +62,11 @@ class Upload:
         lists = {"drop": list(self.drop), "classes": list(self.classes or ())}
         lists |= {"channels": list(self.channels)}
         tables = {"schema": self.schema, "constraints": self.constraints, "names": self.names}
+        tables |= {"causes": self.causes}
         files = {"model": MODEL, "data": self.file(DATA)}
         files |= {"rows": self.file(ROWS)} if self.rows is not None else {}
         parts: dict[str, Any] = {"kind": self.kind, "label": self.label, **lists, **tables}
+        parts |= {"structure": self.structure}
         return {"title": self.title, **files, **{k: v for k, v in parts.items() if v}}
 
 
