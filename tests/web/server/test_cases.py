@@ -41,3 +41,16 @@ def test_a_case_is_picked_drawn_and_asked_again(browser, motors, tmp_path):
         page.get_by_label("heat stays").check()
         expect(page.locator("#answers .mx-none")).to_contain_text("No answer was found")
         assert "may.heat=keep" in page.url
+
+
+def test_what_was_picked_before_the_script_came_is_not_lost(browser, motors):
+    with visiting(browser, motors) as page:
+        page.goto(f"{motors}/projects/motors", timeout=60_000)
+        page.get_by_label("Decision").wait_for()
+        held = []
+        page.route("**/page.js", lambda route: held.append(route))  # noqa: PLW0108 - it must be a function
+        page.goto(f"{motors}/projects/motors", wait_until="commit")
+        page.get_by_label("Decision").select_option("worn")
+        assert "decision" not in page.url
+        held[0].continue_()
+        page.wait_for_url("**decision=worn*")

@@ -234,8 +234,10 @@ function ready() {
 // What was typed before this module came is not lost.
 function catchUp() {
   if (document.activeElement.dataset.search) offer(document.activeElement);
-  if (!form() || untouched(form())) return;
-  goTo(stateOf(form()), ASKED, { replace: true });
+  for (const one of document.querySelectorAll("#state, form[data-part]")) {
+    const names = one.id === "state" ? ASKED : parts(one.dataset.part);
+    if (!untouched(one)) goTo(stateOf(one), names, { replace: true });
+  }
 }
 
 remember(form());
