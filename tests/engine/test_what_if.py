@@ -74,3 +74,23 @@ def test_wrong_calls_are_named(explainer):
         explainer.what_if(DATA.head(3), debt=1.0)
     with pytest.raises(mx.OptionError, match="not 0"):
         explainer.what_if(DATA.head(0), debt=1.0)
+
+
+def test_what_has_causes_follows_and_is_told_apart():
+    rows = DATA.assign(pay=10 * DATA["hours a week"] + DATA["debt"])
+    causes = mx.Causes({"pay": ["hours a week"]}, {"pay": "10 * `hours a week` + u"})
+
+    def paid(frame):
+        return 1 / (1 + np.exp((445 - frame["pay"]) / 10))
+
+    told = mx.Explainer(paid, rows, classes=("no", "yes"), causes=causes)
+    found = told.what_if(rows.iloc[[20]], {"hours a week": 50})
+    assert [change[:3] for change in found.changes] == [("hours a week", 40, 50)]
+    assert [change[:3] for change in found.consequences] == [("pay", 401.0, 501.0)]
+    assert found.flips
+    assert "pay (follows)" in repr(found)
+    alone = told.what_if(rows.iloc[[20]], {"hours a week": 50, "pay": 402.0})
+    assert not alone.flips
+    assert alone.consequences == ()
+    bare = mx.Explainer(paid, rows, classes=("no", "yes"))
+    assert not bare.what_if(rows.iloc[[20]], {"hours a week": 50}).flips

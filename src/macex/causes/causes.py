@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from macex.ask.expressions import parse
+from macex.causes.drawing import drawn
 from macex.causes.graphs import edges_read, in_order
 from macex.errors import ConstraintError, closest
 from macex.schema import Schema
@@ -146,6 +147,10 @@ class Causes:
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """The edges, as pairs (cause, effect)."""
         return ((parent, child) for child, parents in self.edges.items() for parent in parents)
+
+    def _repr_html_(self) -> str:
+        """The graph as a picture, for notebooks."""
+        return drawn(self.edges)
 
     def __repr__(self) -> str:
         lines = [

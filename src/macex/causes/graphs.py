@@ -39,7 +39,7 @@ def edges_read(given: Any) -> Edges:
     if isinstance(given, Mapping):
         return _sorted(
             (parent, child)
-            for child, parents in given.items()
+            for child, parents in ((str(name), parents) for name, parents in given.items())
             for parent in _listed(child, parents)
         )
     if isinstance(given, str | PathLike):

@@ -17,7 +17,7 @@ from macex.causes.known import Known, known_mechanism
 from macex.causes.numbers import Added, Fitting, fitted_number, usable
 from macex.causes.stated import Stated, stated
 from macex.errors import ConstraintError
-from macex.schema import Schema
+from macex.schema import Array, Schema, special
 
 Mechanism = Stated | Added | Likely | Known
 LEAST_ROWS = 10  # that know an effect and its causes
@@ -49,6 +49,19 @@ class CausalModel:
             if mechanism.estimated or found.intersection(mechanism.columns):
                 found.add(column)
         return frozenset(found)
+
+    def followed(self, codes: Array, own: Array) -> Array:
+        """Rows of codes (n, d) made of the row `own` (d,), with what follows from what was set."""
+        full, old = codes.copy(), np.repeat(own[None], len(codes), axis=0)
+        for column, mechanism in self.mechanisms:
+            inputs = list(mechanism.columns)
+            moved = (full[:, inputs] != own[inputs]).any(axis=1) & (codes[:, column] == own[column])
+            if moved.any():
+                kind, value = self.schema.columns[column], mechanism(full[moved], old[moved])
+                if not kind.discrete:
+                    value = np.where(special(value), value, kind.in_dtype(value))
+                full[moved, column] = value
+        return full
 
     @property
     def fitted(self) -> tuple[str, ...]:

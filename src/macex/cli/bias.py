@@ -34,6 +34,10 @@ def bias(
     max_values: Annotated[
         int | None, typer.Option(help="The most values of a column to try in a row.")
     ] = None,
+    through: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="With causes: a column that may count; repeatable."),
+    ] = None,
     sample: options.Sample = None,
     schema: options.SchemaFile = None,
     classes: options.Classes = None,
@@ -59,6 +63,7 @@ def bias(
         explained=explained,
         bands=bands_typed(bands),
         max_values=max_values,
+        through=through or (),
     )
     numbers = records(found.to_frame())
     show(found, {"rows": found.rows, "reading": found.reading(), "numbers": numbers})

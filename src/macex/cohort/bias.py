@@ -31,6 +31,7 @@ from macex.cohort.fairness import (
     told,
 )
 from macex.cohort.groups import AND, Groups, groups_of, numbered, read_bands
+from macex.cohort.pathways import Pathway, pathways, through_columns
 from macex.cohort.population import Crowd, advising, crowd
 from macex.errors import GoalError, OptionError, closest, require_count
 from macex.render.names import Names
@@ -65,7 +66,8 @@ class Bias(Finding):
     `burden` what groups must do when they may not, `gaps` the largest differences of that, and
     `differences` how likely each is by chance. `table` has a line for each row that was explained,
     with its groups and what became of it. `constant` are columns with one value in
-    training: nothing can be said of them.
+    training: nothing can be said of them. With causes, `ways` say what the columns do through what
+    follows from them, and by themselves.
     """
 
     rows: int
@@ -81,6 +83,7 @@ class Bias(Finding):
     differences: tuple[GroupGap, ...]
     constant: tuple[str, ...]
     goal: str
+    ways: tuple[Pathway, ...]
     table: pd.DataFrame = field(repr=False, compare=False)
     names: Names = field(default_factory=dict)
 
@@ -100,6 +103,8 @@ class Bias(Finding):
         lines += [("flips", g.column, g.group, None, g.before, *g.share) for g in self.by_group]
         lines += [("effect", column, None, None, None, *share) for column, share in self.effects]
         lines += [("effect", p.column, p.group, p.other, p.before, *p.share) for p in self.pairs]
+        for way in self.ways:
+            lines.append((f"{way.ways} ways", way.column, None, None, None, *way.one))
         for used in self.free:
             lines.append(("changed when free", used.column, None, None, None, *used.changed))
             lines.append(("strongest when free", used.column, None, None, None, *used.strongest))
@@ -124,12 +129,14 @@ def bias(
     explained: int = 1000,
     bands: Any = None,
     max_values: int | None = None,
+    through: Any = (),
 ) -> Bias:
     """What protected columns do to decisions; see `Explainer.bias`."""
     columns = _columns(engine, protected)
     require_count("explained", explained)
     if max_values is not None:
         require_count("max_values", max_values)
+    allowed = through_columns(engine, columns, through)
     edges = read_bands(engine.schema, bands)
     if engine.classes is None:
         raise GoalError(
@@ -163,6 +170,7 @@ def bias(
         differences=differences(groupings, fates, draw),
         constant=constant,
         goal=_common_goal(everyone) if want is not None else "",
+        ways=pathways(everyone, varied, allowed, draw, max_values),
         table=row_table(sample.places if bound else np.zeros(0, int), groupings, fates),
         names=everyone.fitted.options.names,
     )

@@ -41,7 +41,7 @@ def reading(found: Bias) -> list[str]:
                 f"Only {tried.values} of its {tried.seen} values were tried: the interval reaches "
                 "as far as the others could take it."
             )
-        said += _direction(found, column, speech)
+        said += _direction(found, column, speech) + _ways(found, column, speech)
     for used in found.free:
         name = _capital(speech.name(used.column))
         if not used.changed.rows:
@@ -54,6 +54,26 @@ def reading(found: Bias) -> list[str]:
     for column in dict.fromkeys(line.column for line in found.burden):
         said += _burden(found, column, speech)
     said += [_difference(one, speech) for one in found.differences if one.significant][:MOST]
+    return said
+
+
+def _ways(found: Bias, column: str, speech: Speech) -> list[str]:
+    """What the column does with what follows from it, and by ways that do not count."""
+    ways = {way.ways: way for way in found.ways if way.column == column}
+    if not ways:
+        return []
+    name, every = speech.name(column), ways["every"].one
+    itself = percent(ways["direct"].one.value)
+    share = f"{percent(every.value)} of {several(every.rows, 'decision')}{_interval(every)}"
+    follows = f"With all that follows from it, one other value of {name} changes {share}"
+    said = [f"{follows}; by itself {itself}."]
+    if "otherwise" in ways:
+        way = ways["otherwise"]
+        through = speech.listed([speech.name(one) for one in way.through], "or")
+        said.append(
+            f"By other ways than through {through} it changes {percent(way.one.value)}"
+            f"{_interval(way.one)}."
+        )
     return said
 
 
@@ -133,6 +153,7 @@ def bias_sheet(found: Bias) -> Sheet:
         does = f"{speech.listed(columns)} {'do' if len(columns) > 1 else 'does'}"
         title = f"What {does} to {several(found.rows, 'decision')}"
     grids = [_flips(found, speech), _by_group(found, speech), _pairs(found, speech)]
+    grids += [_pathways(found, speech)]
     grids += [_free(found, speech), _burdens(found, speech), _gaps(found, speech)]
     return Sheet(title, (), tuple(grid for grid in grids if grid.lines), tuple(reading(found)))
 
@@ -197,6 +218,27 @@ def _pairs(found: Bias, speech: Speech) -> Grid:
         tuple(p.share.value for p in lines),
         f"The {PAIRS} largest, of groups of at least {FEW} rows. Several values count as the share "
         "of them that changes the decision.",
+    )
+
+
+def _pathways(found: Bias, speech: Speech) -> Grid:
+    told = {"every": "all that follows", "direct": "the column by itself"}
+    return Grid(
+        "By which ways",
+        ("column", "along", "by some value", "by one value"),
+        tuple(
+            (
+                speech.name(way.column),
+                told.get(way.ways)
+                or f"all but through {speech.listed([speech.name(c) for c in way.through], 'or')}",
+                way.some.percent(),
+                way.one.percent(),
+            )
+            for way in found.ways
+        ),
+        tuple(way.one.value for way in found.ways),
+        "What follows by the stated causes follows with what is particular about each row. What is "
+        "not followed keeps the row's own value.",
     )
 
 

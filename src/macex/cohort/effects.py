@@ -19,6 +19,9 @@ from macex.cohort.groups import Groups, column_groups, numbered
 from macex.schema import Array
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from macex.ask.space import Caused
     from macex.cohort.population import Crowd
     from macex.schema import Column
 
@@ -75,14 +78,15 @@ def effects_of(
     *,
     edges: Array | None = None,
     most: int | None = None,
+    following: Mapping[int, Caused] | None = None,
 ) -> Effects:
-    """Try the values of a column, at most `most`, in all rows."""
+    """Try the values of a column, at most `most`, in all rows; some columns may follow it."""
     place = everyone.rows.schema.position(column)
     known, codes = everyone.rows.schema.columns[place], everyone.rows.codes[:, place]
     groups = column_groups(known, codes, edges)
     parts = column_groups(known, known.seen, edges, most=MOST_PARTS, counts=known.counts)
     part = numbered(parts, len(known.seen))
-    flips = flips_of(everyone, column, numbered(groups, len(codes)), part, most)
+    flips = flips_of(everyone, column, numbered(groups, len(codes)), part, most, following)
     classes = everyone.fitted.outlook.classes or ()
     return Effects(
         Tried(column, len(flips.values), len(known.seen)),

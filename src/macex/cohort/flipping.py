@@ -16,8 +16,9 @@ from macex.cohort.population import Crowd, Population, slabs
 from macex.schema import Array, special
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from macex.ask.space import Caused
     from macex.schema import Column
 
 MOST_PAIRS = 20_000_000  # rows times values that are tried unless the caller says how many values
@@ -58,15 +59,22 @@ class Flips:
 
 
 def flips_of(
-    everyone: Crowd, column: str, group: Array, part: Array, most: int | None = None
+    everyone: Crowd,
+    column: str,
+    group: Array,
+    part: Array,
+    most: int | None = None,
+    following: Mapping[int, Caused] | None = None,
 ) -> Flips:
     """Set a column to other values seen in training, all else kept, and ask the model.
+
+    With `following` the columns in it follow by causes.
 
     `group` (Q,) is each row's group, `part` (S,) that of each seen value. At most `most` values
     are tried; by default all, unless rows times values are more than `MOST_PAIRS`.
     """
     alone = everyone.under(lambda given: Constraints(only=(column,), derived=given.derived))
-    alone = replace(alone, structured=False)  # nothing follows: one column alone is asked about
+    alone = replace(alone, structured=False, following=following or {})  # else it changes alone
     place = everyone.rows.schema.position(column)
     known, rows = everyone.rows.schema.columns[place], len(everyone)
     kept = kept_values(known, MOST_PAIRS // max(1, rows) if most is None else most)

@@ -6,16 +6,16 @@ the number of model calls grows with the cells of the table and not with the num
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from macex.ask.answers import Answers, compile_goals
 from macex.ask.compilation import build_space
-from macex.ask.space import Space
+from macex.ask.space import Caused, Space
 from macex.engine.alike import same_goal
 from macex.engine.measure import measure_of
 from macex.errors import ConstraintError, ModelError
@@ -47,7 +47,8 @@ class Crowd:
     constraints: Sequence[Constraints]
     places: Array  # where the rows stand in the caller's call
     margin: float = MARGIN
-    structured: bool = True  # rows keep the structure of training
+    structured: bool = True  # rows keep the structure of training, and follow causes
+    following: Mapping[int, Caused] = field(default_factory=dict)  # else: what follows, and how
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -146,7 +147,9 @@ def opened(asked: Crowd) -> Population:
     _refuse_other_shapes(asked.distinct_constraints())
     oracle = fitted.oracle if asked.margin else fitted.oracle.by_predict
     asker = Asker(oracle, fitted.ground.schema, rows, places=asked.places)
-    keeping, caused = (fitted.binding, fitted.caused) if asked.structured else (None, {})
+    keeping, caused = (None, asked.following)
+    if asked.structured:
+        keeping, caused = fitted.binding, fitted.caused
     space = build_space(fitted.ground, rows, asked.constraints, keeping, caused)
     own, _ = asker(rows.codes, at)
     goals = compile_goals(asked.goals, own, oracle.outlook, asked.margin)

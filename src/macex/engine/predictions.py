@@ -62,22 +62,26 @@ def predicted(engine: Engine, rows: Any) -> Predictions:
     )
 
 
+Cells = list[tuple[str, object, object]]
+"""Columns with what is in them before and after."""
+
+
 def tried(
     engine: Engine, rows: Rows, variants: Sequence[Mapping[str, object]]
-) -> tuple[Predictions, list[list[tuple[str, object, object]]]]:
+) -> tuple[Predictions, list[Cells], list[Cells]]:
     """What the model says of the first of some rows, and of it with other values in some columns.
 
-    Beside the answers, the row's own first, come the changes of each variant: column, before,
-    after. A text is read as it would be typed.
+    Beside the answers, the row's own first, come the changes of each variant, and what follows from
+    them by causes: column, before, after. A text is read as it would be typed.
 
     >>> import pandas as pd
     >>> from macex import Explainer
     >>> data = pd.DataFrame({"hours": range(20, 60)})
     >>> explainer = Explainer(lambda rows: rows["hours"] / 100, data, classes=("no", "yes"))
     >>> row = explainer.schema.read({"hours": 40})
-    >>> said, changes = tried(explainer.engine, row, [{"hours": "55"}])
-    >>> said.label(0), said.label(1), changes
-    ('no', 'yes', [[('hours', 40, 55)]])
+    >>> said, changes, follows = tried(explainer.engine, row, [{"hours": "55"}])
+    >>> said.label(0), said.label(1), changes, follows
+    ('no', 'yes', [[('hours', 40, 55)]], [[]])
     """
     schema, own = engine.schema, rows.codes[0]
     codes = np.repeat(own[None], len(variants) + 1, axis=0)
@@ -87,19 +91,29 @@ def tried(
             column = schema.columns[at]
             codes[line, at] = typed(column, value) if isinstance(value, str) else column.code(value)
     fitted = engine.fitted
+    full = followed(engine, codes, own)
     asker = Asker(fitted.oracle.own, schema, rows)
-    answers, _ = asker(codes, np.zeros(len(codes), int))
+    answers, _ = asker(full, np.zeros(len(codes), int))
     said = Predictions(
         engine.classes, fitted.outlook.rounded(answers.scores), answers.decision.astype(int)
     )
-    changes = [
-        [
-            (schema.names[at], rows.cell(0, at), schema.columns[at].value(float(line[at])))
-            for at in np.flatnonzero(line != own).tolist()
-        ]
-        for line in codes[1:]
+    changes = [_cells(rows, line, own) for line in codes[1:]]
+    return said, changes, [_cells(rows, *both) for both in zip(full[1:], codes[1:], strict=True)]
+
+
+def followed(engine: Engine, codes: Array, own: Array) -> Array:
+    """Rows of codes (n, d) made of the row `own` (d,), with what follows from what was set."""
+    causal = engine.fitted.causal
+    return codes if causal is None else causal.followed(codes, own)
+
+
+def _cells(rows: Rows, line: Array, before: Array) -> Cells:
+    """The cells in which a line of codes differs, as the first row has them and as they are."""
+    schema = rows.schema
+    return [
+        (schema.names[at], rows.cell(0, at), schema.columns[at].value(float(line[at])))
+        for at in np.flatnonzero(line != before).tolist()
     ]
-    return said, changes
 
 
 def checked_goal(engine: Engine, want: object) -> None:

@@ -97,6 +97,7 @@ class Populations:
         explained: int = 1000,
         bands: Mapping[str, Sequence[float]] | None = None,
         max_values: int | None = None,
+        through: Sequence[str] = (),
     ) -> Bias:
         """What protected columns do to decisions, to answers, and to what groups must change.
 
@@ -115,6 +116,8 @@ class Populations:
         max_values : at most so many values of each column are tried in every row. By default all
             that training shows, unless rows times values are more than twenty million. Where not
             all were tried, the finding says so and its shares are lower bounds.
+        through : with causes, columns by which the protected ones may count, e.g. `["income"]`: the
+            finding says how many decisions change by other ways.
         """
         return bias(
             self.engine,
@@ -126,6 +129,7 @@ class Populations:
             explained=explained,
             bands=bands,
             max_values=max_values,
+            through=through,
         )
 
     def recourse(

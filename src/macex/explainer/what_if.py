@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class WhatIf(Finding):
     """What the model says of a row (`before`), and of it with other values (`after`).
 
-    `scores` has the score of every class, or of every output, before and after.
+    `scores` has the score of every class, or of every output, before and after. `consequences` are
+    the columns that follow from the changes by causes.
     """
 
     before: Any
@@ -31,6 +32,7 @@ class WhatIf(Finding):
     scores: tuple[tuple[Any, float, float], ...]
     changes: tuple[Change, ...]
     names: Names = field(default_factory=dict)
+    consequences: tuple[Change, ...] = ()
 
     @property
     def flips(self) -> bool:
@@ -45,6 +47,9 @@ class WhatIf(Finding):
         """The changes, and the scores before and after."""
         speech = Speech(self.names)
         changes = tuple((speech.name(c.column), *speech.change(c)) for c in self.changes)
+        changes += tuple(
+            (f"{speech.name(c.column)} (follows)", *speech.change(c)) for c in self.consequences
+        )
         told = tuple(
             (speech.plain(name), *speech.scores(before, after))
             for name, before, after in self.scores
@@ -74,13 +79,14 @@ def what_if(engine: Engine, row: Any, values: Mapping[str, Any]) -> WhatIf:
     read = engine.schema.read(row)
     if len(read) != 1:
         raise OptionError(f"what_if takes one row, not {len(read)}: give rows.iloc[[0]], say")
-    said, (changes,) = tried(engine, read, [values])
+    said, (changes,), (follows,) = tried(engine, read, [values])
     return WhatIf(
         said.label(0),
         said.label(1),
         _scores(said),
         tuple(Change(*change) for change in changes),
         engine.options.names,
+        tuple(Change(*one) for one in follows),
     )
 
 

@@ -55,7 +55,7 @@ class PathDisplay(Display):
 def walked(explainer: Any, explanation: Any, found: Any) -> tuple[list[int], list[float]]:
     """The changes in the order in which they help most, and the score after each.
 
-    Cells that only follow from the changes are written with the last one.
+    What has causes follows each change; cells that are computed are written with the last one.
     """
     row, target = explanation.source.codes.copy(), found.source.codes
     schema = explanation.source.rows.schema
@@ -63,9 +63,11 @@ def walked(explainer: Any, explanation: Any, found: Any) -> tuple[list[int], lis
     order, scores = [], [float(explanation.score)]
     while left:
         tries = np.stack([_set(row, target, column) for column in left.values()])
+        causal = explainer.engine.fitted.causal
+        rows = tries if causal is None else causal.followed(tries, explanation.source.codes)
         if len(left) == 1:
-            tries[:] = target
-        values = scored(explainer, explanation, tries)
+            rows[:] = target
+        values = scored(explainer, explanation, rows)
         best = int(values.argmax())
         at = list(left)[best]
         row, _ = tries[best], left.pop(at)

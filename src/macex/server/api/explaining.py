@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from macex.ask.constraints import Constraints
-from macex.engine.predictions import Predictions, predicted, tried
+from macex.engine.predictions import Cells, Predictions, predicted, tried
 from macex.errors import SchemaError
 from macex.explanation.json import BATCH_FORMAT, plain
 from macex.server.api.cases import answer, case_ask, scored
@@ -120,18 +120,21 @@ async def whatif(
 def _tried(asked: WhatIfRequest, project: Project) -> Response:
     explainer = project.explainer()
     rows = explainer.schema.read(_one_row(asked, project))
-    said, changes = tried(explainer.engine, rows, asked.variants)
+    said, changes, follows = tried(explainer.engine, rows, asked.variants)
     variants = [
         VariantPrediction(
-            **prediction(said, at).model_dump(),
-            changes=[
-                ChangeInfo(column=column, before=plain(before), after=plain(after))
-                for column, before, after in changed
-            ],
+            **prediction(said, at).model_dump(), changes=_infos(done), consequences=_infos(then)
         )
-        for at, changed in enumerate(changes, 1)
+        for at, (done, then) in enumerate(zip(changes, follows, strict=True), 1)
     ]
     return written(WhatIfPredictions(query=prediction(said, 0), variants=variants))
+
+
+def _infos(cells: Cells) -> list[ChangeInfo]:
+    return [
+        ChangeInfo(column=column, before=plain(before), after=plain(after))
+        for column, before, after in cells
+    ]
 
 
 @router.post("/projects/{name}/constraints")

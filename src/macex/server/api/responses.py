@@ -183,6 +183,9 @@ class VariantPrediction(Prediction):
     """What the model says of a row with other values."""
 
     changes: list[ChangeInfo]
+    consequences: list[ChangeInfo] = Field(
+        default=[], description="What follows from the changes by the causes of the project."
+    )
 
 
 class WhatIfPredictions(ResponseBody):
