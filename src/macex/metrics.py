@@ -52,6 +52,8 @@ def undominated(costs: Sequence[Sequence[float]]) -> Array:
     >>> undominated([[1, 5], [2, 2], [2, 3]]).tolist()
     [True, True, False]
     """
+    if not len(costs):
+        return np.zeros(0, bool)
     table = np.asarray(costs, dtype=float).reshape(len(costs), -1)
     as_low = (table[:, None] <= table[None]).all(axis=2)
     lower = (table[:, None] < table[None]).any(axis=2)

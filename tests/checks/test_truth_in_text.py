@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,8 @@ WISHES: dict[str, dict[str, Any]] = {
     },
     "groups": {"constraints": mx.Constraints(groups=[("fee", "plan")], fixed=("load", "months"))},
     "structure": {"structure": "keep", "constraints": mx.Constraints(fixed=("load", "colour"))},
+    "causes": {"causes": mx.Causes(mechanisms={"total": "months * price + u"})},
+    "fitted causes": {"causes": mx.Causes({"total": ["months", "price"], "fee": ["plan"]})},
     "named": {"names": {"months": "months with us", "load": mx.Name("load", unit="GB")}},
 }
 
@@ -90,20 +93,39 @@ def read(text: str) -> str:
 
 def printed(one: mx.Explanation) -> Iterator[Said]:
     """The lines of `print`: `months 3 -> 12, total 210 -> 840 (follows)`."""
-    text = " ".join(repr(one).splitlines()[1:])
+    text = re.split(r"not kept: |\d\. breaks: ", " ".join(repr(one).splitlines()[1:]))[0]
     for answer in re.split(r" \d\. ", f" {' '.join(text.split())} ")[1:]:
         pairs = re.findall(rf"({'|'.join(KNOWN)}) \S+(?: GB)?{ARROW}(\S+?)(?=,| |$)", answer)
         yield {KNOWN[name]: read(after) for name, after in pairs}
 
 
+CLAUSE = re.compile(r"(?:If |, | and |so that )([a-z ]+?) were (?:about )?(\S+)(?: GB)? instead")
+GERMAN = re.compile(
+    rf"(?:Wäre | und | damit auch |, )({'|'.join(KNOWN)}) (?:etwa )?(\S+)(?: GB)? statt"
+)
+
+
+def clauses(sentences: list[str]) -> Iterator[Said]:
+    for sentence in sentences:
+        said = CLAUSE.findall(sentence.partition(", the model")[0])
+        yield {KNOWN[name.removeprefix("so that ")]: after for name, after in said}
+
+
 def spoken(one: mx.Explanation) -> Iterator[Said]:
     """The sentences: `If months were 12 instead of 3, so that total were 840 instead of 210`."""
-    for sentence in one.sentences():
-        condition = sentence.partition(", the model")[0]
-        clauses = re.findall(
-            r"(?:If |, | and |so that )([a-z ]+?) were (\S+)(?: GB)? instead", condition
-        )
-        yield {KNOWN[name.removeprefix("so that ")]: after for name, after in clauses}
+    return clauses(one.sentences())
+
+
+def in_german(one: mx.Explanation) -> Iterator[Said]:
+    """The same in German, with a comma in numbers."""
+    for sentence in one.sentences("de"):
+        said = GERMAN.findall(sentence.partition(", hätte")[0])
+        yield {KNOWN[name]: after.replace(",", ".") for name, after in said}
+
+
+def lettered(one: mx.Explanation) -> Iterator[Said]:
+    """What a letter lists as other decisions."""
+    return clauses([line[2:] for line in one.letter().splitlines() if line.startswith("- If ")])
 
 
 def tabled(one: mx.Explanation, row: int, changes: pd.DataFrame) -> Iterator[Said]:
@@ -145,6 +167,54 @@ def carded(one: mx.Explanation) -> Iterator[Said]:
         yield {KNOWN[line[0]]: read(NEW.search(line[2])[1]) for line in told}
 
 
+def reported(one: mx.Explanation) -> Iterator[Said]:
+    """The table of all answers in the card of the row, which reports and the page show, too."""
+    parser = Tables()
+    parser.feed(one._repr_html_())
+    said: list[Said] = []
+    for line in parser.lines:
+        if len(line) == 1 and line[0].startswith("Answer "):
+            said.append({})
+        elif len(line) > 2 and line[0] in KNOWN:
+            said = said or [{}]
+            said[-1][KNOWN[line[0]]] = read(NEW.search(line[2])[1])
+    yield from said
+
+
+RANGE = re.compile(r"(?:at least (\S+)|at most (\S+)|(\S+) to (\S+)|(\S+))")
+
+
+def corners(box: mx.explanation.box.Box) -> Iterator[Said]:
+    """The ends of the ranges of a box as they are told: `months at most 12 and plan basic`."""
+    parts = re.split(r", | and ", box.text)
+    said = [part.split(" ", 1) for part in parts if not part.startswith("any ")]
+    ends = [
+        [(name, end) for end in dict.fromkeys(RANGE.fullmatch(text).groups()) if end]
+        for name, text in said
+    ]
+    yield from (dict(chosen) for chosen in product(*ends))
+
+
+def test_the_ends_of_a_box_flip_the_model():
+    wish = mx.Constraints(only=("fee", "colour", "price", "load"))
+    explainer = mx.Explainer(
+        score, ROWS, classes=("stays", "leaves"), structure="ignore", constraints=wish
+    )
+    boxes = 0
+    for _, one in needing(explainer.explain(ROWS.head(40), n=2)):
+        for answer in one.counterfactuals:
+            for said in corners(answer.box):
+                open_ = {r.column: str(c.after) for r, c in paired(answer) if r.column not in said}
+                assert flips(one, open_ | said), (said, one)
+                boxes += 1
+    assert boxes > 50
+
+
+def paired(answer: mx.Counterfactual) -> list[tuple[Any, mx.Change]]:
+    changes = {change.column: change for change in answer.changes}
+    return [(one, changes[one.column]) for one in answer.box.ranges]
+
+
 def needing(found: mx.Explanations) -> list[tuple[int, mx.Explanation]]:
     needy = [
         (at, one)
@@ -155,7 +225,7 @@ def needing(found: mx.Explanations) -> list[tuple[int, mx.Explanation]]:
     return needy
 
 
-@pytest.mark.parametrize("parsed", [printed, spoken, carded], ids=["print", "sentences", "card"])
+@pytest.mark.parametrize("parsed", [printed, spoken, in_german, lettered, carded, reported])
 def test_what_is_said_flips_the_model(found, parsed: Callable[[mx.Explanation], Iterator[Said]]):
     for _, one in needing(found):
         answers = list(parsed(one))

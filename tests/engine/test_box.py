@@ -86,8 +86,8 @@ def test_what_cannot_be_tested_whole_is_sampled_and_says_so():
     (one,) = explainer.explain(pd.DataFrame({"x": [1.5], "y": [1.5]}))
     box = one.counterfactuals[0].box
     assert not box.exact
-    assert box.sampled == 300
-    assert box.failing_at_most == pytest.approx(0.01)
+    assert box.sampled == 510
+    assert box.failing_at_most == pytest.approx(0.01, rel=0.01)
     values = {r.column: list(np.linspace(r.low, r.high, 40)) for r in box.ranges}
     assert inside(combinations(box, one.query, values)).mean() > 0.95
     assert "with 95 % confidence at most 1 % do not" in repr(box)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import pytest
+
+import macex as mx
 from cohort.town import YES, explainer, refused
 from macex.render.whys import front, whys
 
@@ -62,3 +65,29 @@ def test_an_answer_alone_is_there_for_nothing_else():
     (item,) = explainer().explain(refused(5).head(1), want=YES)
     assert item.counterfactuals[0].why is None
     assert '"why"' not in item.to_json()
+
+
+@pytest.mark.parametrize(
+    ("goal", "scores", "surest"),
+    [
+        (mx.at_most(90), [89.0, 70.0, 89.9], 1),
+        (mx.below(90), [89.0, 89.9, 70.0], 2),
+        (mx.at_least(90), [91.0, 90.1, 99.0], 2),
+        (mx.between(80, 90), [81.0, 84.0, 90.0], 1),
+        (mx.rise_by(-5), [20.0, 10.0, 19.0], 1),
+        (mx.rise_by(5), [30.0, 29.0, 40.0], 2),
+    ],
+)
+def test_the_surest_is_the_farthest_inside_what_the_goal_asks(goal, scores, surest):
+    found = [answer(score=score) for score in scores]
+    said = whys(found, goal)
+    assert said[surest] == "surest"
+    assert "surest" not in said[:surest] + said[surest + 1 :]
+    alike = [answer(score=score) for score in scores]
+    assert front(alike, goal) == (alike[surest],)
+
+
+def test_no_answer_has_no_front():
+    (item,) = explainer().explain(refused(5).head(1), want=YES, constraints={"only": ["gender"]})
+    assert item.status == "none"
+    assert item.front == ()

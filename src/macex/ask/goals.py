@@ -83,6 +83,17 @@ class AboveRow:
 Goal = AnyOf | Band | RiseBy | AboveRow
 
 
+def inside(goal: Goal, score: float) -> float:
+    """How far a score is inside what a goal asks for, up to a constant: the more, the surer.
+
+    >>> inside(Band(high=90), 85) > inside(Band(high=90), 89), inside(Band(1, 5), 3)
+    (True, 2)
+    """
+    if isinstance(goal, Band):
+        return min(score - goal.low, goal.high - score)
+    return -score if isinstance(goal, RiseBy) and goal.by < 0 else score
+
+
 def any_of(*labels: object) -> AnyOf:
     """The model decides for one of `labels`."""
     if not labels:

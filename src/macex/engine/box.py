@@ -17,7 +17,7 @@ import numpy as np
 
 from macex.ask.units import unit_codes
 from macex.engine.pipeline import open_batch
-from macex.explanation.box import Box, Range
+from macex.explanation.box import LOOKS, Box, Range
 from macex.schema import Array
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from macex.explanation import Counterfactual
 
 MOST = 4000  # combinations of the grid
-ROUNDS = 8
-SAMPLES = 300  # combinations of what was not tested whole: at most 1 % fail, with 95 % confidence
+SAMPLES = 510  # combinations of what was not tested whole: at most 1 % fail, with 95 % confidence
 
 
 class BoxAxis(NamedTuple):
@@ -187,7 +186,7 @@ def _verified(
     """The box shrunk until a whole sample of it holds."""
     schema = outcome.fitted.ground.schema
     draw = np.random.default_rng(outcome.fitted.options.random_state)
-    for _ in range(ROUNDS):
+    for _ in range(LOOKS):
         lows = np.array([axis.first[at] for axis, at in zip(axes, low, strict=True)])
         highs = np.array([axis.last[at] for axis, at in zip(axes, high, strict=True)])
         columns = [schema.columns[axis.column] for axis in axes]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html import escape
+from math import log
 from typing import Any, NamedTuple
 
 from macex.render.names import Names
 from macex.render.speech import Speech
+
+LOOKS = 8  # samples at most, each of a smaller box, until one holds as a whole
+DOUBT = log(LOOKS / 0.05)  # each look may deceive once in 160 times, so all of them once in 20
 
 
 class Range(NamedTuple):
@@ -26,7 +30,7 @@ class Box:
 
     With `exact` every combination was tested, or one for each cell of a tree model. Otherwise
     `sampled` combinations were drawn and all of them reach it, so that with 95 % confidence at most
-    3 / `sampled` of them do not (the rule of three).
+    5.1 / `sampled` of them do not: the rule of three, for the best of eight looks.
     """
 
     ranges: tuple[Range, ...]
@@ -39,7 +43,7 @@ class Box:
     @property
     def failing_at_most(self) -> float:
         """The share of combinations that may not reach the goal, with 95 % confidence."""
-        return 0.0 if self.exact else min(1.0, 3 / max(1, self.sampled))
+        return 0.0 if self.exact else min(1.0, DOUBT / max(1, self.sampled))
 
     @property
     def text(self) -> str:

@@ -193,7 +193,7 @@ class Counterfactual:
         """Ranges around the counterfactual in which every combination reaches the goal.
 
         The box is exact where all combinations can be tested: few values, or the cells of a tree
-        model with `candidates="thresholds"`. Otherwise 300 combinations are drawn, and all of them
+        model with `candidates="thresholds"`. Otherwise 510 combinations are drawn, and all of them
         hold. It scores up to a few thousand rows, so it is made when it is first looked at.
 
         >>> import numpy as np, pandas as pd
@@ -264,7 +264,7 @@ class Explanation(Result):
     of_series: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "counterfactuals", with_whys(self.counterfactuals))
+        object.__setattr__(self, "counterfactuals", with_whys(self.counterfactuals, self.goal))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -291,7 +291,7 @@ class Explanation(Result):
         With `robust=` their robustness counts instead of the score. More answers make a longer
         front: ask for `n=10`. `FrontDisplay.from_explanation` draws it.
         """
-        return front(self.counterfactuals)
+        return front(self.counterfactuals, self.goal)
 
     @cached_property
     def query(self) -> Any:

@@ -86,7 +86,9 @@ def _way(
     held = change.interval
     interval = None if held is None else (_code(column, held.low), _code(column, held.high))
     x = column_axis(column, known.ends[at], speech)
-    return Way(x, tuple(counts.tolist()), (before, after), texts, interval)
+    return Way(
+        x, tuple(counts.tolist()), (before, after), texts, interval, held is None or held.exact
+    )
 
 
 def _category_way(

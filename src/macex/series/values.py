@@ -175,7 +175,7 @@ class SeriesExplanation(Result):
     of_series: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "counterfactuals", with_whys(self.counterfactuals))
+        object.__setattr__(self, "counterfactuals", with_whys(self.counterfactuals, self.goal))
 
     @property
     def channels(self) -> tuple[str, ...]:

@@ -133,6 +133,12 @@ def test_every_class_has_a_style():
     assert [kind for kind in used if f".{kind}" not in known] == []
 
 
+@pytest.mark.parametrize(("exact", "said"), [(True, "holds"), (False, "was tested")])
+def test_a_range_that_was_tested_here_and_there_does_not_hold(exact, said):
+    way = Way(AGE, (1.0, 2.0), (20.0, 45.0), ("20", "45"), (42.0, 60.0), exact)
+    assert f"age from 20 to 45, which {said} from 42 to 60" in str(Dumbbell((way,)))
+
+
 def test_a_mark_lies_where_its_value_is():
     (mark,) = parts(CHARTS["histogram"], "circle", "mx-mark-before")
     (axis,) = parts(CHARTS["histogram"], "line", "mx-axis")

@@ -18,7 +18,8 @@ class Way:
     """A changed column: where its values lie before and after, and the values of training rows.
 
     `counts` are of bins of equal width between the axis's ends, or of categories. `interval` is
-    the range in which the answer holds. A value that lies nowhere (a missing one) is None.
+    the range in which the answer holds, or without `exact` from which values were tested that all
+    hold. A value that lies nowhere (a missing one) is None.
     """
 
     x: Axis
@@ -26,6 +27,7 @@ class Way:
     places: tuple[float | None, float | None]
     texts: tuple[str, str]
     interval: tuple[float, float] | None = None
+    exact: bool = True
     share: str = ""  # what is said of the new value, e.g. how many rows have it
 
 
@@ -57,7 +59,7 @@ class Dumbbell(Chart):
         said = f"{way.x.name} from {way.texts[0]} to {way.texts[1]}"
         if way.interval is not None and way.interval[0] != way.interval[1]:
             low, high = (way.x.said(end) for end in way.interval)
-            said += f", which holds from {low} to {high}"
+            said += f", which {'holds' if way.exact else 'was tested'} from {low} to {high}"
         if way.share:
             said += f" ({way.share})"
         if not any(way.counts):
@@ -76,7 +78,8 @@ class Dumbbell(Chart):
         parts += _ends(way, left, right, floor + 14)
         if way.interval is not None:
             low, high = (left + way.x.share(end) * (right - left) for end in way.interval)
-            parts.append(rect(low, floor - 3, max(2.0, high - low), 6.0, "mx-holds", "holds"))
+            known = "holds" if way.exact else "tested"
+            parts.append(rect(low, floor - 3, max(2.0, high - low), 6.0, "mx-holds", known))
         return "".join([*parts, *_dots(way, left, right, floor)])
 
 

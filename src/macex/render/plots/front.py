@@ -34,12 +34,13 @@ class FrontDisplay(Display):
         found = [answer for answer in explanation.counterfactuals if answer.changes]
         if not found:
             raise OptionError(f"the explanation has nothing to compare ({explanation.status})")
-        kept = front(found)
+        kept = front(found, explanation.goal)
+        reasons = whys(found, explanation.goal)
         return cls(
             [one.distance for one in found],
             [one.score for one in found],
             [one.plausibility for one in found],
-            [_label(*both) for both in zip(found, whys(found), strict=True)],
+            [_label(*both) for both in zip(found, reasons, strict=True)],
             [any(one is other for other in kept) for one in found],
             explanation,
         )
