@@ -45,6 +45,13 @@ class Aim:
         """Whether a higher score is always better."""
         return self.high == np.inf and (self.rise is None or self.rise > 0)
 
+    def inside(self, score: float) -> float:
+        """How far a score is inside the goal, up to a constant: the more, the surer."""
+        if self.rise is not None:
+            return np.sign(self.rise) * score
+        room = [score - self.low, self.high - score]
+        return min(room) if np.isfinite(room).any() else score
+
     def classes(self, subject: Subject, own: Answers) -> list[int] | None:
         """The positions that count for a row; None for a score."""
         if self.other:

@@ -10,6 +10,7 @@ import pandas as pd
 from jsonschema import Draft202012Validator
 
 import macex as mx
+from fuzz.aims import Aim
 from fuzz.wishes import Wish
 from macex.explanation.json import schema
 
@@ -44,6 +45,32 @@ def ranked(one: mx.Explanation, prefer: str, *, upward: bool) -> Iterator[str]:
         yield "the first answer is the nearest"
     if prefer == "surest" and upward and answers[0].score < max(a.score for a in answers):
         yield "the first answer is the surest"
+
+
+def compared(one: mx.Explanation, aim: Aim) -> Iterator[str]:
+    """The reason for which an answer is there is true, and the front holds what nothing beats."""
+    answers = one.counterfactuals
+    low = {
+        "fewest": lambda answer: answer.sparsity,
+        "nearest": lambda answer: answer.distance,
+        "plausible": lambda answer: -(answer.plausibility or 0),
+        "surest": lambda answer: (
+            -(aim.inside(answer.score) if answer.robustness is None else answer.robustness)
+        ),
+    }
+    for answer in answers:
+        cost = low.get(answer.why)
+        if cost is not None and cost(answer) > min(map(cost, answers)):
+            yield f"an answer that is there as the {answer.why} is"
+    costs = {id(answer): [cost(answer) for cost in low.values()] for answer in answers}
+    for answer in answers:
+        mine = costs[id(answer)]
+        beaten = any(
+            other != mine and all(b <= a for a, b in zip(mine, other, strict=True))
+            for other in costs.values()
+        )
+        if beaten == any(answer is kept for kept in one.front):
+            yield "the front holds the answers that no other beats"
 
 
 def listed(one: mx.Explanation, wish: Wish) -> Iterator[str]:

@@ -17,10 +17,12 @@ import pandas as pd
 import macex as mx
 from fuzz.aims import SLIGHT, Answers
 from fuzz.generator import Call, Case
-from fuzz.laws import consistent, listed, ranked, same_cells, tabled, written
+from fuzz.laws import compared, consistent, listed, ranked, same_cells, tabled, written
 from fuzz.tables import Field
 from fuzz.trying import Query
 from fuzz.wishes import BROKEN, KEPT, UNCLEAR
+
+BOXED = 4  # of so many cases one has its boxes tried
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,7 @@ class Referee:
         """What an explanation claims: faults seen at once, and rows to be tried."""
         query, options = self.queries[place], self.call.options
         laws = [*consistent(one, options.get("n", 1)), *listed(one, query.wish)]
+        laws += compared(one, query.aim)
         if self.case.options.get("selection") != "printed":
             two = self.own.outputs.shape[1] < 3  # of several classes the surest leads by most
             prefer = self.case.options.get("prefer", "fewest")
@@ -186,6 +189,8 @@ class Referee:
             yield Fault(place, "an answer holds as was asked", repr(answer))
         yield Trial(place, row, "an answer reaches its goal", reach=True, said=answer)
         yield from self.intervals(place, answer)
+        if self.case.seed % BOXED == 0 and answer.changes:
+            yield from self.boxed(place, answer)
         if answer.minimal:
             yield from self.nothing_smaller(place, one, answer.sparsity)
             self.tally["minimal"] += answer.sparsity > 0
@@ -313,6 +318,29 @@ class Referee:
         ]
         if any(broken) or (query.lawful(rows) == BROKEN).any():
             yield Fault(place, "all of an interval keeps the constraints", str(answer.changes))
+
+    def boxed(self, place: int, answer: mx.Counterfactual) -> Iterator[Fault | Trial]:
+        """A box holds the answer, and if it is exact all its combinations are answers."""
+        box, query, rng = answer.box, self.queries[place], np.random.default_rng(place)
+        self.tally["boxes"] += 1
+        after = {change.column: change.after for change in answer.changes}
+        if {*after} != {one.column for one in box.ranges} | {column for column, _ in box.settings}:
+            yield Fault(place, "a box speaks of every change", f"{box} {answer.changes}")
+        if not all(one.low <= after[one.column] <= one.high for one in box.ranges):
+            yield Fault(place, "a box holds the answer", f"{box} {answer.changes}")
+        if not box.exact or not box.ranges:
+            return
+        self.tally["exact boxes"] += 1
+        rows = answer.row
+        for said in box.ranges:
+            one = self.case.table.field(said.column)
+            ends = mx.explanation.Interval(said.low, said.high, 0, exact=True)
+            points = [said.low, said.high, *self.inside(one, ends)]
+            chosen = [points[at] for at in rng.integers(0, len(points), 30)]
+            rows = query.setting_one(one, chosen, rows)
+        yield Trial(place, rows, f"every combination of {box} reaches the goal", reach=True)
+        if (query.lawful(rows) == BROKEN).any():
+            yield Fault(place, "a box keeps the constraints", str(box))
 
     def inside(self, one: Field, interval: mx.Interval) -> list[Any]:
         """Values between the ends of an interval: those of the grid, and those of training."""

@@ -26,6 +26,8 @@ FLOORS = {  # what must have been checked, per 1,000 questions
     "repeated": 100,
     "exported": 100,
     "flips": 200,
+    "boxes": 40,
+    "exact boxes": 20,
 }
 
 

@@ -59,9 +59,10 @@ class Query:
     def setting_one(
         self, one: Field, values: list[Any], row: pd.DataFrame | None = None
     ) -> pd.DataFrame:
-        """A row, or the query's own, with other values in one field."""
+        """A row, or the query's own, with other values in one field; or as many rows as values."""
         row = self.own if row is None else row
-        rows = row.iloc[np.zeros(len(values), int)].reset_index(drop=True)
+        again = np.zeros(len(values), int) if len(row) == 1 else slice(None)
+        rows = row.iloc[again].reset_index(drop=True)
         if one.kind in ("number", "datetime"):
             cells = pd.DataFrame({one.name: pd.Series(values, dtype=object)})
         else:
