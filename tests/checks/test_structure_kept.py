@@ -252,3 +252,30 @@ def test_a_row_that_divides_by_zero_supports_nothing():
     table = ratios()
     (ratio,) = mx.Explainer(lambda rows: rows["dti"] / 9, table, classes=("a", "b")).structure
     assert (ratio.support, ratio.exceptions) == (int((table.income > 0).sum()), 0)
+
+
+def halls(n: int = 600) -> pd.DataFrame:
+    """Numbers that decide together, and two columns that a relation joins."""
+    draw = np.random.default_rng(0)
+    rows = pd.DataFrame({f"x{k}": draw.integers(0, 60, n) for k in range(6)})
+    rows["kind"] = draw.choice(["p", "q", "r"], n)
+    rows["use"] = np.where(rows["kind"] == "p", "u", draw.choice(["u", "v"], n))
+    return rows
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_relation_that_no_change_can_break_changes_no_answer_and_costs_no_row(count):
+    rows, fixed = halls(), mx.Constraints(fixed=["kind", "use"])
+
+    def full(t: pd.DataFrame) -> np.ndarray:
+        least = np.minimum(t["x0"] + 0.2 * t["x2"], t["x1"] + 0.1 * t["x3"]) + 0.1 * t["x4"]
+        return (1 / (1 + np.exp(-12 * (least / 60 - 0.95)))).to_numpy()
+
+    def found(structure: str) -> mx.Explanations:
+        explainer = mx.Explainer(full, rows, classes=("no", "yes"), structure=structure)
+        assert len(explainer.structure) == 1
+        return explainer.explain(rows[:40], n=count, constraints=fixed)
+
+    kept, free = found("keep"), found("ignore")
+    assert kept.to_json(canonical=True) == free.to_json(canonical=True)
+    assert [item.cost.rows for item in kept] == [item.cost.rows for item in free]

@@ -1,5 +1,8 @@
 """`python -m macex.bench.gpu`: how many queries a second a device answers, codes in, codes out.
 
+With `--files 1000000` it is so many rows, file to file, with every answer confirmed by the model
+itself: once as `device=` has it, once by all cores without a device.
+
 Adult, a torch network of two hidden layers of 50 and 100 trees of XGBoost of depth 6, on every
 device there is. What the stages cost is read off runs that leave some of them out. A sample of the
 answers is compared with those of the explainer itself.
@@ -11,6 +14,8 @@ import time
 from collections.abc import Callable
 from copy import deepcopy
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -24,8 +29,11 @@ from macex.device.arrays import on_host
 from macex.explainer import Explainer
 from macex.models.kinds.networks import Network
 from macex.models.optional import needed
+from macex.scale.files import explain_file
+from macex.scale.partition import CHUNK
 
 EPOCHS = 8
+FILE_CHUNK = 65_536  # rows of a file that a device is given at once
 # What the device itself does: answers are compared with those of an explainer that does so, too.
 LIKE_A_DEVICE: dict[str, Any] = {
     "prefer": "fewest",
@@ -169,17 +177,54 @@ def table(bench: Bench, device: str, sizes: list[int], sample: int) -> None:
     print(f"against the explainer: {agreement(explainer, codes, fast.explain(codes))}")
 
 
+def rows_file(bench: Bench, count: int, path: Path) -> None:
+    """A Parquet file of Adult rows the model was not trained on, drawn again, numbers moved."""
+    rest = bench.dataset.frame.iloc[_trained(bench.dataset) :]
+    draw = np.random.default_rng(0)
+    rows = rest.iloc[draw.integers(0, len(rest), count)].reset_index(drop=True)
+    for name in bench.dataset.continuous:
+        moved = rows[name] + draw.integers(-2, 3, count)
+        rows[name] = moved.clip(rest[name].min(), rest[name].max()).astype(rows[name].dtype)
+    rows.to_parquet(path)
+
+
+def files(bench: Bench, device: str, count: int) -> None:
+    """Print how long many rows take file to file, on a device and on all cores without one."""
+    rows = bench.dataset.frame.iloc[: _trained(bench.dataset)]
+    with TemporaryDirectory() as folder:
+        source = Path(folder) / "rows.parquet"
+        rows_file(bench, count, source)
+        ways: dict[str, dict[str, Any]] = {device: {"device": device}, "all cores": {"jobs": -1}}
+        for name, way in ways.items():
+            for title, options in (("default", {}), ("like a device", LIKE_A_DEVICE)):
+                done = explain_file(
+                    Explainer(bench.model, rows, **options),
+                    source,
+                    Path(folder) / f"{name} {title}",
+                    chunk=FILE_CHUNK if name == device else CHUNK,
+                    **way,
+                )
+                print(f"Adult, {bench.title}, {name}, {title}: {done}", flush=True)
+
+
 def run(
     device: Annotated[str, typer.Option(help="cpu, cuda, or nothing for all there are.")] = "",
     sizes: Annotated[
         str, typer.Option(help="Queries at once, by commas.")
     ] = "10000,100000,1000000",
     sample: Annotated[int, typer.Option(help="Answers compared with the explainer's.")] = 1000,
+    files_of: Annotated[
+        int, typer.Option("--files", help="Rows from file to file instead, confirmed.")
+    ] = 0,
 ) -> None:
     """Print queries a second by stage and by size, on every device there is."""
     torch, dataset = needed("torch", "torch"), load("adult")
     benches = [trained(dataset), *([boosted(dataset)] if find_spec("xgboost") else [])]
     devices = [device] if device else ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+    if files_of:
+        for bench in benches:
+            files(bench, devices[-1], files_of)
+        return
     for name in devices:
         wide = [int(size) for size in sizes.split(",")]
         for bench in benches:

@@ -44,6 +44,18 @@ class Singles:
         """How much nearer each single change comes, minus infinity where it may not be made."""
         return np.where(self.candidates.real & self.candidates.allowed, self.reach, -np.inf)
 
+    @property
+    def weights(self) -> Array:
+        """The share of every single change in the gains of the best change of each unit."""
+        known = self.candidates.real & np.isfinite(self.reach)
+        return self.candidates.shares(np.where(known, np.maximum(self.reach, 0.0), 0.0))
+
+    def offered(self, queries: Array) -> Array:
+        """The single changes that may be made of some queries, (Q, A) bool."""
+        chosen = np.zeros_like(self.reached)
+        chosen[queries] = np.isfinite(self.gain[queries])
+        return chosen
+
 
 class Level(NamedTuple):
     """Combinations of one level that were scored."""
@@ -134,7 +146,7 @@ def _parents(task: Task, before: Level, queries: Array, most: int) -> _Parts:
 
 
 def _single_parts(
-    task: Task, singles: Singles, queries: Array, most: int, *, frugal: bool
+    task: Task, singles: Singles, queries: Array, most: int, *, frugal: bool, every: bool
 ) -> tuple[Array, _Parts]:
     """The best single changes: which candidates they are, and as parts.
 
@@ -144,7 +156,7 @@ def _single_parts(
     unit, value = singles.candidates.unit, singles.candidates.value
     gain = singles.gain[queries]
     distance = _single_distances(task, singles, queries, np.isfinite(gain))
-    per_unit = most if task.space.bound_rows else PER_UNIT[task.prefer]
+    per_unit = most if every else PER_UNIT[task.prefer]
     entry, capped = _best_entries(_ranked(task, gain, distance), singles.candidates, most, per_unit)
     real = np.isfinite(capped)
     if task.prefer == "nearest" and not frugal:
@@ -240,11 +252,13 @@ def brood(
     limit: int,
     *,
     frugal: bool = False,
+    every: bool = False,
 ) -> Brood:
     """Extend the best combinations of the level before by the best single changes.
 
     `most` says how many combinations, and how many single changes; `frugal` leaves out those that
-    are good for nothing but their gain.
+    are good for nothing but their gain. With `every` all changes of a unit may be among them, and
+    all extensions are ranked: where rules bind, those that promise most may all break them.
 
     An extension is not scored here. Its `guess` is what the combination has reached plus what the
     single change gains alone. A query at -1 with three single changes, one query wide:
@@ -260,7 +274,7 @@ def brood(
     so the same extension comes from several parents: of a, c and of c, a. `REPEATS` times as many
     are ranked then, and the keys of their changes leave one of each.
     """
-    entry, parts = _single_parts(task, singles, queries, most[1], frugal=frugal)
+    entry, parts = _single_parts(task, singles, queries, most[1], frugal=frugal, every=every)
     parents = parts if before is None else _parents(task, before, queries, most[0])
     units = singles.candidates.unit[entry]
     values = np.take_along_axis(singles.candidates.value[queries], entry, axis=1)
@@ -275,15 +289,16 @@ def brood(
     distance = parents.distance[:, parent] + parts.distance[:, single]
     promise = _promise(task, guess, distance, queries)
     once = before is None and (frugal or task.prefer != "nearest")
-    wide = promise.shape[1] if task.space.bound_rows else limit * (1 if once else REPEATS)
+    bound = task.space.bound_rows
+    wide = promise.shape[1] if every else limit * (1 if once and not bound else REPEATS)
     best = highest(promise, wide)
     fresh = np.isfinite(np.take_along_axis(promise, best, axis=1))
-    every = np.broadcast_to(np.arange(best.shape[1]), best.shape)
-    young = Brood(parents, values, units, queries, parent[best], single[best], every)
+    order = np.broadcast_to(np.arange(best.shape[1]), best.shape)
+    young = Brood(parents, values, units, queries, parent[best], single[best], order)
     if not once:
         fresh &= first_of_each(young.keys(task))
     rank = np.cumsum(fresh, axis=1) - 1
-    if task.space.bound_rows:
+    if bound:
         return young._replace(rank=np.where(fresh, rank, BEYOND)).lawful(task, limit)
     return young._replace(rank=np.where(fresh & (rank < limit), rank, BEYOND))
 

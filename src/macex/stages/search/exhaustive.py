@@ -98,8 +98,9 @@ class Exhaustive:
         pool = Pool.join(pools, task.space.width)
         if task.prefer == "fewest" and task.count > 1:
             pool = self._joint(task, singles, without_idle(task, pool))
-        weight = _weights(singles)
-        return Found(pool, proof.seen, proof.offered, singles.candidates, weight, singles.reached)
+        return Found(
+            pool, proof.seen, proof.offered, singles.candidates, singles.weights, singles.reached
+        )
 
     def _level(
         self,
@@ -115,7 +116,7 @@ class Exhaustive:
         room = self.max_rows if singles.candidates.exact else beam_rows
         small = combinations(singles, open_, task.space.width, size) <= room
         beam = open_[~small]
-        width = self._width(task, singles, size)
+        width = self._width(task, size)
         parts = [
             all_of(task, singles, open_[small], size),
             _bred(task, singles, before, beam, width, beam_rows),
@@ -130,6 +131,10 @@ class Exhaustive:
             most = beam_rows + more_rows
             late = _bred(task, singles, before, left, width, most, least=beam_rows)
             level = joined(level, _score(task, *_fresh(task, pools, [late])))
+            if task.space.bound_rows:
+                left = left[~np.isin(left, level.at[level.reached])]
+                wide = [self._partners(task, singles, before, left, size)]
+                level = joined(level, _score(task, *_unlike(level, *_fresh(task, pools, wide))))
         if task.prefer == "fewest":
             nearer = _nearer(task, singles, before, level, beam, width)
             level = joined(level, _score(task, *_fresh(task, pools, [nearer])))
@@ -160,7 +165,7 @@ class Exhaustive:
             if not len(queries) or task.judge.late:
                 break
             most = NEARER if size == 2 else self.beam + self.more
-            width = most, self._width(task, singles, size)[1]
+            width = most, self._width(task, size)[1]
             level = _score(task, *_bred(task, singles, level, queries, width, most))
             found = _reached(level)
             pools.append(found if size == 2 else needed(task, found))
@@ -173,18 +178,26 @@ class Exhaustive:
                 pools.append(_reached(more))
         return Pool.join(pools, task.space.width)
 
-    def _width(self, task: Task, singles: Singles, size: int) -> tuple[int, int]:
-        """How many combinations are extended, and by how many single changes.
+    def _partners(
+        self, task: Task, singles: Singles, before: Level | None, queries: Array, size: int
+    ) -> tuple[Array, Array]:
+        """Combinations of all single changes, for queries of which one breaks a rule by itself.
 
-        Where rules bind, a change may be needed that promises nothing by itself, so all are tried.
+        It may need another change beside it that promises nothing.
         """
+        codes, at, _ = singles.candidates.rows(task.queries, singles.offered(queries))
+        broken = at[~task.space.holds(task.space.columns(codes, at), at)]
+        every = min(singles.reach.shape[1], MOST_PARTS)
+        width = every if size == 2 else self.parents, every
+        bound = queries[np.isin(queries, broken)]
+        return _bred(task, singles, before, bound, width, self.beam + self.more, every=True)
+
+    def _width(self, task: Task, size: int) -> tuple[int, int]:
+        """How many combinations are extended, and by how many single changes."""
         if size > self.depth:
             return 2, self.narrow
-        if not task.space.bound_rows:
-            most = 2 * self.parents if task.prefer == "nearest" else self.parents
-            return most, most
-        every = min(singles.reach.shape[1], MOST_PARTS)
-        return every if size == 2 else self.parents, every
+        most = 2 * self.parents if task.prefer == "nearest" else self.parents
+        return most, most
 
 
 def _nearer(
@@ -246,13 +259,14 @@ def _bred(
     *,
     least: int = 0,
     frugal: bool = False,
+    every: bool = False,
 ) -> tuple[Array, Array]:
     """The most promising combinations of some queries, from the rank `least` to `most`."""
     codes, at = [task.queries[:0]], [np.zeros(0, np.intp)]
     for part in _blocks(task, queries, width):
         if task.judge.late:
             break
-        young = brood(task, singles, before, part, width, most, frugal=frugal)
+        young = brood(task, singles, before, part, width, most, frugal=frugal, every=every)
         rows, whose = young.rows(least)
         codes.append(rows)
         at.append(whose)
@@ -384,9 +398,3 @@ def _superfluous(task: Task, found: Pool, codes: Array, at: Array) -> Array:
     """Rows whose changed units include all of a set that was found to suffice."""
     known = task.space.changed(found.codes, found.at)
     return including(task.space.changed(codes, at), at, known, found.at)
-
-
-def _weights(singles: Singles) -> Array:
-    """The share of every single change in the gains of the best change of each unit."""
-    known = singles.candidates.real & np.isfinite(singles.reach)
-    return singles.candidates.shares(np.where(known, np.maximum(singles.reach, 0.0), 0.0))
