@@ -1,0 +1,123 @@
+"""A function of SQL for DuckDB: the features of a row in, its counterfactual out as a struct."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from macex.ask.constraints import Constraints
+from macex.ask.question import Question
+from macex.errors import OptionError
+from macex.explainer import Explainer
+from macex.models.optional import needed
+from macex.scale.chunks import ChunkExplainer
+from macex.scale.layout import AnswerField
+from macex.scale.partition import Partition, refuse_other
+from macex.scale.threads import limited_threads
+from macex.schema.arrow_tables import pandas_frame
+
+TYPES = {
+    "whole": "BIGINT",
+    "number": "DOUBLE",
+    "truth": "BOOLEAN",
+    "text": "VARCHAR",
+    "time": "TIMESTAMP",
+}
+
+
+def register(
+    connection: Any,
+    explainer: Explainer,
+    name: str = "counterfactual",
+    *,
+    want: Any = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
+    max_rows: int | None = None,
+    margin: float = 1e-6,
+    on_error: str = "keep",
+    robust: float | None = None,
+    also: Iterable[Any] = (),
+) -> list[str]:
+    """Make a function of SQL known to a DuckDB connection; the names of its arguments, in order.
+
+    Its arguments are the features, in the order of the training rows. It gives a struct of the
+    counterfactual's features and of what is said of it: `cf_status`, `cf_label`, `cf_score`,
+    `cf_sparsity`, `cf_proximity`, `cf_plausibility`, `cf_minimal` and, where columns have reason
+    codes, `cf_reasons`. A row without an answer has its own features and a status that says so.
+
+    Parameters
+    ----------
+    connection : an open DuckDB connection.
+    explainer : an explainer without an audit.
+    name : what the function is called in SQL.
+    want, constraints, max_rows, margin, on_error, robust, also : as in `Explainer.explain`.
+    """
+    refuse_other(connection, "create_function", "a DuckDB connection")
+    if not isinstance(name, str) or not name.isidentifier():
+        raise OptionError(
+            f"name= is a word that SQL can say, such as 'counterfactual', not {name!r}"
+        )
+    question = Question(
+        n=1,
+        want=want,
+        constraints=constraints,
+        max_rows=max_rows,
+        margin=margin,
+        on_error=on_error,
+        robust=robust,
+        also=also,
+    )
+    partition = Partition.of(ChunkExplainer(explainer, question), explainer.columns)
+    fields = [field for field in partition.layout.fields if field.name != "cf.rank"]
+    types = {field.name: _type(field) for field in fields}
+    made = ", ".join(f'"{_said(name)}" {kind}' for name, kind in types.items())
+    connection.create_function(
+        name,
+        _function(partition, [field.name for field in fields]),
+        [types[column] for column in explainer.columns],
+        f"STRUCT({made})",
+        type="arrow",
+        null_handling="special",
+    )
+    return list(explainer.columns)
+
+
+def _function(partition: Partition, names: list[str]) -> Callable[..., Any]:
+    """What DuckDB calls with one column of Arrow for each feature."""
+    arrow, lock = needed("pyarrow", "files"), threading.Lock()
+    columns = partition.chunks.explainer.columns
+
+    def explained(*features: Any) -> Any:
+        rows = pandas_frame(arrow.table(dict(zip(columns, features, strict=True))))
+        with lock, limited_threads(1):
+            answers = partition.explain_chunk(rows)[names]
+        table = arrow.Table.from_pandas(answers, preserve_index=False).combine_chunks()
+        cells = [column.combine_chunks() for column in table.columns]
+        return arrow.StructArray.from_arrays(cells, [_said(name) for name in names])
+
+    kind = inspect.Parameter.POSITIONAL_ONLY  # DuckDB counts the parameters
+    counted = [inspect.Parameter(f"c{at}", kind) for at in range(len(columns))]
+    explained.__signature__ = inspect.Signature(counted)  # type: ignore[attr-defined]
+    return explained
+
+
+def _said(name: str) -> str:
+    """What a field is called: the answers' own columns have no dot in SQL.
+
+    >>> _said("cf.status"), _said("net.income")
+    ('cf_status', 'net.income')
+    """
+    return name.replace(".", "_") if name.startswith("cf.") else name
+
+
+def _type(field: AnswerField) -> str:
+    if field.kind == "span":
+        raise OptionError(
+            f"{field.name!r} is a length of time, which DuckDB hands over in months, days and "
+            "nanoseconds: explain frames with explain_frames"
+        )
+    if field.kind == "time" and field.zone:
+        return "TIMESTAMP WITH TIME ZONE"
+    return TYPES[field.kind]
