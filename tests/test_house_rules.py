@@ -212,6 +212,43 @@ def test_nothing_private_is_used_elsewhere():
     assert {path: names for path, names in found.items() if names} == OTHERS_PRIVATE
 
 
+def glossary(heading: str) -> list[str]:
+    """The words in the first cells of the tables under a heading of the glossary."""
+    page = (ROOT / "docs" / "explanation" / "glossary.md").read_text(encoding="utf-8")
+    parts = re.split(r"^## (.+)$", page, flags=re.MULTILINE)
+    rows = dict(zip(parts[1::2], parts[2::2], strict=True))[heading]
+    return re.findall(r"^\| \*([\w -]+)\*", rows, re.MULTILINE)
+
+
+OTHER_ROOMS = {"bench", "server"}  # whose names still have some of these words
+
+
+def test_names_avoid_the_words_that_the_glossary_does_not_use():
+    avoided = set(glossary("Words that are not used"))
+    assert len(avoided) > 3
+    stems = tuple(sorted(avoided))
+    found = {}
+    for path in SOURCES:
+        if OTHER_ROOMS & set(path.relative_to(ROOT / "src" / "macex").parts):
+            continue
+        named_here = [path.stem, *(one.arg for one in nodes(path, ast.arg))]
+        named_here += [one.id for one in nodes(path, ast.Name)]
+        named_here += [one.attr for one in nodes(path, ast.Attribute)]
+        named_here += [one.name for one in functions(path)]
+        named_here += [one.name for one in nodes(path, ast.ClassDef)]
+        bad = {one for one in named_here if any(word.startswith(stems) for word in words(one))}
+        if bad:
+            found[named(path)] = sorted(bad)
+    assert found == {}
+
+
+def test_the_glossary_has_each_word_once():
+    page = (ROOT / "docs" / "explanation" / "glossary.md").read_text(encoding="utf-8")
+    terms = re.findall(r"^\| \*([\w -]+)\*", page, re.MULTILINE)
+    assert len(terms) > 40
+    assert [term for term in set(terms) if terms.count(term) > 1] == []
+
+
 def listed(text: str, kind: str) -> list[str]:
     """The first cells of the tables of a page, those in code."""
     return re.findall(rf"^\| `({kind})` \|", text, re.MULTILINE)

@@ -174,7 +174,7 @@ class Client:
         options |= {"structure": structure}
         options |= {"max_rows": max_rows, "margin": margin, "diagnose": diagnose}
         options |= {"timeout_s": timeout_s, "robust": robust, "reach": reach, "also": _names(also)}
-        ask = _Ask(options, self._wants(want, len(read)), _wishes(constraints, len(read)))
+        ask = _Ask(options, self._wants(want, len(read)), _constraints(constraints, len(read)))
         cells = _cells(read)
         documents: list[Mapping[str, Any]] = []
         with reporter(progress, len(read)) as report:
@@ -210,7 +210,7 @@ class Client:
         options |= {"structure": structure}
         options |= {"max_rows": max_rows, "margin": margin, "diagnose": diagnose}
         options |= {"timeout_s": timeout_s, "robust": robust, "reach": reach, "also": _names(also)}
-        ask = _Ask(options, self._wants(want, len(read)), _wishes(constraints, len(read)))
+        ask = _Ask(options, self._wants(want, len(read)), _constraints(constraints, len(read)))
         said = self._post("jobs", ask.body(_cells(read), 0))
         return RemoteJob(self, said["id"], len(read), read, options)
 
@@ -355,7 +355,7 @@ def _names(also: Any) -> list[str]:
     return names
 
 
-def _wishes(given: Any, count: int) -> Any:
+def _constraints(given: Any, count: int) -> Any:
     """Constraints as JSON: one for all rows, or a list of one each."""
     if given is None:
         return None
@@ -365,12 +365,12 @@ def _wishes(given: Any, count: int) -> Any:
         return plain(Constraints.from_dict(given).to_dict())
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise ConstraintError(f"constraints= takes Constraints or one per row, not {given!r}")
-    wishes = [_wishes(one, 1) for one in given]
-    if len(wishes) != count:
+    parts = [_constraints(one, 1) for one in given]
+    if len(parts) != count:
         raise ConstraintError(
-            f"constraints= has {len(wishes)} entries for {count} rows: give one per row"
+            f"constraints= has {len(parts)} entries for {count} rows: give one per row"
         )
-    return wishes
+    return parts
 
 
 def _error(response: Any) -> errors.MacexError:

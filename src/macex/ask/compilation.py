@@ -28,7 +28,7 @@ _ANY = object()
 def build_space(
     ground: Ground,
     rows: Rows,
-    wished: Sequence[Constraints],
+    per_query: Sequence[Constraints],
     keeping: Keeping | None = None,
     caused: Mapping[int, Caused] | None = None,
 ) -> Space:
@@ -39,13 +39,13 @@ def build_space(
     """
     caused = caused or {}
     schema, own = ground.schema, rows.codes
-    kin = kin_of(keeping, wished[0])
-    groups = tuple(tuple(schema.position(n) for n in group) for group in wished[0].groups)
+    kin = kin_of(keeping, per_query[0])
+    groups = tuple(tuple(schema.position(n) for n in group) for group in per_query[0].groups)
     units = ground.units(groups)
-    computed = {**dict(_derived(schema, wished[0].derived)), **dict(kin.dependents)}
+    computed = {**dict(_derived(schema, per_query[0].derived)), **dict(kin.dependents)}
     derived = _joined({**computed, **caused})
     follows = _follows(own, computed)
-    bounds = _bounds(ground, own, wished, follows)
+    bounds = _bounds(ground, own, per_query, follows)
     joint = {
         place: _combinations(unit, own, bounds)
         for place, unit in enumerate(units)
@@ -63,8 +63,8 @@ def build_space(
         joint=joint,
         rules=(
             *_kept(schema, own, kin),
-            *_rules(schema, rows, wished),
-            *unmoved_rules(schema, wished, caused),
+            *_rules(schema, rows, per_query),
+            *unmoved_rules(schema, per_query, caused),
         ),
         derived=derived,
         implied=kin.implied,
@@ -174,7 +174,7 @@ def _named(constraints: Constraints) -> list[tuple[str, Sequence[str]]]:
     return found + [("groups", group) for group in constraints.groups]
 
 
-def _bounds(ground: Ground, own: Array, wished: Sequence[Constraints], follows: Array) -> Bounds:
+def _bounds(ground: Ground, own: Array, per_query: Sequence[Constraints], follows: Array) -> Bounds:
     shape = own.shape
     bounds = Bounds(
         changeable=np.ones(shape, bool),
@@ -182,42 +182,42 @@ def _bounds(ground: Ground, own: Array, wished: Sequence[Constraints], follows: 
         floor=np.full(shape, -np.inf),
         ceiling=np.full(shape, np.inf),
         blank=np.zeros(shape, bool),
-        menus=_menus(ground, own, wished),
+        menus=_menus(ground, own, per_query),
         weights=np.ones(shape),
         max_changes=np.full(len(own), shape[1]),
         strict=np.zeros(len(own), bool),
         support=np.zeros(len(own), int),
     )
-    for constraints, at in _distinct(wished, len(own)):
+    for constraints, at in _distinct(per_query, len(own)):
         _write_bounds(bounds, ground.schema, own, constraints, at)
     return replace(bounds, changeable=bounds.changeable & ~follows, reason=bounds.reason & ~follows)
 
 
-def _distinct(wished: Sequence[Constraints], count: int) -> list[tuple[Constraints, Array]]:
+def _distinct(per_query: Sequence[Constraints], count: int) -> list[tuple[Constraints, Array]]:
     """Each distinct constraints object with the queries it is for."""
-    if len(wished) == 1 or all(one is wished[0] for one in wished):
-        return [(wished[0], np.arange(count))]
+    if len(per_query) == 1 or all(one is per_query[0] for one in per_query):
+        return [(per_query[0], np.arange(count))]
     places: dict[int, list[int]] = {}
-    for query, one in enumerate(wished):
+    for query, one in enumerate(per_query):
         places.setdefault(id(one), []).append(query)
-    return [(wished[at[0]], np.array(at)) for at in places.values()]
+    return [(per_query[at[0]], np.array(at)) for at in places.values()]
 
 
-def _write_bounds(b: Bounds, schema: Schema, own: Array, wish: Constraints, at: Array) -> None:
+def _write_bounds(b: Bounds, schema: Schema, own: Array, one: Constraints, at: Array) -> None:
     positions = {name: place for place, name in enumerate(schema.names)}
-    closed = {*wish.fixed, *wish.protected}
-    if wish.only is not None:
-        closed |= set(schema.names) - set(wish.only)
+    closed = {*one.fixed, *one.protected}
+    if one.only is not None:
+        closed |= set(schema.names) - set(one.only)
     b.changeable[at[:, None], [positions[n] for n in closed]] = False
-    b.blank[at[:, None], [positions[n] for n in wish.may_blank]] = True
-    for name, weight in wish.weights.items():
+    b.blank[at[:, None], [positions[n] for n in one.may_blank]] = True
+    for name, weight in one.weights.items():
         b.weights[at, positions[name]] = weight
-    for name, (low, high) in wish.ranges.items():
+    for name, (low, high) in one.ranges.items():
         column = positions[name]
         b.floor[at, column], b.ceiling[at, column] = _ends(schema.columns[column], low, high)
     for names, ends, tighter in (
-        (wish.increase, b.floor, np.maximum),
-        (wish.decrease, b.ceiling, np.minimum),
+        (one.increase, b.floor, np.maximum),
+        (one.decrease, b.ceiling, np.minimum),
     ):
         for name in names:
             column = positions[name]
@@ -225,10 +225,10 @@ def _write_bounds(b: Bounds, schema: Schema, own: Array, wish: Constraints, at: 
             here = own[at, column]
             tight = tighter(ends[at, column], here)
             ends[at, column] = np.where(special(here), ends[at, column], tight)
-    if wish.max_changes is not None:
-        b.max_changes[at] = wish.max_changes
-    b.strict[at] = wish.strict
-    b.support[at] = wish.min_support or 0
+    if one.max_changes is not None:
+        b.max_changes[at] = one.max_changes
+    b.strict[at] = one.strict
+    b.support[at] = one.min_support or 0
 
 
 def _ends(column: Column, low: object, high: object) -> tuple[float, float]:
@@ -262,21 +262,21 @@ def _code(column: Column, value: object) -> float:
         raise ConstraintError(f"in the constraints: {error}") from error
 
 
-def _menus(ground: Ground, own: Array, wished: Sequence[Constraints]) -> dict[int, Menu]:
+def _menus(ground: Ground, own: Array, per_query: Sequence[Constraints]) -> dict[int, Menu]:
     schema, menus = ground.schema, dict[int, Menu]()
-    names = {name for constraints in wished for name in constraints.allowed}
-    if any(constraints.min_support for constraints in wished):
+    names = {name for constraints in per_query for name in constraints.allowed}
+    if any(constraints.min_support for constraints in per_query):
         names |= set(schema.names)
     for name in sorted(names):
         place = schema.position(name)
         column = schema.columns[place]
         entries = [
             (
-                _supported(ground, place, wish, _transitions(column, wish.allowed.get(name, _ANY))),
+                _supported(ground, place, one, _transitions(column, one.allowed.get(name, _ANY))),
                 at,
             )
-            for wish, at in _distinct(wished, len(own))
-            if name in wish.allowed or wish.min_support
+            for one, at in _distinct(per_query, len(own))
+            if name in one.allowed or one.min_support
         ]
         offered = [to for menu, _ in entries for _, to in menu]
         values = np.unique(np.concatenate([*offered, np.zeros(0)]))
@@ -285,8 +285,8 @@ def _menus(ground: Ground, own: Array, wished: Sequence[Constraints]) -> dict[in
         for transitions, at in entries:
             menu.allowed[at] = _permitted(transitions, own[at, place], values)
             menu.bound[at] = True
-        for wish, at in _distinct(wished, len(own)):
-            menu.stays[at] = _may_stay(column, wish.allowed.get(name, _ANY), own[at, place])
+        for one, at in _distinct(per_query, len(own)):
+            menu.stays[at] = _may_stay(column, one.allowed.get(name, _ANY), own[at, place])
         menus[place] = menu
     return menus
 
@@ -299,19 +299,19 @@ def _may_stay(column: Column, allowed: Any, present: Array) -> Array:
 
 
 def _supported(
-    ground: Ground, place: int, wish: Constraints, transitions: list[tuple[float | None, Array]]
+    ground: Ground, place: int, one: Constraints, transitions: list[tuple[float | None, Array]]
 ) -> list[tuple[float | None, Array]]:
     """The transitions to values that enough training rows have; of very many the most frequent.
 
     Missing is a value like any other: enough rows must miss it, too.
     """
-    if not wish.min_support:
+    if not one.min_support:
         return transitions
     column = ground.schema.columns[place]
-    held = np.flatnonzero(column.counts >= wish.min_support)
+    held = np.flatnonzero(column.counts >= one.min_support)
     held = held[np.lexsort((held, -column.counts[held]))][:MOST_SUPPORTED]
     values = column.seen[held]
-    if np.count_nonzero(ground.codes[:, place] == MISSING) >= wish.min_support:
+    if np.count_nonzero(ground.codes[:, place] == MISSING) >= one.min_support:
         values = np.append(values, MISSING)
     return [(when, to[np.isin(to, values)]) for when, to in transitions]
 
@@ -383,10 +383,10 @@ def _derived(schema: Schema, derived: Mapping[str, Any]) -> tuple[tuple[int, For
     )
 
 
-def _rules(schema: Schema, rows: Rows, wished: Sequence[Constraints]) -> Any:
+def _rules(schema: Schema, rows: Rows, per_query: Sequence[Constraints]) -> Any:
     bound: dict[Any, Array] = {}
-    for wish, at in _distinct(wished, len(rows.codes)):
-        for rule in wish.rules:
+    for one, at in _distinct(per_query, len(rows.codes)):
+        for rule in one.rules:
             bound.setdefault(rule, np.zeros(len(rows.codes), bool))[at] = True
     return tuple(
         (TextRule(compile_rule(rule, schema.columns)), mask, repr(rule))

@@ -43,7 +43,7 @@ class Kin:
 NOTHING = Kin()
 
 
-def kin_of(keeping: Keeping | None, wish: Constraints) -> Kin:
+def kin_of(keeping: Keeping | None, constraints: Constraints) -> Kin:
     """What is kept, and what follows, under the caller's constraints."""
     if keeping is None or not keeping.binding:
         return NOTHING
@@ -51,10 +51,10 @@ def kin_of(keeping: Keeping | None, wish: Constraints) -> Kin:
     rules, notes = [], []
     dependents: dict[int, Follower] = {}
     implied: list[tuple[int, Implied]] = []
-    taken = {keeping.schema.position(name) for name in wish.derived}
-    reads = {**keeping.caused, **_derived_reads(keeping, wish)}
+    taken = {keeping.schema.position(name) for name in constraints.derived}
+    reads = {**keeping.caused, **_derived_reads(keeping, constraints)}
     for kept in keeping.binding:
-        why = keeping.overruled(kept) or _contradiction(kept, wish)
+        why = keeping.overruled(kept) or _contradiction(kept, constraints)
         if why:
             notes.append(f"{kept.text} is not kept: {why}")
             continue
@@ -62,7 +62,7 @@ def kin_of(keeping: Keeping | None, wish: Constraints) -> Kin:
         if kept.follower is None:
             continue
         column, follower = kept.follower
-        if names[column] in _bound(wish):
+        if names[column] in _bound(constraints):
             continue
         if isinstance(follower, Implied):
             implied.append((column, follower))
@@ -74,13 +74,13 @@ def kin_of(keeping: Keeping | None, wish: Constraints) -> Kin:
     return Kin(tuple(rules), _in_order(dependents), tuple(implied), tuple(notes))
 
 
-def _derived_reads(keeping: Keeping, wish: Constraints) -> dict[int, tuple[int, ...]]:
+def _derived_reads(keeping: Keeping, constraints: Constraints) -> dict[int, tuple[int, ...]]:
     from macex.ask.expressions import parse
 
     position = keeping.schema.position
     return {
         position(name): tuple(position(read) for read in parse(text).reads_now)
-        for name, text in wish.derived.items()
+        for name, text in constraints.derived.items()
         if isinstance(text, str)
     }
 
@@ -108,37 +108,50 @@ def _in_order(dependents: dict[int, Follower]) -> tuple[tuple[int, Follower], ..
     return tuple(done)
 
 
-def _bound(wish: Constraints) -> set[str]:
+def _bound(constraints: Constraints) -> set[str]:
     """The columns of which the caller says what they may become."""
-    grouped = {name for group in wish.groups for name in group}
-    parts = (wish.fixed, wish.protected, wish.ranges, wish.increase, wish.decrease, wish.allowed)
-    return {name for part in (*parts, wish.may_blank) for name in part} | grouped
+    grouped = {name for group in constraints.groups for name in group}
+    parts = (
+        constraints.fixed,
+        constraints.protected,
+        constraints.ranges,
+        constraints.increase,
+        constraints.decrease,
+        constraints.allowed,
+    )
+    return {name for part in (*parts, constraints.may_blank) for name in part} | grouped
 
 
-def _moved(wish: Constraints) -> set[str]:
+def _moved(constraints: Constraints) -> set[str]:
     """The columns that the caller names as ones that move."""
-    parts = (wish.only or (), wish.ranges, wish.increase, wish.decrease, wish.allowed)
+    parts = (
+        constraints.only or (),
+        constraints.ranges,
+        constraints.increase,
+        constraints.decrease,
+        constraints.allowed,
+    )
     return {name for part in parts for name in part}
 
 
-def _contradiction(kept: Kept, wish: Constraints) -> str:
+def _contradiction(kept: Kept, constraints: Constraints) -> str:
     """Why the caller's constraints contradict a relation; empty if they do not."""
     *sources, result = kept.relation.columns
     if kept.follower is not None:
-        if result in wish.derived:
+        if result in constraints.derived:
             return f"the constraints compute {result} themselves"
-        held = {*wish.fixed, *wish.protected}
-        named = sorted(_moved(wish).intersection(sources))
+        held = {*constraints.fixed, *constraints.protected}
+        named = sorted(_moved(constraints).intersection(sources))
         if isinstance(kept.follower[1], Implied):
             return ""
         if result in held and named:
             return f"the constraints hold {result} and let {named[0]} change"
-        only = wish.only
+        only = constraints.only
         if only is not None and result in only and not set(only) & set(sources):
             return f"the constraints let {result} change alone"
         return ""
-    if isinstance(kept.relation, OneOf | MissingTogether) and wish.only is not None:
-        free = [name for name in kept.relation.columns if name in wish.only]
+    if isinstance(kept.relation, OneOf | MissingTogether) and constraints.only is not None:
+        free = [name for name in kept.relation.columns if name in constraints.only]
         if len(free) == 1:
             return f"the constraints let {free[0]} change alone"
     return ""

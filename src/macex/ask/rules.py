@@ -74,11 +74,11 @@ RowTest = TextRule | FrameRule | KeptRule | UnmovedRule
 
 
 def unmoved_rules(
-    schema: Schema, wished: Sequence[Constraints], caused: Iterable[int]
+    schema: Schema, per_query: Sequence[Constraints], caused: Iterable[int]
 ) -> Iterator[tuple[UnmovedRule, Array, str]]:
     """Fixed columns that have causes, as rules for the queries (Q,) bool that fix them."""
     for column in caused:
         name = schema.names[column]
-        bound = np.array([name in wish.fixed for wish in wished], bool)
+        bound = np.array([name in constraints.fixed for constraints in per_query], bool)
         if bound.any():
             yield UnmovedRule(column), bound, f"fixed {name!r}"

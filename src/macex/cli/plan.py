@@ -51,12 +51,12 @@ def plan(
     show = Showing(out, force, quiet, as_json)
     files = Files(model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle)
     crowd = asked(files)
-    wishes = {"want": crowd.want, "constraints": crowd.constraints}
-    wishes |= {"actions": actions, "max_changes": max_changes}
-    wishes |= {"slack": slack, "max_cost": max_cost, "plausible": plausible}
+    asked_for = {"want": crowd.want, "constraints": crowd.constraints}
+    asked_for |= {"actions": actions, "max_changes": max_changes}
+    asked_for |= {"slack": slack, "max_cost": max_cost, "plausible": plausible}
     if by is None:
-        found = plan_frames(crowd.explainer, crowd.frames, **wishes)
+        found = plan_frames(crowd.explainer, crowd.frames, **asked_for)
     else:
-        found = crowd.explainer.plan(crowd.rows(), by=by, **wishes)
+        found = crowd.explainer.plan(crowd.rows(), by=by, **asked_for)
     counts = {"rows": len(found.taken), "asked": found.asked, "flipped": found.flipped}
     show(found, {**counts, "actions": records(found.to_frame())})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macex.cohort.plans import Plan, Wishes, planned
+from macex.cohort.plans import Plan, PlanOptions, planned
 from macex.cohort.population import Crowd
 from macex.errors import ConstraintError, ModelError
 
@@ -41,7 +41,7 @@ def common_actions(engine: Engine, batch: Batch, places: Sequence[int]) -> Plan 
     )
     mine = everyone.take(np.array(places, dtype=int))
     try:
-        plan = planned(mine, Wishes(ACTIONS, CHANGES), among=AMONG)
+        plan = planned(mine, PlanOptions(ACTIONS, CHANGES), among=AMONG)
     except (ConstraintError, ModelError):
         return None
     return plan if plan.asked >= FEWEST else None

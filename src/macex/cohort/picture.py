@@ -15,7 +15,7 @@ import pandas as pd
 
 from macex.cohort.explaining import explained as explanations_of
 from macex.cohort.plan_sheet import action_text
-from macex.cohort.plans import PlannedAction, Wishes, planned
+from macex.cohort.plans import PlannedAction, PlanOptions, planned
 from macex.cohort.population import Crowd, advising, crowd
 from macex.cohort.tree import RuleTest, divided
 from macex.errors import require_count
@@ -188,7 +188,7 @@ def _signature(item: Explanation) -> str:
 def _rule(
     everyone: Crowd, conditions: tuple[RuleTest, ...], places: Array, max_changes: int
 ) -> PictureRule:
-    plan = planned(everyone.take(places), Wishes(1, max_changes))
+    plan = planned(everyone.take(places), PlanOptions(1, max_changes))
     share = len(places) / len(everyone)
     action = plan.actions[0] if plan.actions else None
     return PictureRule(conditions, action, len(places), share, 1 - plan.flipped / len(places))

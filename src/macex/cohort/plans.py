@@ -155,7 +155,7 @@ class Plan(Finding):
 
 
 @dataclass(frozen=True)
-class Wishes:
+class PlanOptions:
     """What a plan should be like; see `Explainer.plan`."""
 
     actions: int = 5
@@ -181,24 +181,24 @@ def plan(
     bands: Any = None,
 ) -> Plan:
     """At most `actions` common actions that flip the most rows; see `Explainer.plan`."""
-    wishes = read_wishes(actions, max_changes, slack, max_cost, plausible=plausible)
+    options = read_plan_options(actions, max_changes, slack, max_cost, plausible=plausible)
     everyone = crowd(engine, rows, want, constraints)
     names = everyone.fitted.options.names
     if by is None:
-        return planned(everyone, wishes)
+        return planned(everyone, options)
     taken = np.full(len(everyone), -1)
     groups: dict[str, Plan] = {}
     for name, places in groups_of(everyone.rows, by, bands).items():
-        groups[name] = planned(everyone.take(places), wishes)
+        groups[name] = planned(everyone.take(places), options)
         taken[places] = groups[name].taken
     return Plan((), taken, everyone.rows, groups, names)
 
 
-def read_wishes(
+def read_plan_options(
     actions: Any, max_changes: Any, slack: Any, max_cost: Any, *, plausible: Any
-) -> Wishes:
+) -> PlanOptions:
     """What a caller wants of a plan, checked."""
-    return Wishes(
+    return PlanOptions(
         require_count("actions", actions),
         require_count("max_changes", max_changes),
         _share(slack),
@@ -223,14 +223,14 @@ def _share(slack: Any) -> float:
     return share
 
 
-def planned(everyone: Crowd, wishes: Wishes, *, among: int = SAMPLE) -> Plan:
+def planned(everyone: Crowd, options: PlanOptions, *, among: int = SAMPLE) -> Plan:
     """The plan of rows that are read already, chosen among so many of them."""
     names = everyone.fitted.options.names
     few = len(everyone) <= among
     sample = _opened(everyone if few else in_need(everyone).spaced(among))
     if sample is None:
         return Plan((), np.full(len(everyone), -2), everyone.rows, names=names)
-    final = chosen_for(sample, wishes)
+    final = chosen_for(sample, options)
     chosen = ordered(final)
     tally = final.tally(chosen) if few else _counted(everyone, final, chosen)
     return Plan(_actions(final, chosen, tally), tally.taken(), everyone.rows, names=names)
@@ -260,16 +260,16 @@ def joined(parts: Sequence[Plan]) -> Plan:
     return Plan(tuple(actions), taken, rows, names=parts[0].names)
 
 
-def chosen_for(sample: Population, wishes: Wishes) -> Trials:
+def chosen_for(sample: Population, options: PlanOptions) -> Trials:
     """The actions of a plan, as small as they can be, scored."""
-    trials = Trials(sample, common_moves(sample.space), max_cost=wishes.max_cost)
-    changes = min(wishes.max_changes, sample.space.width)
-    spare = int(wishes.slack * (~sample.there).sum())
+    trials = Trials(sample, common_moves(sample.space), max_cost=options.max_cost)
+    changes = min(options.max_changes, sample.space.width)
+    spare = int(options.slack * (~sample.there).sum())
     chosen, spare = chosen_actions(
-        trials, wishes.actions, changes, spare=spare, plausible=wishes.plausible
+        trials, options.actions, changes, spare=spare, plausible=options.plausible
     )
     moves, actions = shrunk(trials, chosen, spare)
-    final = Trials(sample, moves, max_cost=wishes.max_cost)
+    final = Trials(sample, moves, max_cost=options.max_cost)
     final.score(actions)
     return final
 

@@ -16,12 +16,12 @@ import numpy as np
 from macex.ask.answers import Answers, compile_goals
 from macex.ask.compilation import build_space
 from macex.ask.space import Caused, Space
-from macex.engine.alike import same_goal
 from macex.engine.measure import measure_of
 from macex.errors import ConstraintError, ModelError
 from macex.models.asker import CHUNK_ROWS, Asker
 from macex.models.judge import Judge
 from macex.schema import Array, Rows
+from macex.stages.arrays import alike_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,7 +114,8 @@ class Population:
         """The plausibility of rows by unit; NaN where too few training rows meet the goal."""
         goals, full = self.judge.goals, self.space.columns(codes, at)
         found = np.full(len(at), np.nan)
-        for queries in same_goal(goals, np.unique(at)):
+        asked = np.unique(at)
+        for queries in alike_lines(asked, goals.alike[asked][:, None]):
             mine = goals.alike[at] == goals.alike[queries[0]]
             found[mine] = self.fitted.plausible(goals, int(queries[0])).share(full[mine])
         return found
@@ -123,9 +124,9 @@ class Population:
 def crowd(engine: Engine, rows: Any, want: Any, constraints: Any) -> Crowd:
     """A caller's rows, goals and constraints, read as `explain` reads them."""
     read = engine.schema.read(rows)
-    wished = engine.constraints_of(constraints, len(read))
+    merged = engine.constraints_of(constraints, len(read))
     goals = engine.goals(want, len(read))
-    return Crowd(engine, read, goals, wished, np.arange(len(read)))
+    return Crowd(engine, read, goals, merged, np.arange(len(read)))
 
 
 @contextmanager

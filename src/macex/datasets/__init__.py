@@ -1,4 +1,4 @@
-"""The paper's datasets, prepared the way its tables use them, and a door for other people's."""
+"""The paper's datasets, prepared as its tables use them, and a way to add others."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def table(source: OpenML, *, progress: bool = False) -> pd.DataFrame:
 
 
 def address() -> str | None:
-    """Where OpenML is asked, None where it is not to be asked at all."""
+    """The address of OpenML; None if it must not be asked."""
     given = os.environ.get(ADDRESS_VARIABLE, ADDRESS)
     return None if given.lower() in ("", "off") else given.rstrip("/")
 

@@ -1,4 +1,4 @@
-"""Datasets by name: the paper's own, and those that other people add.
+"""Datasets by name: the paper's own, and those that were added.
 
 Another package adds one by an entry point of the group `macex.datasets`, a program by `register`;
 either names a function without arguments that returns a `Dataset`.
@@ -22,7 +22,7 @@ _registered: dict[str, Loader] = {}
 
 
 def register(name: str, loader: Loader) -> None:
-    """Make `load(name)` return what `loader()` returns; a name of the paper's is taken.
+    """Make `load(name)` return what `loader()` returns; the paper's names cannot be used.
 
     >>> import numpy as np, pandas as pd
     >>> def coins():

@@ -26,7 +26,7 @@ FOLDER_VARIABLE = "MACEX_DATA"
 
 @dataclass(frozen=True, slots=True)
 class DatasetSource:
-    """One raw file: its name, its checksum, whom to thank, and where else it can be had."""
+    """One raw file: its name, checksum, citation, and other sources."""
 
     file: str
     sha256: str
@@ -36,7 +36,7 @@ class DatasetSource:
 
 
 class Raw(NamedTuple):
-    """A raw table, and whom to thank for it."""
+    """A raw table and its citation."""
 
     table: pd.DataFrame
     citation: str
@@ -114,7 +114,7 @@ def _table(source: DatasetSource, content: bytes) -> Raw:
 
 
 def check_sha256(file: str, content: bytes, expected: str) -> None:
-    """Refuse content that is not what the dataset was defined by."""
+    """Refuse content that differs from the file by which the dataset was defined."""
     found = hashlib.sha256(content).hexdigest()
     if found != expected:
         raise DataError(

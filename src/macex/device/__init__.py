@@ -1,8 +1,8 @@
 """The default search for millions of rows, on an accelerator if there is one.
 
-The stages in `macex.stages` are written for one query to be quick. Here the same stages are dense
-array code for blocks of many thousand queries, on NumPy or on torch, and the model is a function of
-codes that answers where they lie. So candidates, levels and refinement never leave the device.
+The stages in `macex.stages` are written so that a single query is quick. Here the same stages are
+dense array code for blocks of many thousand queries, on NumPy or on torch, and the model is a
+function of codes on the same device. So candidates, levels and refinement never leave the device.
 
     layout.py        what may change, as tables on the device          candidates.py   stage 1
     embedding.py     codes to the inputs of a torch module             levels.py       stage 2

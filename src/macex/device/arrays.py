@@ -1,7 +1,7 @@
 """Arrays of NumPy or torch, by the array API, and the few operations it lacks.
 
-Nothing else in this room asks which library an array belongs to. Everything is deterministic on
-every device: keys that are ranked are unique, and of equal entries the first is taken.
+No other file in this room asks which library an array belongs to. Everything is deterministic on
+every device: ranked keys are unique, and of equal entries the first is taken.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ def memory(place: ArrayPlace) -> int:
 
 
 def at_once(place: ArrayPlace, count: int) -> int:
-    """How many rows or cells to work on at once: more where memory is no matter.
+    """How many rows or cells to work on at once: more if there is enough memory.
 
-    A launch costs a GPU's host as much as some million cells cost the GPU.
+    A launch costs the host as much time as some million cells cost the GPU.
     """
     return 4 * count if memory(place) >= PLENTY else count
 

@@ -1,4 +1,4 @@
-"""The object that people meet: codes in, codes out."""
+"""The explainer for devices: codes in, codes out."""
 
 from __future__ import annotations
 

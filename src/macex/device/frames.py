@@ -1,8 +1,8 @@
 """Rows in, explanations out: an explainer whose search runs on a device.
 
 The device proposes one counterfactual for each row, and with `prefer="balanced"` a stable one, too.
-Everything around it is the explainer's own: reading rows, the model's own decision, plausibility,
-intervals, and the final check by the caller's model. Rows that the device cannot read or has no
+Everything else is as in the explainer: reading rows, the model's own decision, plausibility,
+intervals, and the final check by the caller's model. Rows that the device cannot read or finds no
 answer for are searched as usual.
 """
 

@@ -1,4 +1,4 @@
-"""What is wanted of many rows: a few goals, and which of them is each row's."""
+"""The goals of many rows: a few distinct goals, and which of them each row has."""
 
 from __future__ import annotations
 

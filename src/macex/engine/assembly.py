@@ -77,14 +77,14 @@ def unreached(fitted: Fitted, batch: Batch) -> list[Explanation]:
     return [
         unanswered(
             "budget",
-            ran_out("time", goal, wish),
+            ran_out("time", goal, given),
             goal,
             method=fitted.options.method_name,
             source=Source(batch.rows, query, batch.rows.codes[query]),
             asked=asking,
             names=fitted.options.names,
         )
-        for query, (goal, wish) in enumerate(zip(batch.goals, batch.constraints, strict=True))
+        for query, (goal, given) in enumerate(zip(batch.goals, batch.constraints, strict=True))
     ]
 
 
@@ -183,10 +183,10 @@ def reason_of(
     near = "" if near_score is None else f" The nearest miss scores {near_score:g}."
     if status == "budget":
         spent = "time" if judge.asker.late else f"rows ({int(judge.spent[query])} scored)"
-        wish = outcome.batch.constraints[query]
-        return f"{ran_out(spent, outcome.batch.goals[query], wish)}{near}"
+        given = outcome.batch.constraints[query]
+        return f"{ran_out(spent, outcome.batch.goals[query], given)}{near}"
     if outcome.checked.fragile[query]:
-        robust = outcome.batch.sturdy.text
+        robust = outcome.batch.requirements.text
         return f"No {one} that reaches {goal} and {robust} was found.{force}{near}"
     if status == "none" and not outcome.task.max_changes[query]:
         return f"Nothing may change, so {goal} cannot be reached.{force}"
@@ -204,13 +204,13 @@ def _structured(outcome: Outcome) -> str:
     return ' Rows that break the structure of training were left out; structure="ignore" asks anew.'
 
 
-def ran_out(what: str, goal: Goal, wish: Constraints) -> str:
+def ran_out(what: str, goal: Goal, given: Constraints) -> str:
     """What a row is told whose time or rows ran out."""
-    return f"The {what} ran out before {goal.text} was reached.{_in_force(wish)}"
+    return f"The {what} ran out before {goal.text} was reached.{_in_force(given)}"
 
 
-def _in_force(wish: Constraints) -> str:
-    parts = [text for text, _ in wish.parts()]
+def _in_force(given: Constraints) -> str:
+    parts = [text for text, _ in given.parts()]
     if not parts:
         return ""
     more = f" and {len(parts) - 6} more" if len(parts) > 6 else ""

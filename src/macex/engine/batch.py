@@ -18,7 +18,7 @@ from macex.ask.constraints import Constraints
 from macex.ask.goals import Goal
 from macex.ask.question import Question
 from macex.engine.intervals import TestedRun
-from macex.engine.robustness import Sturdiness
+from macex.engine.robustness import Requirements
 from macex.models.memory import Remembered
 from macex.schema import Array, Rows
 from macex.stages.shapes import Candidates, Found, Pool
@@ -45,7 +45,7 @@ class BatchOf(Generic[RowsT, ConstraintsT]):
     question: Question = field(default_factory=Question)
     deadline: float | None = None
     places: Array | None = None  # where the rows stand in the caller's call
-    sturdy: Sturdiness = field(default_factory=Sturdiness)
+    requirements: Requirements = field(default_factory=Requirements)
     spent: Array | int = 0  # (Q,) rows that the queries have cost before
     remembered: Remembered | None = None  # what the model has said in the same call
 
@@ -79,8 +79,8 @@ class BatchOf(Generic[RowsT, ConstraintsT]):
 
     @property
     def set_aside(self) -> int:
-        """Rows of each query kept for checking its answers, and for a miss if none is sturdy."""
-        return self.count * (1 + self.sturdy.price) + bool(self.sturdy)
+        """Rows of each query kept for checking its answers, and for a miss if none is robust."""
+        return self.count * (1 + self.requirements.price) + bool(self.requirements)
 
     def take(self, places: Array) -> Self:
         """Some of the rows, which know where they stand in the call."""

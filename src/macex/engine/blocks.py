@@ -81,28 +81,21 @@ def _alike(batch: Batch, keeping: Keeping | None) -> list[Array]:
     Rows that are tested whole are apart too: they are searched more widely.
     """
     found: dict[Any, list[int]] = {}
-    kin = {id(wish): wish for wish in batch.constraints}
-    signatures = {key: kin_of(keeping, wish).signature for key, wish in kin.items()}
-    for place, wish in enumerate(batch.constraints):
-        derived = tuple(sorted((name, str(text)) for name, text in wish.derived.items()))
-        tested = bool(wish.rules) or wish.strict
-        key = wish.groups, derived, tested, signatures[id(wish)]
+    kin = {id(constraints): constraints for constraints in batch.constraints}
+    signatures = {key: kin_of(keeping, constraints).signature for key, constraints in kin.items()}
+    for place, constraints in enumerate(batch.constraints):
+        derived = tuple(sorted((name, str(text)) for name, text in constraints.derived.items()))
+        tested = bool(constraints.rules) or constraints.strict
+        key = constraints.groups, derived, tested, signatures[id(constraints)]
         found.setdefault(key, []).append(place)
     return [np.array(places) for places in found.values()]
 
 
-def answered_once(
-    batch: Batch, answer: Callable[[Batch], list[Explanation]], report: Progress
-) -> list[Explanation]:
-    """The explanations of all rows, where `answer` is given each question once."""
-    first = first_alike(batch)
-    if first is None:
-        return answer(batch)
-    once, which = np.unique(first, return_inverse=True)
-    found = answer(batch.take(once))
-    report(len(batch.rows))
+def for_all_rows(items: list[Explanation], first: Array, batch: Batch) -> list[Explanation]:
+    """The explanations of all rows from those of the first rows of a kind, see `first_alike`."""
+    _, which = np.unique(first, return_inverse=True)
     return [
-        found[at] if first[place] == place else said_again(found[at], batch.rows, place)
+        items[at] if first[place] == place else said_again(items[at], batch.rows, place)
         for place, at in enumerate(which.reshape(-1).tolist())
     ]
 
@@ -113,7 +106,10 @@ def first_alike(batch: Batch) -> Array | None:
     Only calls are looked at that keep rows with faults and ask the same of all rows: those are the
     long ones. A row with a cell that its code does not tell is like no other.
     """
-    alike = {id(goal) for goal in batch.goals}, {id(wish) for wish in batch.constraints}
+    alike = (
+        {id(goal) for goal in batch.goals},
+        {id(constraints) for constraints in batch.constraints},
+    )
     if not batch.keep or len(batch.rows) < 2 or any(len(ids) > 1 for ids in alike):
         return None
     keys = row_keys(batch.rows.codes)

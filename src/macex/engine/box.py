@@ -1,4 +1,4 @@
-"""How far the numbers of a counterfactual can go together.
+"""How far the numbers of a counterfactual can move together.
 
 The model is asked about a grid of combinations around the counterfactual: every value where there
 are few, one for each cell of a tree model, else evenly spaced ones. From the counterfactual's own

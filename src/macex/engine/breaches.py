@@ -1,4 +1,4 @@
-"""What answers and queries break of the structure of training."""
+"""Which relations of the training rows are broken by answers and queries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def breaks_of(fitted: Fitted, full: Array, own: Array) -> list[tuple[str, ...]]:
-    """The relations that each row breaks and the row it starts from does not."""
+    """The relations that each row breaks although the row it starts from keeps them."""
     if fitted.keeping is None or not fitted.keeping.tests:
         return [()] * len(full)
     texts = [kept.text for kept in fitted.keeping.tests]
@@ -37,14 +37,17 @@ def estimated_of(fitted: Fitted, full: Array, own: Array, moved: Array) -> list[
 
 
 def notes_of(fitted: Fitted, outcome: Outcome) -> list[tuple[str, ...]]:
-    """What each query is told of relations that are not kept: it breaks them, or they yield."""
+    """Notes for each query on relations that are not kept: it breaks them, or they were dropped."""
     batch = outcome.batch
     if fitted.keeping is None or not fitted.keeping.tests:
         return [()] * len(batch)
     texts = [f"{kept.text}: the row itself breaks it" for kept in fitted.keeping.tests]
     broken = fitted.keeping.broken(outcome.task.space.own)
-    yielding = {id(wish): kin_of(fitted.binding, wish).notes for wish in batch.constraints}
+    yielding = {
+        id(constraints): kin_of(fitted.binding, constraints).notes
+        for constraints in batch.constraints
+    }
     return [
-        (*(texts[at] for at in np.flatnonzero(line)), *yielding[id(wish)])
-        for line, wish in zip(broken, batch.constraints, strict=True)
+        (*(texts[at] for at in np.flatnonzero(line)), *yielding[id(constraints)])
+        for line, constraints in zip(broken, batch.constraints, strict=True)
     ]

@@ -1,8 +1,8 @@
-"""Steps five and six: which examples to return, and the model's last word on them.
+"""Steps five and six: which examples to return, and the model's final check of them.
 
 What is selected is scored once more, together with its intervals, and only rows that still reach
-their goals are returned. A row that fails (a model may answer differently a second time) makes
-room for the next best one.
+their goals are returned. A row that fails (a model may answer differently a second time) is
+replaced by the next best one.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def confirm(outcome: Outcome) -> Outcome:
 def confirmed(outcome: OutcomeT) -> OutcomeT:
     """The same, where nothing is known of plausibility."""
     word, judge = _LastWord.of(len(outcome.pool)), outcome.judge
-    robust = outcome.batch.sturdy
+    robust = outcome.batch.requirements
     for _ in range(MORE_ATTEMPTS if robust and not judge.capped else ATTEMPTS):
         fresh = _chosen(outcome)
         fresh = fresh[~word.given[fresh]]
@@ -101,7 +101,7 @@ class _LastWord:
     def ask(self, outcome: Outcome, fresh: Array) -> None:
         """Ask about examples, their intervals and, if they must be robust, what is around them."""
         task, judge, pool = outcome.task, outcome.judge, outcome.pool
-        robust = outcome.batch.sturdy
+        robust = outcome.batch.requirements
         probes = probe(task, judge, pool, fresh)
         around = neighbours(task.space, pool.codes[fresh]) if robust.rows else pool.codes[:0]
         codes = np.concatenate([pool.codes[fresh], probes.codes, around])
@@ -119,7 +119,7 @@ class _LastWord:
 
     def _weigh(self, outcome: Outcome, fresh: Array, held: Array) -> None:
         """Bar what too few neighbours or draws hold with, or another model does not agree to."""
-        robust, pool = outcome.batch.sturdy, outcome.pool
+        robust, pool = outcome.batch.requirements, outcome.pool
         self.robustness[fresh] = held.mean(axis=1) if robust.rows else np.nan
         self.weak[fresh] = self.robustness[fresh] < (robust.least or 0.0)
         self.weak[fresh] &= ~self.barred[fresh]
@@ -147,7 +147,7 @@ class _LastWord:
             {(turn[i], column): span for (i, column), span in self.spans.items() if i in turn},
             self.robustness[final],
             fragile,
-            self.reach[final] if outcome.batch.sturdy.draws else None,
+            self.reach[final] if outcome.batch.requirements.draws else None,
         )
 
 
@@ -164,9 +164,9 @@ def _looked_at(outcome: Outcome, checked: Checked) -> Checked:
 
 
 def _payable(task: Task, judge: Judge, at: Array, each: int) -> Array:
-    """Which answers, of the queries `at`, can be checked with what the caller lets a query cost.
+    """Which answers, of the queries `at`, can be checked within the caller's limit of rows.
 
-    The first check always can: its rows were set aside.
+    The first check is always possible: its rows were set aside.
     """
     if not judge.capped:
         return np.ones(len(at), bool)

@@ -37,7 +37,7 @@ def consulted(
 
 
 def _between(oracle: Oracle, rows: Rows, schema: Schema, answers: Answers) -> Answers:
-    """The answers for blends; none where the model fails on rows that nobody has seen."""
+    """The answers for blends; none where the model fails on such rows."""
     blends = blended(schema, rows.codes, answers)
     if not len(blends):
         return answers.take(np.zeros(0, int))

@@ -67,7 +67,7 @@ def _affordable(
     """Whether a query can pay for one more try."""
     if batch.max_rows is None:
         return cost[place].rows - items[place].cost.rows < MOST_ROWS
-    return cost[place].rows + LEAST_ROWS + 1 + batch.sturdy.price <= batch.max_rows
+    return cost[place].rows + LEAST_ROWS + 1 + batch.requirements.price <= batch.max_rows
 
 
 def _without(

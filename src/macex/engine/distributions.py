@@ -1,4 +1,4 @@
-"""How values are spread over training rows, counted when it is first needed and kept then."""
+"""How values are distributed over the training rows, counted on first use and then kept."""
 
 from __future__ import annotations
 

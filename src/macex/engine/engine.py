@@ -22,13 +22,21 @@ from macex.ask.question import Question, read_constraints
 from macex.causes import check_causes
 from macex.engine.assembly import assemble, unreached
 from macex.engine.batch import Batch, BatchOf, Outcome
-from macex.engine.blocks import MOST_QUERIES, Progress, Tempo, answered_once, blocks, silent
+from macex.engine.blocks import (
+    MOST_QUERIES,
+    Progress,
+    Tempo,
+    blocks,
+    first_alike,
+    for_all_rows,
+    silent,
+)
 from macex.engine.diagnosis import diagnosed
 from macex.engine.fitted import Fitted
 from macex.engine.options import Options
 from macex.engine.pipeline import answer, remembering
 from macex.engine.retry import retried
-from macex.engine.robustness import sturdiness
+from macex.engine.robustness import requirements_of
 from macex.errors import ConstraintError, GoalError, ModelError
 from macex.explanation import Explanation
 from macex.models.asker import Asker
@@ -72,7 +80,7 @@ class EngineOf(ABC, Generic[FittedT, RowsT, ConstraintsT, ItemT]):
 
     @abstractmethod
     def unreached(self, batch: BatchOf[RowsT, ConstraintsT]) -> list[ItemT]:
-        """The explanations of rows that there was no time for."""
+        """The explanations of rows for which no time is left."""
 
     def explain(
         self, batch: BatchOf[RowsT, ConstraintsT], report: Progress = silent
@@ -98,7 +106,7 @@ class EngineOf(ABC, Generic[FittedT, RowsT, ConstraintsT, ItemT]):
         return [done[place] for place in range(len(batch))]
 
     def _block(self, batch: BatchOf[RowsT, ConstraintsT], tempo: Tempo | None) -> list[ItemT]:
-        """The explanations of one block; those that the time does not suffice for say so."""
+        """The explanations of one block; rows for which no time is left say so."""
         if tempo is not None and batch.late:
             tempo.most = MOST_QUERIES
             return self.unreached(batch)
@@ -132,7 +140,7 @@ class EngineOf(ABC, Generic[FittedT, RowsT, ConstraintsT, ItemT]):
 class Engine(EngineOf[Fitted, Rows, Constraints, Explanation]):
     """What every answer rests on: what was learnt from training, and the constraints in force.
 
-    `answer` turns a batch into an outcome: the four stages, or a method of somebody's own.
+    `answer` turns a batch into an outcome: the four stages, or another method.
     """
 
     answer: Callable[[Fitted, Batch], Outcome] = answer
@@ -173,16 +181,20 @@ class Engine(EngineOf[Fitted, Rows, Constraints, Explanation]):
             constraints=self.constraints_of(question.constraints, len(read)),
             question=question,
             deadline=deadline,
-            sturdy=sturdiness(self.fitted, question.robust, question.also, question.reach),
+            requirements=requirements_of(
+                self.fitted, question.robust, question.also, question.reach
+            ),
         )
 
     def _explain(self, batch: Batch, report: Progress = silent) -> list[Explanation]:
         """An explanation for every row. Equal rows are answered once; the model is asked once."""
-
-        def by_block(part: Batch) -> list[Explanation]:
-            return super(Engine, self)._explain(remembering(self.fitted, part), report)
-
-        return answered_once(batch, by_block, report)
+        first = first_alike(batch)
+        once = batch if first is None else batch.take(np.unique(first))
+        items = super()._explain(remembering(self.fitted, once), report)
+        if first is None:
+            return items
+        report(len(batch))
+        return for_all_rows(items, first, batch)
 
     def blocks(self, batch: Batch, tempo: Tempo | None) -> Iterator[tuple[Array, Batch]]:
         """Parts of a batch that are answered together, and the places of their rows."""
@@ -196,7 +208,7 @@ class Engine(EngineOf[Fitted, Rows, Constraints, Explanation]):
         return assemble(outcome, time.perf_counter() - began), outcome
 
     def unreached(self, batch: Batch) -> list[Explanation]:
-        """The explanations of rows that there was no time for."""
+        """The explanations of rows for which no time is left."""
         return unreached(self.fitted, batch)
 
     def goals(self, want: Any, count: int) -> list[Goal]:

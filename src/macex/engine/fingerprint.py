@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from macex.engine.option_documents import written_options
-from macex.engine.robustness import ASKED, sturdiness
+from macex.engine.robustness import ASKED, requirements_of
 
 if TYPE_CHECKING:
     from macex.engine.engine import Engine
@@ -38,7 +38,7 @@ def others_marked(engine: Engine, also: Any) -> list[str]:
     """What tells the models of `also=` apart: a SHA-256 of the answers of each."""
     fitted = engine.fitted
     frame = fitted.ground.schema.frame(codes := fitted.ground.codes[:ASKED])
-    others = sturdiness(fitted, None, also).others
+    others = requirements_of(fitted, None, also).others
     scores = [np.round(other(frame, len(codes)).scores, 6) for other in others]
     return [sha256(answers.tobytes()).hexdigest() for answers in scores]
 

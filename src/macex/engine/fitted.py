@@ -13,13 +13,13 @@ import numpy as np
 from macex.ask.answers import Answers, Outlook
 from macex.ask.units import Ground, unit_codes
 from macex.causes import CausalModel, causal_model
-from macex.engine.alike import alike_lines, same_goal
 from macex.engine.consultation import consulted
 from macex.engine.sample import covering
 from macex.engine.tree_cells import grid_of
 from macex.models.oracle import Oracle
 from macex.schema import Array, cell_keys, row_keys
 from macex.stages.approximate import Approximate, approximate
+from macex.stages.arrays import alike_lines
 from macex.stages.candidates import Domain, Near, Neighbors
 from macex.stages.distance import KINDS, Scales, learn_scales
 from macex.stages.neighbors import Bins, NeighborIndex, Side, learn_bins
@@ -258,14 +258,13 @@ class Fitted:
         rows = np.zeros((len(space), choice.k), np.intp)
         real = np.zeros((len(space), choice.k), bool)
         match = self._match(space, choice)
-        wanted = np.asarray(wanted)
-        shared = wanted & (goals.by_class | (self.approximate is not None))
-        for queries in same_goal(goals, np.flatnonzero(shared), match):
+        shared = goals.by_class | (self.approximate is not None)
+        at, others = np.flatnonzero(wanted & shared), np.flatnonzero(wanted & ~shared)
+        for queries in alike_lines(at, np.column_stack([goals.alike[at], match[at]])):
             side = self._side(goals, int(queries[0]), match[queries[0]])
             rows[queries], real[queries] = (self.approximate or self.index).nearest(
                 binned[queries], side, choice.k
             )
-        others = np.flatnonzero(wanted & ~shared)
         together = max(1, MOST_MET // len(self.binned))
         for alike in alike_lines(others, match[others]):
             side = self._every(match[alike[0]])

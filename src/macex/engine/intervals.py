@@ -1,9 +1,9 @@
 """Values around a changed number that reach the goal, too, other changes kept.
 
-From the new value points outward are tried: the next ones on the grid, then ever wider up to the
-end of the range. Toward the query it is one grid step, which fails where the change is as small as
-can be; where answers are to be stable they are not, and more points are tried there, too. The run
-of points around the new value that all reach the goal is its interval. It is exact where no value
+Points beyond the new value are tried: the next ones on the grid, then in growing steps up to the
+end of the range. Toward the query one grid step is tried, which fails if the change is as small as
+possible. Stable answers change more than that, so more points are tried there. The run of points
+around the new value that all reach the goal is its interval. It is exact where no value
 of the grid was left out; elsewhere a value between two tested ones may fail. Where a tree model's
 cells are known, every cell is tested by one value, and the run of cells is exact.
 """

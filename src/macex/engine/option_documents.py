@@ -62,7 +62,7 @@ def stage_written(stage: Any) -> Any:
 
 
 def options_read(stored: dict[str, Any]) -> Options:
-    """The options that were written; a file that says nothing of some was written before them."""
+    """The options that were written; an older file may lack some."""
     return read_options(**{name: stage_read(value) for name, value in {**BEFORE, **stored}.items()})
 
 

@@ -1,4 +1,4 @@
-"""What the model itself says of rows: its decisions and its scores, as explanations show them."""
+"""The model's decisions and scores for rows, as explanations show them."""
 
 from __future__ import annotations
 

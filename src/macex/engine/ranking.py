@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from macex.engine.alike import same_goal
 from macex.schema import Array
-from macex.stages.arrays import distinct
+from macex.stages.arrays import alike_lines, distinct
 from macex.stages.finetune.section import Section
 from macex.stages.search.protocol import MOST_ROWS
 from macex.stages.search.reduction import without_idle
@@ -158,7 +157,8 @@ def ranking(outcome: Outcome, pool: Pool) -> Ranked:
 def plausibility_of(outcome: Outcome, at: Array, full: Array) -> Array:
     """The plausibility of rows; NaN where too few rows meet the goal, or time is over."""
     found, goals = np.full(len(at), np.nan), outcome.goals
-    for queries in same_goal(goals, np.unique(at)):
+    asked = np.unique(at)
+    for queries in alike_lines(asked, goals.alike[asked][:, None]):
         if outcome.judge.late:
             break
         mine = goals.alike[at] == goals.alike[queries[0]]

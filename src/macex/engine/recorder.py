@@ -80,8 +80,8 @@ class Recorder:
             "timed": batch.deadline is not None,
             "diagnose": batch.question.diagnose,
             "on_error": "keep" if batch.keep else "raise",
-            **({} if batch.sturdy.least is None else {"robust": batch.sturdy.least}),
-            **({} if batch.sturdy.reach is None else {"reach": batch.sturdy.reach}),
+            **({} if batch.requirements.least is None else {"robust": batch.requirements.least}),
+            **({} if batch.requirements.reach is None else {"reach": batch.requirements.reach}),
             **({"also": others} if (others := [*map(file_of, batch.question.also)]) else {}),
         }
 

@@ -44,7 +44,7 @@ def search_names() -> tuple[str, ...]:
 
 
 def read_search(given: Any, own: Mapping[str, Search]) -> Search:
-    """A search from an object or a name; `own` are macex's own, as the caller has them."""
+    """A search from an object or a name; `own` are the searches of macex itself."""
     if isinstance(given, str):
         known = {**own, **registered()}
         if given in known:

@@ -1,7 +1,7 @@
-"""A second try for rows whose answers were found but do not hold well enough.
+"""A second try for rows whose answers were found but are not robust enough.
 
-An answer as near as it goes lies just past the decision, where a little change undoes it. So the
-surest examples of one change are tried next, then of two, and of three.
+The nearest answer lies just past the decision, where a small change undoes it. So the examples with
+the highest score of one change are tried next, then of two, and of three.
 """
 
 from __future__ import annotations

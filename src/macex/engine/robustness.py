@@ -29,7 +29,7 @@ ASKED = 1000  # training rows that another model is asked about
 
 
 @dataclass(frozen=True)
-class Sturdiness:
+class Requirements:
     """What is asked of answers: the least robustness and reach, and the models that must agree.
 
     `draws` says how often consequences are drawn to know an answer's reach.
@@ -92,7 +92,7 @@ def reached_with(other: Oracle, judge: Judge, full: Array, at: Array) -> Array:
     return np.where(judge.goals.by_class[at], decided, judge.goals.judge(answers, at).reached)
 
 
-def sturdiness(fitted: Fitted, robust: Any, also: Any, reach: Any = None) -> Sturdiness:
+def requirements_of(fitted: Fitted, robust: Any, also: Any, reach: Any = None) -> Requirements:
     """What the options `robust`, `also` and `reach` of a call ask for."""
     codes, classes = fitted.ground.codes[:ASKED], fitted.outlook.classes
     frame = fitted.ground.schema.frame(codes) if also else None
@@ -101,8 +101,8 @@ def sturdiness(fitted: Fitted, robust: Any, also: Any, reach: Any = None) -> Stu
     )
     least = None if robust is None else float(robust)
     if reach is None:
-        return Sturdiness(least, others)
-    return Sturdiness(least, others, float(reach), draws_of(fitted.causal))
+        return Requirements(least, others)
+    return Requirements(least, others, float(reach), draws_of(fitted.causal))
 
 
 def other_model(

@@ -1,8 +1,8 @@
-"""Fewer training rows that still show what the many show.
+"""A sample of the training rows that covers labels and categories.
 
-Every label that the model gives keeps its rows, or as many as the others may keep; every category
-that occurs is in at least one row kept, as far as there is room. Which rows else are kept is drawn
-with the seed. The schema is that of all rows: ranges, categories and how often they occur.
+Every label that the model gives keeps its rows, up to an equal share; every category that occurs is
+in at least one sampled row, as far as there is room. The other rows are drawn at random with the
+seed. The schema is that of all rows: ranges, categories and their frequencies.
 """
 
 from __future__ import annotations

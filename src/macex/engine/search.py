@@ -1,4 +1,4 @@
-"""Steps one and two: candidates, a search, and the searches tried where it finds nothing."""
+"""Steps one and two: candidates, a search, and the searches that are tried if it finds nothing."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _frugal(task: Task, pool: Pool) -> Pool:
 
 
 def _hopeless(task: Task, found: Found) -> Array:
-    """Queries of which it is proved that nothing seen in training helps, or whose time is over."""
+    """Queries that provably have no answer over seen values, or whose time is over."""
     most = task.max_changes
     if found.candidates.whole is not None:  # a unit that nothing is offered for cannot help
         most = np.minimum(most, [found.reachable(query) for query in range(len(most))])

@@ -1,4 +1,4 @@
-"""The object that people meet: a model and its training rows, ready to be asked."""
+"""The explainer: a model and its training rows, ready to answer questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The explainer: a model and its training rows, ready to be asked."""
+"""The explainer: a model and its training rows, ready to answer questions."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Explainer(Populations):
     Parameters
     ----------
     model : has `predict_proba` or `predict`, or is a function of a frame that returns scores.
-    data : the rows the model was trained on, without the label: a pandas or polars frame, a table
-        that speaks Arrow (of pyarrow or DuckDB, read as pandas), or a 2-D array. The model is
+    data : the rows the model was trained on, without the label: a pandas or polars frame, an Arrow
+        table (of pyarrow or DuckDB, read as pandas), or a 2-D array. The model is
         called with frames of exactly these columns, order and dtypes.
     schema : corrections to what is inferred, e.g. `{"pclass": "categorical"}`.
     constraints : what may change, for every call; see `Constraints`.
@@ -57,16 +57,16 @@ class Explainer(Populations):
         `"nearest"` row; `"plausible"` (as many changes as make it plausible); or the `"surest"`
         (highest score).
     distance : `"median"` (the paper's scale), `"mad"`, `"percentile"`, or a function of two frames.
-    fallback : whether other searches are tried where one finds nothing.
-    classes : names of the model's outputs where it does not say them itself.
-    names : how columns are called in front of people, `{"hours_per_week": "hours per week"}`; with
+    fallback : whether other searches are tried for rows for which one finds nothing.
+    classes : names of the model's outputs if the model does not name them.
+    names : display names of columns, `{"hours_per_week": "hours per week"}`; with
         a unit or a format for the values, `{"income": Name("income", format="{:,.0f} €")}`.
     audit : a file to which every explanation is recorded, or an `Audit` that names the files of
         model and data, too; see `replay`.
     sample : the most training rows to keep; labels and categories that are rare are kept.
-    structure : what answers do with relations between columns that training rows never break, see
-        `explainer.structure`: `"keep"` them, `"warn"` of those they break, or `"ignore"` them; or a
-        list of relations to keep.
+    structure : how to treat relations between columns that training rows never break, see
+        `explainer.structure`: `"keep"` them, `"warn"` if an answer breaks one, or `"ignore"` them;
+        or a list of relations to keep.
     plausibility : `"learned"` (how real a row looks to trees that tell training rows from copies
         with swapped cells), or `"distance"` (how near it is to training rows).
     causes : what causes what: `Causes(...)`, or a graph. Answers are then interventions, and what
@@ -288,7 +288,7 @@ class Explainer(Populations):
         """Open the page for this explainer, on this machine alone, until the process ends.
 
         It shows `rows`, or the training rows. Nothing is written or sent: the page asks the model
-        in memory. Its address lets in whoever opens it first, once; `.close()` ends it. Needs
+        in memory. Only the first visitor of its address is let in; `.close()` ends it. Needs
         `pip install macex[server]`.
         """
         try:  # a server stands on explainers, so it is found by its name
@@ -312,8 +312,8 @@ class Explainer(Populations):
         """Write everything but the model to one file; `macex.load(path, model)` reads it.
 
         With `private` no training row is written, only how often each column has which value.
-        Plausibility is known by the trees that were learned, which hold thresholds and no rows.
-        Support and copies are not known, and groups cannot be used.
+        Plausibility comes from the learned trees, which hold thresholds and no rows.
+        Support and copies are unknown then, and groups cannot be used.
         """
         save(self.engine, path, private=private)
 

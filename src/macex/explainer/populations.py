@@ -39,15 +39,15 @@ class Populations:
 
         Parameters
         ----------
-        rows : the rows to plan for; those that reach the goal as they are, are left out.
+        rows : the rows to plan for; rows that already reach the goal are left out.
         want : as for `explain`.
-        actions : at most so many actions.
+        actions : the most actions.
         max_changes : the most columns that one action may change.
         by : a column, several columns, or a label for each row: a plan of its own for each group.
         constraints : further constraints; every action keeps them in every row it is counted for.
         slack : the share of the rows in need that may be given up so that actions change fewer
             columns, and numbers by less.
-        max_cost : an action counts for a row only if it moves it at most so far.
+        max_cost : the farthest that an action may move a row.
         plausible : let a flip count as much as the share of the action's rows that are plausible
             afterwards; false counts flips alone.
         bands : where columns of numbers are cut into groups, e.g. `{"age": [25, 60]}`.
@@ -78,11 +78,11 @@ class Populations:
         )
 
     def _planner(self, batch: Batch) -> Planner | None:
-        """What makes the plan of a call's summary; None where the call has bounds a plan has not.
+        """Makes the plan of a call's summary; None if the call has limits that a plan has not.
 
-        Those are a limit of rows or time, and answers that must be sturdy.
+        These are a limit of rows or time, and answers that must be robust.
         """
-        if batch.max_rows is not None or batch.deadline is not None or batch.sturdy:
+        if batch.max_rows is not None or batch.deadline is not None or batch.requirements:
             return None
         return partial(common_actions, self.engine, batch)
 
@@ -109,13 +109,12 @@ class Populations:
         constraints : what else may not change, for the burden of groups.
         by : further groups whose burden is compared: a column, several columns (a group for each
             combination), or a label for each row.
-        explained : at most so many rows, evenly spaced, are explained; decisions are flipped for
-            all of them.
+        explained : the most rows to explain, evenly spaced; decisions are flipped for all rows.
         bands : where columns of numbers are cut into groups, e.g. `{"age": [25, 60]}`; at the
             quartiles of training if not said.
-        max_values : at most so many values of each column are tried in every row. By default all
-            that training shows, unless rows times values are more than twenty million. Where not
-            all were tried, the finding says so and its shares are lower bounds.
+        max_values : the most values of each column to try in every row. By default all values of
+            training, unless rows times values exceed twenty million. If some were not tried, the
+            finding says so and its shares are lower bounds.
         through : with causes, columns by which the protected ones may count, e.g. `["income"]`: the
             finding says how many decisions change by other ways.
         """
@@ -150,7 +149,7 @@ class Populations:
         by : a column, several columns, or a label for each row: counts for each group.
         diagnose : also count which constraint takes the answer from how many.
         max_rows : the most rows the model may score for one row in a search. Every row with at
-            most so many allowed combinations is decided, 20,000 by default. Trees are decided by
+            most this many allowed combinations is decided, 20,000 by default. Trees are decided by
             their own splits, whatever the number of values.
         """
         return recourse(
@@ -181,7 +180,7 @@ class Populations:
         rows, want, constraints : as for `explain`.
         parts : into how many parts a small tree may divide the rows; each gets one rule.
         max_changes : the most columns that the action of a rule may change.
-        explained : at most so many rows, evenly spaced, are looked at.
+        explained : the most rows to look at, evenly spaced.
         shap : mean |SHAP| by column, or SHAP values of shape (rows, columns), to set beside.
         """
         return picture(

@@ -91,8 +91,8 @@ def _structure(fitted: Fitted, *, private: bool) -> Structure:
 def scattered(engine: Engine) -> tuple[Array, Answers]:
     """The training values of every column in an order of its own, and the model's answers for that.
 
-    How often each value occurs is kept, which values occur together is not: every column is sorted,
-    which forgets whose values they were, and only then shuffled.
+    The frequency of each value is kept; which values occur together is not: every column is sorted,
+    which removes the link to its rows, and then shuffled.
     """
     fitted = engine.fitted
     if engine.constraints.groups:

@@ -1,4 +1,4 @@
-"""A row with other values: what the model says of it then."""
+"""A row with other values, and the model's answer for it."""
 
 from __future__ import annotations
 

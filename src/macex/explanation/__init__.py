@@ -1,4 +1,4 @@
-"""The result as a value: explanations, counterfactuals, and what can be made of them."""
+"""Results as values: explanations, counterfactuals, and their exports."""
 
 from __future__ import annotations
 

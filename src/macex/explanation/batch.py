@@ -31,9 +31,9 @@ ItemT = TypeVar("ItemT")
 class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
     """One explanation for each row that was asked about; a slice is again a batch.
 
-    `names` is how columns are called in front of people, `meta` what made the answers: version,
-    seed, method and the like. `planner` makes the plan of a summary, for rows by their places in
-    the call. It holds the explainer, so it is not stored with a pickled batch.
+    `names` are display names of columns, `meta` says what made the answers: version, seed, method
+    and so on. `planner` makes the plan of a summary, for rows by their positions in the call. It
+    holds the explainer, so it is not pickled with the batch.
     """
 
     __slots__ = ("_items", "_places", "_planner", "_rows", "meta", "names")
@@ -179,7 +179,7 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
         """A chart of all answers.
 
         `"changes"` has a bar for each column, as long as the number of times it changes;
-        `"scores"` where the scores of the rows and of their best answers lie.
+        `"scores"` shows the scores of the rows and of their best answers.
         """
         from macex.render.plots.named import batch_chart
 

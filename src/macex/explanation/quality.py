@@ -1,4 +1,4 @@
-"""The figures of a batch: how often it answers, how near, how plausible, at what cost."""
+"""The metrics of a batch: share of rows with an answer, distance, plausibility, cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explanations from their JSON, for rows that are at hand: what a file or a server answered."""
+"""Explanations read from their JSON, as a file or a server answered, for given rows."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ FREE = Cost(0, 0, 0.0)
 
 @dataclass(frozen=True, repr=False)
 class Summary(Result):
-    """How many rows have an answer, why the others have none, and what changes how often.
+    """How many rows have an answer, why the others have none, and how often each column changes.
 
     `columns`, `changes` and `typical` count over all counterfactuals, most frequent first. `cost`
     is that of a row on average, `metrics` are those of the batch, and `shap` is the mean |SHAP| of

@@ -1,4 +1,4 @@
-"""The result as a value: what was asked, what was found, and what can be said about it."""
+"""Results as values: what was asked and what was found."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Action(NamedTuple):
 
 
 class Actions(Sequence[Action]):
-    """The actions of a query, made when they are looked at: most batches never do."""
+    """The actions of a query, made on first use: most batches never need them."""
 
     __slots__ = ("_made", "_make", "_query")
 
@@ -354,8 +354,8 @@ class Explanation(Result):
         """A chart of the answer.
 
         `"context"` shows the changes of one counterfactual over the training rows that have the
-        wanted decision; `"front"` the trade-offs between several, and `"diversity"` who of them
-        changes what.
+        wanted decision; `"front"` the trade-offs between several, and `"diversity"` which of
+        them changes what.
         """
         from macex.render.plots.named import explanation_chart
 

@@ -181,14 +181,14 @@ class Judge:
 
     def _affordable(self, at: Array, wanted: Array, turn: Callable[[], Array] | None) -> Array:
         """Which of the wanted rows their queries can still pay for: by turn, then as they come."""
-        wished = np.bincount(at[wanted], minlength=len(self.spent))
+        demand = np.bincount(at[wanted], minlength=len(self.spent))
         left = self.limit - self.spent
-        if (wished <= left).all():
+        if (demand <= left).all():
             return wanted
-        self.ran_out |= wished > left
+        self.ran_out |= demand > left
         rows = np.flatnonzero(wanted)
         order = rows[np.lexsort((np.zeros(len(rows)) if turn is None else turn()[rows], at[rows]))]
-        place = np.arange(len(rows)) - np.concatenate([[0], np.cumsum(wished)[:-1]])[at[order]]
+        place = np.arange(len(rows)) - np.concatenate([[0], np.cumsum(demand)[:-1]])[at[order]]
         affordable = np.zeros(len(at), bool)
         affordable[order[place < left[at[order]]]] = True
         return affordable

@@ -22,7 +22,7 @@ from macex.cohort.plans import (
     counted,
     in_need,
     joined,
-    read_wishes,
+    read_plan_options,
 )
 from macex.cohort.population import advising, crowd, opened
 from macex.cohort.recourse import Recourse, recourse
@@ -81,12 +81,12 @@ def plan_frames(
 
     The plan holds no rows: `plan.taken` says which action flips each of them.
     """
-    wishes = read_wishes(actions, max_changes, slack, max_cost, plausible=plausible)
+    options = read_plan_options(actions, max_changes, slack, max_cost, plausible=plausible)
     sample = drawn(_needy(explainer, frames, want, constraints), SAMPLE, _seed(explainer))
     if sample is None or not len(sample):
         everybody = [_crowd(explainer, frame, want, constraints) for frame in frames()]
         return joined([Plan((), np.full(len(one), -2), one.rows) for one in everybody])
-    final = chosen_for(opened(_crowd(explainer, sample, want, constraints)), wishes)
+    final = chosen_for(opened(_crowd(explainer, sample, want, constraints)), options)
     return joined(
         [counted(_crowd(explainer, frame, want, constraints), final) for frame in frames()]
     )

@@ -33,9 +33,9 @@ def donors_agree(outcome: SeriesOutcome, pool: Pool) -> Array:
     """
     found, open_ = np.full(len(pool), np.nan), outcome.classes_open[pool.at]
     judge = outcome.judge
-    wished = np.bincount(pool.at, minlength=len(judge.spent))
+    demand = np.bincount(pool.at, minlength=len(judge.spent))
     if judge.capped:
-        open_ = open_ & (judge.spent + wished <= judge.limit)[pool.at]
+        open_ = open_ & (judge.spent + demand <= judge.limit)[pool.at]
     some = pool.take(np.flatnonzero(open_))
     if not len(some):
         return found

@@ -65,7 +65,7 @@ class SeriesEngine(EngineOf[FittedSeries, Cases, SeriesConstraints, SeriesExplan
             constraints=self.constraints_of(question.constraints, len(cases)),
             question=question,
             deadline=deadline,
-            sturdy=robustness(self.fitted, question.robust, question.also),
+            requirements=robustness(self.fitted, question.robust, question.also),
         )
 
     def read(self, rows: Any) -> Cases:
@@ -104,7 +104,7 @@ class SeriesEngine(EngineOf[FittedSeries, Cases, SeriesConstraints, SeriesExplan
         return assemble(outcome, time.perf_counter() - began), outcome
 
     def unreached(self, batch: CaseBatch) -> list[SeriesExplanation]:
-        """The explanations of cases that there was no time for."""
+        """The explanations of cases for which no time is left."""
         return unreached(self.fitted, batch)
 
     def goals(self, want: Any, count: int) -> list[Goal]:

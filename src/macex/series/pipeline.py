@@ -67,7 +67,14 @@ def open_cases(fitted: FittedSeries, batch: CaseBatch) -> SeriesOutcome:
     task = _task(fitted, batch, space.closed(done), judge, verdict)
     known = Outcome.begin(
         fitted,  # type: ignore[arg-type]
-        Batch(rows, batch.goals, columns, batch.question, batch.deadline, sturdy=batch.sturdy),
+        Batch(
+            rows,
+            batch.goals,
+            columns,
+            batch.question,
+            batch.deadline,
+            requirements=batch.requirements,
+        ),
         *(task, judge),
         goals=goals,
         own=own,
@@ -108,7 +115,12 @@ def _limits(fitted: FittedSeries, batch: CaseBatch) -> Array:
     """How many samples each query may cost, all but those of the final check."""
     most: Any = fitted.options.rows_for(len(fitted.names))
     if batch.max_rows is not None:
-        most = batch.max_rows - 3 * batch.count - batch.spent - price_of(batch.sturdy) * batch.count
+        most = (
+            batch.max_rows
+            - 3 * batch.count
+            - batch.spent
+            - price_of(batch.requirements) * batch.count
+        )
     return np.maximum(1, np.broadcast_to(most, len(batch.rows)))
 
 

@@ -47,7 +47,7 @@ def _held(outcome: SeriesOutcome, draft: Draft, made: Draft) -> SeriesOutcome:
 def _measured(outcome: SeriesOutcome) -> SeriesOutcome:
     """The answers with the scores of their classes and, where it was asked for, robustness."""
     outcome = replace(outcome, label_score=_label_scores(outcome))
-    robust, draft = outcome.cases.sturdy, outcome.draft
+    robust, draft = outcome.cases.requirements, outcome.draft
     if robust.least is None or outcome.judge.late or not len(draft.at):
         return outcome
     share = held_share(outcome.judge, full_tables(outcome.task.space, draft), draft.at)
@@ -82,8 +82,8 @@ def _asking(outcome: SeriesOutcome, draft: Draft) -> Ask:
 
     def ask(trial: Draft) -> tuple[Array, Array]:
         reached, progress = np.zeros(len(trial.at), bool), np.full(len(trial.at), -np.inf)
-        wished = np.bincount(trial.at, minlength=len(judge.spent))
-        broke = judge.capped & (judge.spent + wished > judge.limit)
+        demand = np.bincount(trial.at, minlength=len(judge.spent))
+        broke = judge.capped & (judge.spent + demand > judge.limit)
         todo = np.flatnonzero(~broke[trial.at] & smooth(outcome, trial, known))
         if len(todo):
             answers, done = judge.asker(full_tables(space, trial.take(todo)), trial.at[todo])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from macex.engine.robustness import NEIGHBOURS, Sturdiness, other_model, reached_with
+from macex.engine.robustness import NEIGHBOURS, Requirements, other_model, reached_with
 from macex.models.judge import Judge
 from macex.schema import Array
 from macex.series.asking import SeriesAsker
@@ -32,7 +32,7 @@ ASKED = 64  # training cases that another model is asked about
 
 
 @dataclass(frozen=True)
-class SeriesRobustness(Sturdiness):
+class SeriesRobustness(Requirements):
     """What is asked of answers about series."""
 
     @property
@@ -62,7 +62,7 @@ class SeriesRobustness(Sturdiness):
         return held
 
 
-def robustness(fitted: FittedSeries, robust: Any, also: Any) -> Sturdiness:
+def robustness(fitted: FittedSeries, robust: Any, also: Any) -> Requirements:
     """What the options `robust` and `also` of a call ask for."""
     some = fitted.train.take(np.arange(min(ASKED, len(fitted.train))))
     given = some.given(some.values)
@@ -74,7 +74,7 @@ def robustness(fitted: FittedSeries, robust: Any, also: Any) -> Sturdiness:
     return SeriesRobustness(least, others)
 
 
-def price_of(robust: Sturdiness) -> int:
+def price_of(robust: Requirements) -> int:
     """How many rows it takes to check an answer, beyond its own."""
     return 0 if robust.least is None else len(WAYS) * FEW + (len(WAYS) + 4) * NEIGHBOURS
 
@@ -103,7 +103,7 @@ def settled(outcome: SeriesOutcome, draft: Draft, made: Draft, stable: float) ->
 
     The share `stable` of a few neighbors reaches the goal, and they hold as the call asks.
     """
-    robust, judge, space = outcome.cases.sturdy, outcome.judge, outcome.task.space
+    robust, judge, space = outcome.cases.requirements, outcome.judge, outcome.task.space
     asked = bool(robust.least or robust.others)
     if not len(made.at) or not (asked or stable):
         return made
@@ -128,8 +128,8 @@ def settled(outcome: SeriesOutcome, draft: Draft, made: Draft, stable: float) ->
 
 def _broke(judge: Judge, at: Array) -> Array:
     """Which drafts belong to queries that cannot pay for a few neighbors more, (n,) bool."""
-    wished = FEW * np.bincount(at, minlength=len(judge.spent))
-    return np.asarray(judge.capped & (judge.spent + wished > judge.limit))[at]
+    demand = FEW * np.bincount(at, minlength=len(judge.spent))
+    return np.asarray(judge.capped & (judge.spent + demand > judge.limit))[at]
 
 
 def steady(outcome: SeriesOutcome, order: Array) -> Array:

@@ -168,3 +168,17 @@ def including(
             included &= (sets != others[place]).any(axis=1)
         found |= mine & included
     return found
+
+
+def alike_lines(queries: Array, table: Array) -> list[Array]:
+    """Queries that have the same line in `table` (q, n), together.
+
+    >>> [found.tolist() for found in alike_lines(np.array([4, 5, 6]), np.array([[1], [2], [1]]))]
+    [[4, 6], [5]]
+    """
+    if len(queries) < 2:
+        return [queries] if len(queries) else []
+    keys = row_keys(table.astype(float))
+    order = np.argsort(keys, kind="stable")
+    cuts = np.flatnonzero(keys[order][1:] != keys[order][:-1]) + 1
+    return np.split(queries[order], cuts)

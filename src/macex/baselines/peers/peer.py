@@ -16,10 +16,10 @@ from macex.ask.constraints import Constraints
 from macex.baselines.baseline import Baseline, open_queries
 from macex.baselines.peers.process import Process, Program
 from macex.baselines.peers.talk import Talk
-from macex.engine.alike import same_goal
 from macex.engine.batch import Outcome
 from macex.errors import OptionError, closest
 from macex.schema import Array
+from macex.stages.arrays import alike_lines
 from macex.stages.shapes import Pool
 
 UNBOUNDED = 10**9  # the program's own limits hold
@@ -83,7 +83,8 @@ class Peer(Baseline):
     def offer(self, opened: Outcome) -> Pool:
         """What the program offers, query by query, goal by goal."""
         found = [Pool.empty(opened.task.space.width)]
-        for queries in same_goal(opened.goals, np.flatnonzero(open_queries(opened))):
+        asked = np.flatnonzero(open_queries(opened))
+        for queries in alike_lines(asked, opened.goals.alike[asked][:, None]):
             talk = Talk(self.fitted, opened, self._process, int(queries[0]), self.details)
             for query in queries.tolist():
                 if opened.judge.late:

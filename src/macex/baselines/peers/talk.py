@@ -53,7 +53,7 @@ class Talk:
         try:
             head = {"goal": self._prepared(), "n": task.count, "seed": self._seed(query)}
             (rows,) = self.process.request(
-                {"do": "explain", **head, **self._wish(query)},
+                {"do": "explain", **head, **self._constraints(query)},
                 _filled(self.units, task.queries[query][None])[0],
                 answer=lambda rows: self._scored(rows, query),
                 seconds=self._left(seconds),
@@ -104,7 +104,7 @@ class Talk:
             if not unit.discrete
         }
 
-    def _wish(self, query: int) -> dict[str, Any]:
+    def _constraints(self, query: int) -> dict[str, Any]:
         """What may vary, and within what, as far as a program can be told."""
         space = self.opened.task.space
         changeable = space.changeable[query]

@@ -54,9 +54,9 @@ def _undone(task: Task, codes: Array, at: Array, size: Array) -> tuple[Array, Ar
     """Every example with each block of `size` of its changes undone, one block a row."""
     rows, example = [np.zeros((0, codes.shape[1]))], []
     changed = task.space.changed(codes, at)
-    for place, wished in enumerate(size):
+    for place, most in enumerate(size):
         units = np.flatnonzero(changed[place])
-        width = min(int(wished), len(units) // 2)
+        width = min(int(most), len(units) // 2)
         if width < 1:
             continue
         for start in range(0, len(units), width):

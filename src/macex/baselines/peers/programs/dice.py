@@ -75,11 +75,11 @@ class Program:
     def explain(self, head: dict[str, Any], arrays: list[Any]) -> Any:
         """Rows of codes that dice-ml offers for a query, (n, columns)."""
         query = self.frame(arrays[0][None])
-        wish = {"features_to_vary": head["vary"], "permitted_range": head["ranges"] or None}
+        vary = {"features_to_vary": head["vary"], "permitted_range": head["ranges"] or None}
         if self.method != "gradient":
-            wish["desired_class"] = 1
+            vary["desired_class"] = 1
         explainer = self.explainers[head["goal"]]
-        found = explainer.generate_counterfactuals(query, total_CFs=head["n"], **wish)
+        found = explainer.generate_counterfactuals(query, total_CFs=head["n"], **vary)
         example = found.cf_examples_list[0]
         rows = example.final_cfs_df_sparse
         rows = example.final_cfs_df if rows is None else rows
