@@ -299,8 +299,9 @@ def test_the_citation_is_of_this_version():
     assert f"\nversion: {macex.__version__}\n" in cited
 
 
-NOUNS = {"decoding", "encoding", "opening", "ranking"}  # of modules whose names end in -ing
-NOUN_ROOMS = {"ask", "engine", "models", "schema", "stages", "explainer", "explanation", "audit"}
+NOUNS = {"decoding", "embedding", "encoding", "opening", "ranking"}  # modules that end in -ing
+NOUN_ROOMS = {"ask", "schema", "models", "stages", "engine", "explainer", "explanation", "audit"}
+NOUN_ROOMS |= {"device"}
 
 
 def test_modules_are_named_by_nouns():

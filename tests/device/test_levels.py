@@ -21,7 +21,7 @@ from macex.device.levels import (
     pairs,
     scored,
 )
-from macex.device.searching import Searcher
+from macex.device.search import Searcher
 from macex.stages.search.exhaustive import NEARER
 
 

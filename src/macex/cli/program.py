@@ -31,7 +31,7 @@ COMMANDS = {
     ),
     "schema": (
         "schema.schema",
-        "What each column of the training rows is taken for, and what holds between them.",
+        "How each column of the training rows is read, and what holds between them.",
     ),
     "whatif": ("whatif.whatif", "Change values of one row and see what the model says."),
     "plan": ("plan.plan", "Few common actions that flip the most rows of a file."),

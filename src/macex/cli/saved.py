@@ -30,5 +30,5 @@ def required(data: Path | None) -> Path:
 
 
 def columns_dropped(drop: Sequence[str] | None, label: str | None) -> tuple[str, ...]:
-    """The columns of the rows that are no features."""
+    """The columns of the rows that are not features."""
     return (*(drop or ()), *(() if label is None else (label,)))

@@ -35,7 +35,7 @@ def schema(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """What each column of the training rows is taken for, and what holds between them.
+    """How each column of the training rows is read, and what holds between them.
 
     Look at it, write it to a file, correct the file, and give it to the other commands:
 

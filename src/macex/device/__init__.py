@@ -6,7 +6,7 @@ function of codes on the same device. So candidates, levels and refinement never
 
     layout.py        what may change, as tables on the device          candidates.py   stage 1
     embedding.py     codes to the inputs of a torch module             levels.py       stage 2
-    judging.py       scores to progress toward the goal                section.py      stage 4
+    verdicts.py      scores to progress toward the goal                section.py      stage 4
     plausibility.py  how usual a row is                                selection.py    stage 3
 
     explainer.py     codes in, codes out

@@ -12,13 +12,13 @@ from macex.ask.constraints import Constraints
 from macex.ask.question import Question
 from macex.device.arrays import Array, ArrayPlace, at_once, memory, on_host, place_named
 from macex.device.goals import Wanted, toward, wanted_of
-from macex.device.judging import MOST_ROWS, DeviceAsker, DeviceJudge, Score
 from macex.device.layout import layout_of
 from macex.device.neighbors import nearby
 from macex.device.plausibility import usual_of
-from macex.device.searching import Searcher
+from macex.device.search import Searcher
 from macex.device.torch_scores import TorchScores
 from macex.device.tree_scores import TreeScores
+from macex.device.verdicts import MOST_ROWS, DeviceAsker, DeviceJudge, Score
 from macex.errors import ModelError, OptionError, SchemaError, require_count
 from macex.models.asker import CHUNK_ROWS
 from macex.schema import MISSING, UNKNOWN, Column

@@ -31,7 +31,7 @@ from macex.stages.arrays import distinct
 from macex.stages.shapes import Pool
 
 if TYPE_CHECKING:
-    from macex.device.judging import Score
+    from macex.device.verdicts import Score
     from macex.engine.batch import Batch
     from macex.engine.engine import Engine
     from macex.engine.fitted import Fitted

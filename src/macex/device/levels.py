@@ -15,7 +15,7 @@ import numpy as np
 
 from macex.device.arrays import Array, along, first_of_each, lowest, place_of, ranked_keys
 from macex.device.candidates import DeviceSingles
-from macex.device.judging import DeviceJudge
+from macex.device.verdicts import DeviceJudge
 from macex.stages.search.combinations import PER_UNIT
 from macex.stages.search.exhaustive import CLOSE, Exhaustive
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from macex.device.arrays import Array, at_each, best_of
-from macex.device.judging import DeviceJudge
 from macex.device.layout import DeviceLayout
+from macex.device.verdicts import DeviceJudge
 from macex.schema import MISSING
 from macex.stages.finetune.section import PASSED, Section
 

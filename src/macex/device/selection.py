@@ -19,11 +19,11 @@ from macex.device.arrays import (
     place_of,
     rows_at,
 )
-from macex.device.judging import DeviceJudge
 from macex.device.layout import DeviceLayout
 from macex.device.levels import DeviceLevel
 from macex.device.plausibility import DeviceReference
 from macex.device.section import DeviceTried, Examples, measured, on_the_way, refined
+from macex.device.verdicts import DeviceJudge
 from macex.stages.finetune.section import Section
 from macex.stages.selection import PLAUSIBLE
 

@@ -12,7 +12,7 @@ from macex.render.badges import Badge, badges
 from macex.render.bars import Scale, ScoreBar, bar
 from macex.render.charts.chart import Chart
 from macex.render.contexts import context
-from macex.render.needs import goal_text, needs_text, score_line, score_text
+from macex.render.scores import goal_text, needs_text, score_line, score_text
 from macex.render.sentences import no_answer, sentence
 from macex.render.speech import Speech
 from macex.render.stretches import Panel, is_stretch, panel, stretch_texts

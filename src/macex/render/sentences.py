@@ -7,8 +7,8 @@ from typing import Any
 
 from macex.ask.goals import AnyOf
 from macex.render.catalogue import ENGLISH
-from macex.render.needs import scores_told
 from macex.render.reason_codes import CodeTable, reason_codes
+from macex.render.scores import scores_told
 from macex.render.speech import Speech
 from macex.render.stretches import is_stretch, stretch_clause
 

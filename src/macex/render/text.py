@@ -11,8 +11,8 @@ from textwrap import wrap
 from typing import Any
 
 from macex.render.badges import badges
-from macex.render.needs import goal_text, score_line, score_text
 from macex.render.overview import typical_texts
+from macex.render.scores import goal_text, score_line, score_text
 from macex.render.speech import Speech
 from macex.render.stretches import is_stretch, stretch_texts
 from macex.render.values import shown

@@ -9,7 +9,7 @@ from typing import Any
 from macex.ask.thresholds import Needed
 from macex.render.charts.axes import Measure
 from macex.render.charts.chart import Span
-from macex.render.needs import goal_text
+from macex.render.scores import goal_text
 from macex.render.speech import Speech
 
 

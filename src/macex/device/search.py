@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from macex.device.arrays import Array, place_of
 from macex.device.candidates import singles
-from macex.device.judging import DeviceJudge
 from macex.device.layout import DeviceLayout
 from macex.device.levels import (
     DeviceLevel,
@@ -23,6 +22,7 @@ from macex.device.levels import (
 from macex.device.neighbors import Nearby
 from macex.device.plausibility import DeviceReference
 from macex.device.selection import DeviceSelection
+from macex.device.verdicts import DeviceJudge
 from macex.stages.finetune.section import Section
 from macex.stages.search.exhaustive import Exhaustive
 

@@ -8,7 +8,7 @@ import pytest
 
 from explanation.made import asking, counterfactual, explanation
 from macex.ask.goals import above, any_of, at_least, at_most, below, between, rise_by
-from macex.render.needs import goal_text, score_line
+from macex.render.scores import goal_text, score_line
 from macex.render.speech import Speech
 
 THREE = {"classes": ("<=50K", ">50K", "rich"), "width": 3}
