@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager
 from pathlib import Path
 
-WIDE, PHONE = 900, 380
+DESK, WIDE, PHONE = 1280, 900, 380
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 FAINT = """
 () => {
@@ -54,7 +54,7 @@ def looks(page):
     """The name of each way to see a page, while it is seen so."""
     for scheme in ("light", "dark"):
         page.emulate_media(media="screen", color_scheme=scheme)
-        for width in (WIDE, PHONE):
+        for width in (DESK, WIDE, PHONE):
             page.set_viewport_size({"width": width, "height": 800})
             yield f"{scheme}-{width}"
 

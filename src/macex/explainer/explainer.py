@@ -284,6 +284,20 @@ class Explainer(Populations):
         given = {**({} if values is None else dict(values)), **columns}
         return what_if(self.engine, row, given)
 
+    def widget(self, row: Any, *, n: int = 3, want: Any = None, constraints: Any = None) -> Any:
+        """A what-if for a notebook: sliders, locks, the score as they move, and answers to apply.
+
+        `row` is one row; the other arguments are those of `explain`. Needs
+        `pip install macex[widget]`, and a notebook that shows widgets: Jupyter, VS Code, marimo.
+        """
+        try:
+            from macex.explainer.widget import WhatIfWidget
+        except ModuleNotFoundError as error:
+            raise ImportError(
+                f"{error.name} is not installed: pip install macex[widget]"
+            ) from error
+        return WhatIfWidget(self, row, n, want, constraints)
+
     def show(self, rows: Any = None, *, port: int = 0, browser: bool = True) -> Any:
         """Open the page for this explainer, on this machine alone, until the process ends.
 

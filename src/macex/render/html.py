@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from macex.render.cards import cards, counterfactual_answer
+from macex.render.cards import card, cards, counterfactual_answer
 from macex.render.catalogue import ENGLISH
 from macex.render.names import Names
 from macex.render.overview import overview
@@ -64,6 +64,29 @@ def facts_fragment(title: str, facts: Mapping[str, str]) -> str:
 def sheet_fragment(sheet: Sheet) -> str:
     """A finding about many rows, for a notebook."""
     return _rendered("sheet.html.j2", Speech(), {"sheet": sheet})
+
+
+def widget_style() -> str:
+    """The style of a widget."""
+    return _rendered("widget.css.j2", Speech(), {})
+
+
+def widget_form(groups: Sequence[Any], kept: Sequence[str], together: int, speech: Speech) -> str:
+    """The fields of a row in their groups; the columns in `kept` have their lock closed."""
+    count = sum(len(group.fields) for group in groups)
+    values = {"groups": groups, "kept": kept, "count": count, "together": together}
+    return _rendered("widget.html.j2", speech, values)
+
+
+def widget_verdicts(values: Mapping[str, Any], speech: Speech) -> str:
+    """What the model says of a row (`own`) and of a variant (`then`), or the `fault`."""
+    return _rendered("widget_verdicts.html.j2", speech, {"fault": "", **values})
+
+
+def widget_answers(explanation: Any, fault: str, speech: Speech) -> str:
+    """The answers for a row, each to be applied, or why they cannot be asked for."""
+    shown = None if explanation is None else card(explanation, speech, on_page=True)
+    return _rendered("widget_answers.html.j2", speech, {"card": shown, "fault": fault})
 
 
 def result_page(title: str, fragment: str, made: str, language: str | Path = ENGLISH) -> str:

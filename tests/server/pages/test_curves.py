@@ -7,14 +7,14 @@ import pytest
 
 from macex import Explainer
 from macex.errors import SchemaError
+from macex.explainer.trials.aims import Aim
+from macex.explainer.trials.curves import POINTS, curves
+from macex.explainer.trials.maps import SIDE, score_map
+from macex.explainer.trials.variants import all_said, variant
 from macex.render.speech import Speech
 from macex.server.pages.address import Address
-from macex.server.pages.aims import Aim
 from macex.server.pages.comparing import comparison, nearest_real
-from macex.server.pages.curves import POINTS, curves
-from macex.server.pages.maps import SIDE, score_map
 from macex.server.pages.panes import curve_pane, map_pane
-from macex.server.pages.variants import all_said, variant
 from macex.server.projects.parts import Parts
 from macex.server.projects.project import Project
 from server.pages.conftest import DATA, scored
@@ -40,7 +40,7 @@ def aimed(project, texts, place=40, want=None):
     rows = explainer.schema.read(DATA.iloc[[place]])
     variants = [variant(rows, letter, cells) for letter, cells in texts.items()]
     said = all_said(explainer, rows, variants, want)
-    return Aim(project, explainer, rows, said, Speech()), variants
+    return Aim(project.remembered.get, explainer, rows, said, Speech()), variants
 
 
 def test_a_curve_is_what_the_model_says_with_all_else_as_it_is(project):
@@ -146,7 +146,9 @@ def test_a_column_of_one_value_has_no_curve():
     explainer = project.explainer()
     rows = explainer.schema.read(data.iloc[[3]])
     one = variant(rows, "a", {})
-    aim = Aim(project, explainer, rows, all_said(explainer, rows, [one], None), Speech())
+    aim = Aim(
+        project.remembered.get, explainer, rows, all_said(explainer, rows, [one], None), Speech()
+    )
     with pytest.raises(SchemaError, match="one value only"):
         curves(aim, "same", [one.codes])
     assert isinstance(explainer, Explainer)

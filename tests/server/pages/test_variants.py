@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from macex import Explainer, any_of, at_least
 from macex.ask.goals import Band
+from macex.explainer.trials.variants import judged, variant
 from macex.render.speech import Speech
 from macex.schema.text import text_of
-from macex.server.pages.variants import judged, variant
 from server.pages.conftest import DATA
 
 

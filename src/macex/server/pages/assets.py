@@ -25,8 +25,9 @@ def assets() -> dict[str, bytes]:
     folder = files("macex.server.pages").joinpath("static")
     found = {file.name: file.read_bytes() for file in folder.iterdir() if "." in file.name}
     palettes = {"light": LIGHT, "dark": DARK, "paper": PRINT}
-    shared = templates().get_template("style.css.j2").render(palettes)
-    found["pages.css"] = shared.encode() + b"\n" + found["pages.css"]
+    names = ("style.css.j2", "live.css.j2")
+    shared = [templates().get_template(name).render(palettes).encode() for name in names]
+    found["pages.css"] = b"\n".join([*shared, found["pages.css"]])
     return found
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from macex.explainer.trials.aims import Aim
 from macex.render.speech import Speech
 from macex.schema import Array, Column
 from macex.schema.columns import MISSING, special
-from macex.server.pages.aims import Aim
 
 MOST = 20  # with more columns than that only those are compared in which something differs
 

@@ -11,6 +11,8 @@ from fastapi.responses import HTMLResponse, JSONResponse
 
 from macex.ask.goals import Band
 from macex.errors import MacexError, ModelError, SchemaError
+from macex.explainer.trials.aims import Aim, whose
+from macex.explainer.trials.variants import Variant, all_said, judgements, variant
 from macex.explanation import Explanations
 from macex.render.cards import card
 from macex.render.fields import TOGETHER, fields, found_values, grouped
@@ -18,7 +20,6 @@ from macex.render.speech import Speech
 from macex.schema.text import text_of
 from macex.server.api.needs import Asker, Reader
 from macex.server.pages.address import ASKING, LISTING, PERMITTING, VARIANTS
-from macex.server.pages.aims import Aim, whose
 from macex.server.pages.asking import explained, gone_of
 from macex.server.pages.guard import PageRoute
 from macex.server.pages.listing import view_of
@@ -27,7 +28,6 @@ from macex.server.pages.paths import steps
 from macex.server.pages.permits import WAYS, constraints, gist, permits
 from macex.server.pages.questions import asked_of, question, wanted
 from macex.server.pages.shell import address_of, attached, page, parts_asked, pieces
-from macex.server.pages.variants import Variant, all_said, judgements, variant
 from macex.server.projects.project import Project
 from macex.server.security.gate import caller_of
 from macex.server.settings import Settings
@@ -173,7 +173,7 @@ class Look:
         """The row with what is wanted of it, and what the model says of its variants."""
         want = Band() if not self.aimed else self._want
         said = all_said(self.explainer, self.rows, self.variants, want)
-        return Aim(self.project, self.explainer, self.rows, said, self.speech)
+        return Aim(self.project.remembered.get, self.explainer, self.rows, said, self.speech)
 
     def plainly(self) -> dict[str, Any]:
         """The row as it is, and the rows around it."""

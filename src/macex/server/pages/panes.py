@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from macex.errors import MacexError
+from macex.explainer.trials.aims import Aim, whose
+from macex.explainer.trials.curves import curves
+from macex.explainer.trials.drawings import curve_chart, map_chart
+from macex.explainer.trials.maps import score_map
+from macex.explainer.trials.variants import Variant, variant
 from macex.schema import Array, Rows
 from macex.schema.text import text_of
 from macex.server.pages.address import Address
-from macex.server.pages.aims import Aim, whose
 from macex.server.pages.comparing import comparison, nearest_real
-from macex.server.pages.curves import curves
-from macex.server.pages.drawings import curve_chart, map_chart
-from macex.server.pages.maps import score_map
-from macex.server.pages.variants import Variant, variant
 
 
 @dataclass(frozen=True)

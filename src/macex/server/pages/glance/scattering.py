@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from macex.errors import SchemaError
+from macex.explainer.trials.grids import grid
 from macex.render.charts import Axis, Categories, Measure, Point, Scatter
 from macex.render.speech import Speech
 from macex.schema import Array, Column, Rows
 from macex.schema.columns import special
-from macex.server.pages.grids import grid
 from macex.server.projects.project import Project
 from macex.stages.plausibility.distance import evenly
 

@@ -11,11 +11,10 @@ import numpy as np
 from macex.ask.answers import Goals, Verdict, compile_goals
 from macex.ask.goals import AnyOf
 from macex.ask.thresholds import Needed, needed
-from macex.explainer import Explainer
+from macex.explainer.explainer import Explainer
 from macex.models.asker import Asker
 from macex.render.speech import Speech
 from macex.schema import Array, Rows
-from macex.server.projects.project import Project
 
 MARGIN = 1e-6
 
@@ -52,9 +51,12 @@ def said(explainer: Explainer, rows: Rows, codes: Array, want: Any) -> Said:
 
 @dataclass(frozen=True)
 class Aim:
-    """A row, what is wanted of it, and the model to be asked; what is known is not asked again."""
+    """A row, what is wanted of it, and the model to be asked; what is known is not asked again.
 
-    project: Project
+    `recall` gives what is held under a key, or makes it.
+    """
+
+    recall: Callable[[tuple[object, ...], Callable[[], Any]], Any]
     explainer: Explainer
     rows: Rows
     said: Said
@@ -83,7 +85,7 @@ class Aim:
     def known(self, key: tuple[object, ...], ask: Callable[[], Array]) -> Array:
         """What was asked before about the same goal, or now."""
         whole = (self.said.goals.signature(0), *key)
-        found: Array = self.project.remembered.get(whole, ask)
+        found: Array = self.recall(whole, ask)
         return found
 
 

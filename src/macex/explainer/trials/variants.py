@@ -10,12 +10,12 @@ import numpy as np
 
 from macex.ask.thresholds import Needed
 from macex.errors import SchemaError
-from macex.explainer import Explainer
+from macex.explainer.explainer import Explainer
+from macex.explainer.trials.aims import Said, said, whose
 from macex.render.bars import Scale, ScoreBar, bar
 from macex.render.speech import Speech
 from macex.schema import Array, Rows
 from macex.schema.text import text_of, typed
-from macex.server.pages.aims import Said, said, whose
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from macex.ask.thresholds import Needed
+from macex.explainer.trials.curves import Curves
+from macex.explainer.trials.grids import Grid
+from macex.explainer.trials.maps import Map
 from macex.render.charts import Curve, Dot, HeatMap, Line, Measure, Point, Span
 from macex.render.charts.chart import Kind
 from macex.schema import Array
-from macex.server.pages.curves import Curves
-from macex.server.pages.grids import Grid
-from macex.server.pages.maps import Map
 
 WIDE, HIGH = 560.0, 190.0
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from macex.ask.thresholds import Needed
 from macex.errors import SchemaError
+from macex.explainer.trials.aims import Aim
+from macex.explainer.trials.grids import Grid, grid
 from macex.schema import Array
-from macex.server.pages.aims import Aim
-from macex.server.pages.grids import Grid, grid
 from macex.stages.plausibility.distance import evenly
 
 POINTS = 41
