@@ -40,12 +40,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if lines:
         terminalreporter.section("MACEX_STRICT=1: these may not be skipped", red=True)
         terminalreporter.write_line("\n".join(lines))
-    counts = [
-        f"{report.nodeid}: {value}"
-        for report in terminalreporter.stats.get("passed", [])
-        for name, value in report.user_properties
-        if name == "checked"
-    ]
-    if counts:
-        terminalreporter.section("claims checked by the referee")
-        terminalreporter.write_line("\n".join(counts))
+    for property_, title in (
+        ("checked", "claims checked by the referee"),
+        ("measured", "measured"),
+    ):
+        told = [
+            f"{report.nodeid}: {value}"
+            for report in terminalreporter.stats.get("passed", [])
+            for name, value in report.user_properties
+            if name == property_
+        ]
+        if told:
+            terminalreporter.section(title)
+            terminalreporter.write_line("\n".join(told))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import subprocess
@@ -10,8 +11,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import macex as mx
+from lending import lender, loans, outcomes
 from macex.cli.toml import read_kinds, read_structure
 from macex.structure import Structure
 
@@ -194,3 +198,26 @@ def test_replay_of_nothing(macex):
     code, _, error = macex("replay abc --audit audit.jsonl")
     assert code == 2
     assert "no record 'abc'" in error
+
+
+def test_types_of_a_skops_file_are_trusted_by_name(macex, files, tmp_path):
+    skops = pytest.importorskip("skops.io")
+    rows = loans(300, seed=1)
+    model = make_pipeline(FunctionTransformer(copy.copy), lender(rows)).fit(rows, outcomes(rows))
+    skops.dump(model, tmp_path / "model.skops")
+    asked = "--model model.skops --data {files}/train.csv --label outcome"
+    code, _, said = macex(f"whatif {asked} --set income=100")
+    assert code == 2
+    assert "not trusted: copy.copy; if you know them, --trusted copy.copy" in said
+    for command in (
+        f"whatif {asked} --set income=100",
+        f"explain {asked} --rows {{files}}/rows.csv",
+    ):
+        assert macex(f"{command} --trusted copy.copy")[0] == 0
+
+
+def test_the_last_records_can_be_had_as_json(macex):
+    assert macex("explain {common} --rows {files}/rows.csv --audit audit.jsonl --quiet")[0] == 0
+    records = json.loads(macex("replay --audit audit.jsonl --json")[1])
+    assert len(records) == 20
+    assert set(records[0]) == {"id", "time", "row", "name", "status"}

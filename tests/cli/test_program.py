@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -59,3 +60,49 @@ def test_a_server_has_one_openmp_thread_a_request_unless_told_otherwise(given, k
         env={**rest, **given},
     )
     assert done.stdout.split() == ["2", kept]
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("macex ex", {"explain"}),
+        ("macex explain --al", {"--also", "--allow-pickle"}),
+        ("macex project n", {"new"}),
+    ],
+)
+def test_a_shell_completes_commands_and_options(typed, offered):
+    words = typed.split()
+    asking = {"COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)}
+    done = subprocess.run(
+        [sys.executable, "-m", "macex.cli"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **asking, "_MACEX_COMPLETE": "complete_bash"},
+    )
+    assert set(done.stdout.split()) == offered
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", ["explain", "plan", "serve"])
+def test_help_keeps_to_the_width_and_groups_options(name, width, macex, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    said = macex(f"{name} --help")[1]
+    lines = said.splitlines()
+    assert max(map(len, lines)) <= width
+    titles = [] if name == "serve" else ["Files", "What is asked", "What is written"]
+    assert [title for title in titles if f"╭─ {title} ─" not in said] == []
+
+
+def test_without_colour_nothing_but_text_is_said():
+    for colour, marked in (({"NO_COLOR": "1"}, False), ({"FORCE_COLOR": "1"}, True)):
+        rest = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+        done = subprocess.run(
+            [sys.executable, "-m", "macex.cli", "explain", "--help"],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**rest, **colour},
+        )
+        colours = re.findall(r"\x1b\[[0-9;]*3[0-9][0-9;]*m", done.stdout)
+        assert bool(colours) == marked

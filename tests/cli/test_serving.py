@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from macex.causes import Causes
@@ -70,6 +72,8 @@ def test_keys_are_made_listed_and_revoked(macex, tmp_path):
     keys = Keys(open_database(f"sqlite:///{tmp_path / 'state' / 'server.db'}"))
     assert keys.find(out.strip()).name == "alice"
     assert "alice  read" in macex("key list --state state")[1]
+    (alice,) = json.loads(macex("key list --state state --json")[1])
+    assert (alice["name"], alice["scopes"], alice["projects"]) == ("alice", ["read"], None)
     assert macex("key revoke alice --state state")[0] == 0
     assert keys.find(out.strip()) is None
     code, _, err = macex("key revoke alice --state state")

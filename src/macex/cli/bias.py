@@ -44,6 +44,7 @@ def bias(
     out: options.Sheet = None,
     force: options.Force = False,
     allow_pickle: options.AllowPickle = False,
+    trusted: options.Trusted = None,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
@@ -52,7 +53,9 @@ def bias(
     macex bias --model model.onnx --data train.csv --label income --rows test.csv --protected gender --protected race --want ">50K"
     """  # noqa: E501 - a command is one line
     show = Showing(out, force, quiet, as_json)
-    files = Files(model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle)
+    files = Files(
+        model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle, trusted
+    )
     crowd = asked(files)
     found = crowd.explainer.bias(
         crowd.rows(sample),

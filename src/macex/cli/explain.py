@@ -40,17 +40,18 @@ def explain(
     rows: options.Rows,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The training rows: CSV, Parquet, Arrow or JSONL."),
+        typer.Option(
+            metavar="FILE",
+            help="The training rows: CSV, Parquet, Arrow or JSONL.",
+            rich_help_panel=options.FILES,
+        ),
     ] = None,
     explainer: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A saved explainer instead of the training rows."),
-    ] = None,
-    out: Annotated[
-        str | None,
         typer.Option(
             metavar="FILE",
-            help=".csv, .json, .jsonl, .parquet or .html, or a folder of Parquet; - for stdout.",
+            help="A saved explainer instead of the training rows.",
+            rich_help_panel=options.FILES,
         ),
     ] = None,
     label: options.Label = None,
@@ -58,68 +59,153 @@ def explain(
     id_: Annotated[
         list[str] | None,
         typer.Option(
-            "--id", metavar="COLUMN", help="Names the rows; no feature; repeatable; '*' is all."
+            "--id",
+            metavar="COLUMN",
+            help="Names the rows; no feature; repeatable; '*' is all.",
+            rich_help_panel=options.FILES,
         ),
     ] = None,
     want: options.Want = None,
-    n: Annotated[int, typer.Option("-n", help=FIELDS["n"])] = 1,
+    n: Annotated[int, typer.Option("-n", help=FIELDS["n"], rich_help_panel=options.ASKED)] = 1,
     constraints: options.Rules = None,
     schema: options.SchemaFile = None,
     structure: Annotated[
-        str | None, typer.Option(help="What holds between columns: keep, warn or ignore.")
+        str | None,
+        typer.Option(
+            help="What holds between columns: keep, warn or ignore.", rich_help_panel=options.ASKED
+        ),
     ] = None,
     method: Annotated[
         str,
-        typer.Option(help="The search: exhaustive, reinforce, gradientless, or a registered one."),
+        typer.Option(
+            help="The search: exhaustive, reinforce, gradientless, or a registered one.",
+            rich_help_panel=options.SEARCH,
+        ),
     ] = ("exhaustive"),
     prefer: Annotated[
-        str, typer.Option(help="balanced, fewest, nearest, plausible or surest.")
+        str,
+        typer.Option(
+            help="balanced, fewest, nearest, plausible or surest.", rich_help_panel=options.ASKED
+        ),
     ] = PREFERENCES[0],
     classes: options.Classes = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same answers.")] = 0,
-    max_rows: Annotated[int | None, typer.Option(help=FIELDS["max_rows"])] = None,
-    margin: Annotated[float, typer.Option(help=FIELDS["margin"])] = 1e-6,
-    diagnose: Annotated[bool, typer.Option("--diagnose", help=FIELDS["diagnose"])] = False,
-    robust: Annotated[float | None, typer.Option(help=FIELDS["robust"])] = None,
-    reach: Annotated[float | None, typer.Option(help=FIELDS["reach"])] = None,
+    seed: Annotated[
+        int,
+        typer.Option(help="The same seed gives the same answers.", rich_help_panel=options.SEARCH),
+    ] = 0,
+    max_rows: Annotated[
+        int | None, typer.Option(help=FIELDS["max_rows"], rich_help_panel=options.SEARCH)
+    ] = None,
+    margin: Annotated[
+        float, typer.Option(help=FIELDS["margin"], rich_help_panel=options.ASKED)
+    ] = 1e-6,
+    diagnose: Annotated[
+        bool, typer.Option("--diagnose", help=FIELDS["diagnose"], rich_help_panel=options.ASKED)
+    ] = False,
+    robust: Annotated[
+        float | None, typer.Option(help=FIELDS["robust"], rich_help_panel=options.ASKED)
+    ] = None,
+    reach: Annotated[
+        float | None, typer.Option(help=FIELDS["reach"], rich_help_panel=options.ASKED)
+    ] = None,
     also: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Another model that must agree; repeatable."),
+        typer.Option(
+            metavar="FILE",
+            help="Another model that must agree; repeatable.",
+            rich_help_panel=options.ASKED,
+        ),
     ] = None,
-    changes: Annotated[bool, typer.Option("--changes", help="Write one line per change.")] = False,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help=".csv, .json, .jsonl, .parquet or .html, or a folder of Parquet; - for stdout.",
+            rich_help_panel=options.WRITTEN,
+        ),
+    ] = None,
+    changes: Annotated[
+        bool,
+        typer.Option(
+            "--changes", help="Write one line per change.", rich_help_panel=options.WRITTEN
+        ),
+    ] = False,
     formula_safe: Annotated[
-        bool, typer.Option(help="Keep spreadsheets from running the text of a CSV file.")
+        bool,
+        typer.Option(
+            help="Keep spreadsheets from running the text of a CSV file.",
+            rich_help_panel=options.WRITTEN,
+        ),
     ] = True,
     compression: Annotated[
-        str | None, typer.Option(help="How Parquet is packed: snappy, zstd, gzip, lz4 or none.")
+        str | None,
+        typer.Option(
+            help="How Parquet is packed: snappy, zstd, gzip, lz4 or none.",
+            rich_help_panel=options.WRITTEN,
+        ),
     ] = None,
     partition_by: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="Its values become folders of --out; repeatable."),
+        typer.Option(
+            metavar="COLUMN",
+            help="Its values become folders of --out; repeatable.",
+            rich_help_panel=options.WRITTEN,
+        ),
     ] = None,
     form: Annotated[
-        str | None, typer.Option("--format", help="csv, json or jsonl, for --out -.")
+        str | None,
+        typer.Option(
+            "--format", help="csv, json or jsonl, for --out -.", rich_help_panel=options.WRITTEN
+        ),
     ] = None,
     reason_codes: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A TOML table of columns and their reason codes."),
+        typer.Option(
+            metavar="FILE",
+            help="A TOML table of columns and their reason codes.",
+            rich_help_panel=options.WRITTEN,
+        ),
     ] = None,
     audit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Record every explanation there.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Record every explanation there.", rich_help_panel=options.WRITTEN
+        ),
     ] = None,
-    chunk: Annotated[int, typer.Option(help="Rows explained together.")] = CHUNK,
-    jobs: Annotated[int, typer.Option(help="Processes or threads; -1 for all cores.")] = 1,
+    chunk: Annotated[
+        int, typer.Option(help="Rows explained together.", rich_help_panel=options.SEARCH)
+    ] = CHUNK,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            help="Processes or threads; -1 for all cores.", rich_help_panel=options.SEARCH
+        ),
+    ] = 1,
     device: Annotated[
-        str | None, typer.Option(help="Search on a torch device: cuda, cuda:1 or cpu.")
+        str | None,
+        typer.Option(
+            help="Search on a torch device: cuda, cuda:1 or cpu.", rich_help_panel=options.SEARCH
+        ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a run that was interrupted.")
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with a run that was interrupted.",
+            rich_help_panel=options.WRITTEN,
+        ),
     ] = False,
     add: Annotated[
-        bool, typer.Option("--add", help="Explain the files that are new since --out was written.")
+        bool,
+        typer.Option(
+            "--add",
+            help="Explain the files that are new since --out was written.",
+            rich_help_panel=options.WRITTEN,
+        ),
     ] = False,
     force: options.Force = False,
     allow_pickle: options.AllowPickle = False,
+    trusted: options.Trusted = None,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
@@ -158,14 +244,15 @@ def explain(
     """  # noqa: E501 - a command is one line
     if out not in (None, "-"):
         refuse_existing(place_of("--out", out), resume=resume or add, force=force or add)
+    reading: dict[str, Any] = {"allow_pickle": allow_pickle, "trusted": trusted or ()}
     said: dict[str, Any] = {"method": method, "prefer": prefer, "structure": structure}
     said |= {"classes": classes, "seed": seed, "schema": schema, "reason-codes": reason_codes}
     if explainer is not None:
         refuse_beside(explainer, {"data": data, **said})
-        opened = open_model(model, allow_pickle=allow_pickle)
+        opened = open_model(model, **reading)
         asked = load(explainer, opened, audit=None if audit is None else Audit(audit, model=model))
         dropped, ground = columns_dropped(drop, label), asked.engine.fitted.ground
-        others = [open_model(path, allow_pickle=allow_pickle) for path in also or ()]
+        others = [open_model(path, **reading) for path in also or ()]
     else:
         learnt = training(required(data), label, drop, schema)
         asked = _made(
@@ -176,10 +263,10 @@ def explain(
             said,
             constraints,
             audit,
-            allow_pickle=allow_pickle,
+            reading=reading,
         )
         dropped, ground = learnt.dropped, learnt.ground(asked.schema)
-        others = _others(also, required(data), learnt, allow_pickle=allow_pickle)
+        others = _others(also, required(data), learnt, reading)
     rules = None if constraints is None else read_constraints(constraints, ground)
     call: dict[str, Any] = {"n": n, "want": goal_typed(want, asked.classes)}
     call |= {"constraints": rules, "max_rows": max_rows, "margin": margin, "diagnose": diagnose}
@@ -227,10 +314,10 @@ def _made(
     constraints: Path | None,
     audit: Path | None,
     *,
-    allow_pickle: bool,
+    reading: dict[str, Any],
 ) -> Explainer:
     """The explainer that the options describe."""
-    opened = model_for(model, data, learnt.rows, allow_pickle=allow_pickle)
+    opened = model_for(model, data, learnt.rows, **reading)
     codes = said["reason-codes"]
     with label_hint(data, label):
         return Explainer(
@@ -260,10 +347,10 @@ def _complain(done: FileRun) -> None:
 
 
 def _others(
-    paths: Sequence[Path] | None, data: Path, learnt: Training, *, allow_pickle: bool
+    paths: Sequence[Path] | None, data: Path, learnt: Training, reading: dict[str, Any]
 ) -> list[Any]:
     """The models that must agree."""
-    return [model_for(path, data, learnt.rows, allow_pickle=allow_pickle) for path in paths or ()]
+    return [model_for(path, data, learnt.rows, **reading) for path in paths or ()]
 
 
 def _progress(*, quiet: bool) -> Any:

@@ -48,9 +48,16 @@ def training(
     return Training(table.drop(columns=list(dropped)), kinds, dropped)
 
 
-def model_for(path: Path, data: Path, rows: pd.DataFrame, *, allow_pickle: bool) -> Any:
+def model_for(
+    path: Path,
+    data: Path,
+    rows: pd.DataFrame,
+    *,
+    allow_pickle: bool,
+    trusted: Sequence[str] | None = None,
+) -> Any:
     """The model, if it was trained on these columns."""
-    model = open_model(path, allow_pickle=allow_pickle)
+    model = open_model(path, allow_pickle=allow_pickle, trusted=trusted or ())
     live = getattr(model, "live_model", model)
     learnt = getattr(live, "feature_names_in_", None)
     if learnt is not None:

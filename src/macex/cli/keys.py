@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from macex.cli import options
 from macex.cli.serve import settings_from
 
 app = typer.Typer(
@@ -39,9 +41,14 @@ def new(
 
 
 @app.command("list")
-def listed(state: State = None, database: Database = None) -> None:
+def listed(state: State = None, database: Database = None, as_json: options.Json = False) -> None:
     """The names of all keys and what they may do."""
-    for key in _keys(state, database).all():
+    known = _keys(state, database).all()
+    if as_json:
+        parts = ("name", "scopes", "projects", "created")
+        print(json.dumps([{part: getattr(key, part) for part in parts} for key in known]))
+        return
+    for key in known:
         where = "" if key.projects is None else f"  for {', '.join(key.projects)}"
         print(f"{key.name}  {', '.join(key.scopes)}{where}  made {key.created[:10]}")
 

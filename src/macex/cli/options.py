@@ -7,60 +7,130 @@ from typing import Annotated
 
 import typer
 
+# The groups of options that `--help` shows, in the order in which commands name their first ones.
+FILES, ASKED, SEARCH, WRITTEN = "Files", "What is asked", "How it is worked out", "What is written"
+
 Model = Annotated[
     Path,
-    typer.Option("--model", metavar="FILE", help="The model: see `macex doctor` for the kinds."),
+    typer.Option(
+        "--model",
+        metavar="FILE",
+        help="The model: see `macex doctor` for the kinds.",
+        rich_help_panel=FILES,
+    ),
 ]
 Data = Annotated[
     Path,
-    typer.Option("--data", metavar="FILE", help="The training rows: CSV, Parquet, Arrow or JSONL."),
+    typer.Option(
+        "--data",
+        metavar="FILE",
+        help="The training rows: CSV, Parquet, Arrow or JSONL.",
+        rich_help_panel=FILES,
+    ),
 ]
 Label = Annotated[
     str | None,
-    typer.Option("--label", metavar="COLUMN", help="The label, if a file has it; not a feature."),
+    typer.Option(
+        "--label",
+        metavar="COLUMN",
+        help="The label, if a file has it; not a feature.",
+        rich_help_panel=FILES,
+    ),
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option("--drop", metavar="COLUMN", help="Another column that is no feature; repeatable."),
+    typer.Option(
+        "--drop",
+        metavar="COLUMN",
+        help="Another column that is no feature; repeatable.",
+        rich_help_panel=FILES,
+    ),
 ]
 SchemaFile = Annotated[
     Path | None,
-    typer.Option("--schema", metavar="FILE", help="Corrected columns: see `macex schema`."),
+    typer.Option(
+        "--schema",
+        metavar="FILE",
+        help="Corrected columns: see `macex schema`.",
+        rich_help_panel=FILES,
+    ),
 ]
 Rows = Annotated[
     str,
     typer.Option(
-        "--rows", metavar="FILE", help="The rows it is about, a file or a folder; - for stdin."
+        "--rows",
+        metavar="FILE",
+        help="The rows it is about, a file or a folder; - for stdin.",
+        rich_help_panel=FILES,
     ),
 ]
 Want = Annotated[
     str | None,
     typer.Option(
-        "--want", help="A label, or a goal such as at_least(0.7). Default: any other label."
+        "--want",
+        help="A label, or a goal such as at_least(0.7). Default: any other label.",
+        rich_help_panel=ASKED,
     ),
 ]
 Rules = Annotated[
     Path | None,
-    typer.Option("--constraints", metavar="FILE", help="What may change, as TOML."),
+    typer.Option(
+        "--constraints", metavar="FILE", help="What may change, as TOML.", rich_help_panel=ASKED
+    ),
 ]
 By = Annotated[
-    str | None, typer.Option("--by", metavar="COLUMN", help="The same for each group of a column.")
+    str | None,
+    typer.Option(
+        "--by", metavar="COLUMN", help="The same for each group of a column.", rich_help_panel=ASKED
+    ),
 ]
 Sample = Annotated[
     int | None,
-    typer.Option("--sample", metavar="ROWS", help="Look at so many rows, drawn in one pass."),
+    typer.Option(
+        "--sample",
+        metavar="ROWS",
+        help="Look at so many rows, drawn in one pass.",
+        rich_help_panel=SEARCH,
+    ),
 ]
 Sheet = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", help="Also write .csv or .html there.")
+    Path | None,
+    typer.Option(
+        "--out", metavar="FILE", help="Also write .csv or .html there.", rich_help_panel=WRITTEN
+    ),
 ]
 Classes = Annotated[
     str | None,
-    typer.Option("--classes", metavar="NO,YES", help="Names of the model's outputs, in order."),
+    typer.Option(
+        "--classes",
+        metavar="NO,YES",
+        help="Names of the model's outputs, in order.",
+        rich_help_panel=FILES,
+    ),
 ]
 AllowPickle = Annotated[
     bool,
-    typer.Option("--allow-pickle", help="Read pickle and joblib files, which can run any code."),
+    typer.Option(
+        "--allow-pickle",
+        help="Read pickle and joblib files, which can run any code.",
+        rich_help_panel=FILES,
+    ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+Trusted = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--trusted",
+        metavar="TYPE",
+        help="A type that a skops file may hold, as the error names it; repeatable.",
+        rich_help_panel=FILES,
+    ),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Say nothing but errors.", rich_help_panel=WRITTEN)
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print JSON, for scripts.", rich_help_panel=WRITTEN)
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace an output that exists.", rich_help_panel=WRITTEN)
+]

@@ -28,6 +28,7 @@ def picture(
     out: options.Sheet = None,
     force: options.Force = False,
     allow_pickle: options.AllowPickle = False,
+    trusted: options.Trusted = None,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
@@ -36,7 +37,9 @@ def picture(
     macex picture --model model.onnx --data train.csv --label income --rows rejected.csv --want ">50K" --out picture.html
     """  # noqa: E501 - a command is one line
     show = Showing(out, force, quiet, as_json)
-    files = Files(model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle)
+    files = Files(
+        model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle, trusted
+    )
     crowd = asked(files)
     found = crowd.explainer.picture(
         crowd.rows(sample),

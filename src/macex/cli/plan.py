@@ -37,6 +37,7 @@ def plan(
     out: options.Sheet = None,
     force: options.Force = False,
     allow_pickle: options.AllowPickle = False,
+    trusted: options.Trusted = None,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
@@ -49,7 +50,9 @@ def plan(
         macex plan --model model.ubj --data train.csv --rows rejected.csv --actions 10 --max-changes 1 --by region --constraints rules.toml
     """  # noqa: E501 - a command is one line
     show = Showing(out, force, quiet, as_json)
-    files = Files(model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle)
+    files = Files(
+        model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle, trusted
+    )
     crowd = asked(files)
     asked_for = {"want": crowd.want, "constraints": crowd.constraints}
     asked_for |= {"actions": actions, "max_changes": max_changes}

@@ -43,6 +43,7 @@ class Files:
     schema: Path | None
     classes: str | None
     allow_pickle: bool
+    trusted: Sequence[str] | None
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,13 @@ class Showing:
 def asked(files: Files) -> PopulationQuestion:
     """Read what the options name."""
     learnt = training(files.data, files.label, files.drop, files.schema)
-    model = model_for(files.model, files.data, learnt.rows, allow_pickle=files.allow_pickle)
+    model = model_for(
+        files.model,
+        files.data,
+        learnt.rows,
+        allow_pickle=files.allow_pickle,
+        trusted=files.trusted,
+    )
     with label_hint(files.data, files.label):
         classes = classes_named(files.classes)
         explainer = Explainer(

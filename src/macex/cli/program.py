@@ -75,7 +75,6 @@ app = typer.Typer(
     help="What is the least that would have to be different for a model to decide otherwise?\n\n"
     "Begin with `macex demo`. `macex COMMAND --help` teaches each command by example.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )

@@ -32,6 +32,7 @@ def recourse(
     out: options.Sheet = None,
     force: options.Force = False,
     allow_pickle: options.AllowPickle = False,
+    trusted: options.Trusted = None,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
@@ -40,7 +41,9 @@ def recourse(
     macex recourse --model model.onnx --data train.csv --label income --rows rejected.csv --want ">50K" --constraints rules.toml --by gender
     """  # noqa: E501 - a command is one line
     show = Showing(out, force, quiet, as_json)
-    files = Files(model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle)
+    files = Files(
+        model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle, trusted
+    )
     crowd = asked(files)
     found = recourse_frames(
         crowd.explainer,

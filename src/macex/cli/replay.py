@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from macex.scale.reading import read_table
 from macex.schema.statement import frame_names
 
 LISTED = 20
+TOLD = ("id", "time", "row", "name", "status")  # of each record that is listed
 
 
 def replay(
@@ -38,6 +39,7 @@ def replay(
         typer.Option(metavar="FILE", help="Each model that had to agree, if elsewhere now."),
     ] = None,
     allow_pickle: options.AllowPickle = False,
+    trusted: options.Trusted = None,
     as_json: options.Json = False,
 ) -> int:
     """Make a recorded explanation again and compare every byte.
@@ -51,18 +53,19 @@ def replay(
         macex replay 3f2a --audit audit.jsonl        # the record whose id begins so
     """
     if record is None:
-        _list(audit)
+        _list(audit, as_json=as_json)
         return 0
     known = find_record(record, audit)
     path = model or known["files"]["model"]["path"]
     if path is None:
         raise OptionError(f"record {known['id']} was made by a live model: pass --model FILE")
+    reading: dict[str, Any] = {"allow_pickle": allow_pickle, "trusted": trusted or ()}
     again = replayed(
         known["id"],
         audit,
-        model=open_model(Path(path), allow_pickle=allow_pickle),
+        model=open_model(Path(path), **reading),
         data=None if data is None else read_table(data)[frame_names(known["columns"])],
-        also=[open_model(one, allow_pickle=allow_pickle) for one in also or ()],
+        also=[open_model(one, **reading) for one in also or ()],
     )
     if as_json:
         told = {"id": again.id, "agrees": again.agrees, "difference": again.difference}
@@ -72,7 +75,12 @@ def replay(
     return 0 if again.agrees else 1
 
 
-def _list(audit: Path) -> None:
-    for record in deque(read_records(audit), LISTED):
+def _list(audit: Path, *, as_json: bool) -> None:
+    last = deque(read_records(audit), LISTED)
+    if as_json:
+        told = [{key: record[key] for key in TOLD} for record in last]
+        print(json.dumps(told, ensure_ascii=False, default=str))
+        return
+    for record in last:
         name = record["row"] if record["name"] is None else record["name"]
         print(f"{record['id']}  {record['time']}  row {name}  {record['status']}")

@@ -77,6 +77,7 @@ def whatif(
     schema: options.SchemaFile = None,
     classes: options.Classes = None,
     allow_pickle: options.AllowPickle = False,
+    trusted: options.Trusted = None,
     as_json: options.Json = False,
 ) -> None:
     """Change values of one row and see what the model says.
@@ -87,7 +88,7 @@ def whatif(
     empty line ends.
     """  # noqa: E501 - a command is one line
     learnt = training(data, label, drop, schema)
-    opened = model_for(model, data, learnt.rows, allow_pickle=allow_pickle)
+    opened = model_for(model, data, learnt.rows, allow_pickle=allow_pickle, trusted=trusted)
     known = Schema.infer(learnt.rows, learnt.kinds)
     table = learnt.rows
     if rows is not None:
