@@ -5,7 +5,12 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import macex as mx
 from cohort.town import NO, YES, explainer, refused, town
@@ -68,3 +73,38 @@ def test_it_is_learned_once_and_travels():
 def test_a_wrong_measure_is_told():
     with pytest.raises(mx.OptionError, match="plausibility='far'"):
         explainer(plausibility="far")
+
+
+@pytest.fixture(scope="module")
+def narrow():
+    """A pipeline that reads two of four columns."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(300, 4)), columns=["a", "b", "noise", "id"])
+    chosen = make_column_transformer((StandardScaler(), ["a", "b"]))
+    model = make_pipeline(chosen, LogisticRegression()).fit(data, data["a"] + data["b"] > 0)
+    return model, data
+
+
+def test_columns_that_a_pipeline_drops_are_no_part_of_plausibility(narrow, tmp_path):
+    model, data = narrow
+    explainer = mx.Explainer(model, data)
+    assert explainer.unread == ["noise", "id"]
+    assert "(noise, id never read)" in repr(explainer)
+    assert "never read" in explainer._repr_html_()
+    odd = data.assign(noise=50.0, id=-data["id"])
+    mine = explainer.plausibility(data)
+    assert np.array_equal(explainer.plausibility(odd), mine)
+    by_distance = mx.Explainer(model, data, plausibility="distance")
+    assert (by_distance.plausibility(odd) < by_distance.plausibility(data)).mean() > 0.9
+    for private in (False, True):
+        explainer.save(tmp_path / f"{private}.macex", private=private)
+        again = mx.load(tmp_path / f"{private}.macex", model)
+        assert again.unread == ["noise", "id"]
+        assert np.array_equal(again.plausibility(odd), again.plausibility(data))
+
+
+def test_where_every_column_is_read_nothing_is_said(narrow):
+    _, data = narrow
+    rest = make_column_transformer((StandardScaler(), ["a", "b"]), remainder="passthrough")
+    whole = make_pipeline(rest, LogisticRegression()).fit(data, data["a"] > 0)
+    assert mx.Explainer(whole, data).unread == []

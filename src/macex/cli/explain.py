@@ -256,14 +256,7 @@ def explain(
     else:
         learnt = training(required(data), label, drop, schema)
         asked = _made(
-            learnt,
-            model,
-            required(data),
-            label,
-            said,
-            constraints,
-            audit,
-            reading=reading,
+            learnt, model, required(data), label, said, constraints, audit, reading=reading
         )
         dropped, ground = learnt.dropped, learnt.ground(asked.schema)
         others = _others(also, required(data), learnt, reading)

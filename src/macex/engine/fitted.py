@@ -214,10 +214,11 @@ class Fitted:
     def realness(self) -> Realness:
         """How real a row looks; learnt when it is first needed."""
         if "realness" not in self.learnt:
-            codes, scales = self.ground.codes, self.scales
-            self.learnt["realness"] = learn_realness(codes, scales.discrete, scales.by_name)
-        realness: Realness = self.learnt["realness"]
-        return realness
+            scales, unread = self.scales, self.oracle.unread(self.ground.schema)
+            names = self.ground.schema.names
+            order = np.array([at for at in scales.by_name.tolist() if names[at] not in unread])
+            self.learnt["realness"] = learn_realness(self.ground.codes, scales.discrete, order)
+        return self.learnt["realness"]
 
     @property
     def training_realness(self) -> tuple[Array, Array]:
@@ -227,8 +228,7 @@ class Fitted:
             real, decision = self._of_training(rows), self.answers.decision[rows]
             order = np.lexsort((decision, real))
             self.learnt["training"] = real[order], decision[order]
-        real, decision = self.learnt["training"]
-        return real, decision
+        return self.learnt["training"]
 
     def _of_training(self, rows: Array) -> Array:
         return self.realness.of_training(rows, self.ground.codes[rows])

@@ -167,6 +167,11 @@ class Explainer(Populations):
         return list(self.schema.frame_names)
 
     @property
+    def unread(self) -> list[str]:
+        """The columns that the first step of a pipeline drops; plausibility leaves them out."""
+        return self.engine.fitted.oracle.unread(self.schema)
+
+    @property
     def classes(self) -> tuple[object, ...] | None:
         """The labels the model decides between; None for a bare score."""
         return self.engine.classes
@@ -338,7 +343,10 @@ class Explainer(Populations):
 
     def __repr__(self) -> str:
         what = "a score" if self.classes is None else f"classes {', '.join(map(str, self.classes))}"
-        rows = f"{len(self.columns)} columns, {len(self.engine.fitted.ground.codes)} training rows"
+        columns = f"{len(self.columns)} columns"
+        if self.unread:
+            columns += f" ({', '.join(self.unread)} never read)"
+        rows = f"{columns}, {len(self.engine.fitted.ground.codes)} training rows"
         near = f", {self.engine.fitted.approximate.text}" if self.engine.fitted.approximate else ""
         return f"Explainer({rows}, {what}, method={self.method!r}{near})"
 
@@ -350,6 +358,7 @@ class Explainer(Populations):
             "decides": "a score" if classes is None else ", ".join(map(str, classes)),
             "learned from": f"{len(self.engine.fitted.ground.codes):,} rows",
             "columns": ", ".join(self.columns),
+            **({"never read": ", ".join(self.unread)} if self.unread else {}),
             "constraints": "; ".join(text for text, _ in self.constraints.parts()) or "none",
             "search": options.method_name,
             "neighbours": getattr(self.engine.fitted.approximate, "text", "all rows compared"),

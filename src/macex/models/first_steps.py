@@ -13,6 +13,7 @@ from macex.schema import Array, Schema
 EXACT = 2.0**53
 MANNER = {"n_jobs", "verbose"}  # parameters that change nothing in what a step makes
 PIPELINE = ("sklearn.pipeline", "Pipeline")
+COLUMNS = ("sklearn.compose._column_transformer", "ColumnTransformer")
 SEARCHES = {
     ("sklearn.model_selection._search", "GridSearchCV"),
     ("sklearn.model_selection._search", "RandomizedSearchCV"),
@@ -51,6 +52,36 @@ def first_step(model: Any) -> Any:
     """The step of a pipeline that gets the frame; None for anything else."""
     steps = steps_of(model)
     return steps[0] if len(steps) > 1 and hasattr(steps[0], "transform") else None
+
+
+def columns_dropped(model: Any, schema: Schema) -> list[str]:
+    """The columns that a pipeline's first step drops, so that its model never reads them.
+
+    >>> import pandas as pd
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> data = pd.DataFrame({"hours": range(9), "id": range(9)})
+    >>> chosen = make_column_transformer(("passthrough", ["hours"]))
+    >>> model = make_pipeline(chosen, LogisticRegression()).fit(data, data["hours"] > 4)
+    >>> columns_dropped(model, Schema.infer(data))
+    ['id']
+    """
+    step = first_step(getattr(model, "live_model", model))
+    if step is None or kind_of(step) != COLUMNS or not hasattr(step, "transformers_"):
+        return []
+    labels = [column.label for column in schema.frame_columns]
+    names = list(getattr(step, "feature_names_in_", labels))
+    places = step._transformer_to_input_indices  # noqa: SLF001 - whatever named them
+    read = {
+        names[at]
+        for name, transformer, _ in step.transformers_
+        if not (isinstance(transformer, str) and transformer == "drop")
+        for at in places[name]
+    }
+    dropped = [column.name for column in schema.columns if column.label not in read]
+    known = {column.name for column in schema.frame_columns}
+    return [name for name in dropped if name in known] if len(dropped) < len(labels) else []
 
 
 def last_step(model: Any) -> Any:

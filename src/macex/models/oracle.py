@@ -17,6 +17,7 @@ from macex.ask.answers import Answers, Outlook, Scale
 from macex.errors import ModelError, OptionError
 from macex.models.decision import by_highest_score
 from macex.models.files.model_file import ModelFile
+from macex.models.first_steps import columns_dropped
 from macex.models.kinds import adapted
 from macex.models.outputs import (
     are_probable,
@@ -93,6 +94,10 @@ class Oracle:
         own = getattr(model, "prepared_for", None)  # of a model in another process
         way = prepared(model, schema, codes) if own is None else own(schema, codes)
         return replace(self, prepared=way)
+
+    def unread(self, schema: Schema) -> list[str]:
+        """The columns that the model is known never to read."""
+        return columns_dropped(getattr(self.ask, "__self__", None), schema)
 
     @property
     def takes_codes(self) -> bool:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+import time
+
+import pytest
 from playwright.sync_api import expect
+
+from web.server.conftest import granted, httpx, people, served, visiting
 
 
 def column(page, at):
@@ -74,3 +80,44 @@ def test_a_view_is_saved_found_again_and_forgotten(visit, site):
     visit.goto(f"{site}/projects/loans")
     visit.get_by_role("button", name="Forget Forty-four").click()
     expect(visit.get_by_role("link", name="Forty-four")).to_have_count(0)
+
+
+MANY = 500_000
+
+
+@pytest.mark.slow
+def test_half_a_million_rows_are_filtered_sorted_and_opened(
+    browser, project_folder, tmp_path, record_property
+):
+    from macex.server import Settings
+
+    folder = tmp_path / "loans"
+    shutil.copytree(project_folder, folder)
+    rows = people(MANY, 2)
+    rows.assign(outcome=granted(rows)).to_parquet(folder / "rows.parquet")
+    told = []
+
+    def timed(what, act):
+        begun = time.monotonic()
+        act()
+        told.append(f"{what} {time.monotonic() - begun:.1f} s")
+
+    with served(Settings(state=tmp_path / "state", project=folder)) as url:
+        first = f"{url}/projects/loans"
+        timed("opened in", lambda: httpx.get(first, timeout=300).raise_for_status())
+        with visiting(browser, url) as page:
+            page.set_default_timeout(60_000)
+            status = page.locator("#rows [role=status]")
+            timed("listed in", lambda: page.goto(first))
+            expect(status).to_contain_text("1–25 of 500,000")
+            timed("sorted in", lambda: page.goto(f"{first}?sort=-cf.score&decision=granted"))
+            assert set(column(page, 2)) == {"granted"}
+            asked = f"{first}?where=age+%3E+60+and+hours+%3C+20&q=nurse"
+            timed("filtered in", lambda: page.goto(asked))
+            assert set(column(page, 7)) == {"nurse"}
+            timed("a row in", lambda: page.goto(f"{first}/rows/499999"))
+            expect(page.locator("#answers .mx-answer")).not_to_have_count(0)
+            timed("at a glance in", lambda: page.goto(f"{first}/glance"))
+            expect(page.locator("#scores svg").first).to_be_visible()
+            expect(page.locator("main")).to_contain_text("500,000 rows")
+    record_property("measured", f"of {MANY:,} rows: {', '.join(told)}")

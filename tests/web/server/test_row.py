@@ -111,6 +111,29 @@ def test_two_variants_stand_side_by_side(visit, site):
     expect(decided(page, 2)).to_have_text("refused")
 
 
+BROKEN = """
+() => [...document.querySelectorAll('.mx-name > span')].flatMap(span => {
+  const text = span.firstChild;
+  return [...text.data.matchAll(/\\S+/g)].filter(word => {
+    const range = document.createRange();
+    range.setStart(text, word.index);
+    range.setEnd(text, word.index + word[0].length);
+    return range.getClientRects().length > 1;
+  }).map(word => word[0]);
+})
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 900, 380])
+def test_no_name_of_a_column_is_broken_within_a_word(visit, site, width):
+    visit.set_viewport_size({"width": width, "height": 800})
+    visit.goto(f"{site}/projects/loans/rows/0?two=1")
+    expect(visit.locator(".mx-name")).to_have_count(6)
+    names = visit.locator(".mx-name > span")
+    names.first.evaluate("span => { span.textContent = 'occupation of a parent'; }")
+    assert visit.evaluate(BROKEN) == []
+
+
 def test_a_column_that_stays_never_changes(visit, site):
     page = refused(visit, site)
     changed = page.locator("#answers tbody th[scope=row]")
