@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from macex.ask.units import unit_codes
+from macex.engine.itinerary import steps_of
 from macex.engine.pipeline import open_batch
 from macex.explanation.box import LOOKS, Box, Range
 from macex.schema import Array
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from macex.engine.batch import Batch, Outcome
     from macex.engine.fitted import Fitted
     from macex.explanation import Counterfactual
+    from macex.explanation.steps import Steps
 
 MOST = 4000  # combinations of the grid
 SAMPLES = 510  # combinations of what was not tested whole: at most 1 % fail, with 95 % confidence
@@ -54,10 +56,19 @@ class Boxing:
 
     def __call__(self, found: Counterfactual) -> Box:
         """The box around the counterfactual."""
+        return box_of(self._opened(), found)
+
+    def steps(self, found: Counterfactual, costs: Any, *, dense: bool) -> Steps:
+        """The steps to the counterfactual."""
+        outcome = self._opened()
+        return steps_of(outcome, found, _codes(outcome, found), costs, dense=dense)
+
+    def _opened(self) -> Outcome:
+        """The query alone, asked once more."""
         alone = self.batch.take(np.array([self.query]))
         asked = replace(alone.question, max_rows=None, timeout_s=None)
         alone = replace(alone, question=asked, deadline=None, spent=0, remembered=None)
-        return box_of(open_batch(self.fitted, alone), found)
+        return open_batch(self.fitted, alone)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return nowhere, ()

@@ -14,6 +14,7 @@ from macex.audit import Audit
 from macex.causes import Causes
 from macex.engine.batch import Batch
 from macex.engine.blocks import reporter
+from macex.engine.box import Boxing
 from macex.engine.engine import Engine
 from macex.engine.fitted import fit
 from macex.engine.options import (
@@ -24,11 +25,12 @@ from macex.engine.options import (
     read_options,
 )
 from macex.engine.recorder import Recorder
-from macex.errors import ModelError
+from macex.errors import ModelError, OptionError
 from macex.explainer.populations import Populations
 from macex.explainer.storage import save
 from macex.explainer.what_if import WhatIf, what_if
-from macex.explanation import Explanation, Explanations
+from macex.explanation import Counterfactual, Explanation, Explanations
+from macex.explanation.steps import Steps
 from macex.render.names import Name
 from macex.schema import Array, Schema
 from macex.schema.arrow_tables import frame_of
@@ -302,6 +304,31 @@ class Explainer(Populations):
                 f"{error.name} is not installed: pip install macex[widget]"
             ) from error
         return WhatIfWidget(self, row, n, want, constraints)
+
+    def steps(
+        self, found: Counterfactual, costs: Mapping[str, Any] | None = None, *, dense: bool = False
+    ) -> Steps:
+        """In which order to make the changes of an answer, what follows, and what it takes.
+
+        Every row on the way keeps the rules of the question, so one change can be the condition of
+        another: `rules=["if job != old(job) then school >= 16"]`.
+
+        Parameters
+        ----------
+        found : a counterfactual of this explainer.
+        costs : what a change takes, by column: a number, a text such as `"2 years"`, or a function
+            of the values before and after that gives one. They are added up by unit.
+        dense : lead through rows that look usual, where numbers go in several steps, instead of
+            toward the goal as soon as possible.
+        """
+        boxing = getattr(found, "boxing", None)
+        if not isinstance(boxing, Boxing):
+            raise OptionError(
+                "steps takes a counterfactual of this explainer, such as "
+                "explainer.explain(rows)[0].counterfactuals[0]; a nearest miss, and one that came "
+                "from a server, a file or another process, has none: explain the row again"
+            )
+        return boxing.steps(found, costs, dense=dense)
 
     def show(self, rows: Any = None, *, port: int = 0, browser: bool = True) -> Any:
         """Open the page for this explainer, on this machine alone, until the process ends.
