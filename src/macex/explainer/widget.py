@@ -22,7 +22,7 @@ from macex.explainer.explainer import Explainer
 from macex.explainer.trials.aims import Aim, whose
 from macex.explainer.trials.curves import curves
 from macex.explainer.trials.drawings import curve_chart
-from macex.explainer.trials.variants import Variant, all_said, judgements, variant
+from macex.explainer.trials.variants import Variant, all_said, caused, judgements, variant
 from macex.explanation import Explanations
 from macex.render.fields import TOGETHER, fields, found_values, grouped
 from macex.render.html import (
@@ -145,7 +145,7 @@ class WhatIfWidget(AnyWidget):
 
     @property
     def _variant(self) -> Variant:
-        return variant(self._rows, "a", self.typed)
+        return caused(self._explainer, self._rows, variant(self._rows, "a", self.typed))
 
     def _keeps(self, name: str) -> bool:
         """Whether the constraints in force keep a column as it is, whatever its lock."""
@@ -168,6 +168,7 @@ class WhatIfWidget(AnyWidget):
         own, then = judgements(self._explainer, said, self._speech)
         aimed = not isinstance(self._goal, Band) or self._want is not None
         values = {"own": own, "then": then, "variant": tried, "aimed": aimed}
+        values["follows"] = tried.told(self._speech)
         self.verdicts = widget_verdicts(values, self._speech)
         self._aim = Aim(self._recall, self._explainer, self._rows, said, self._speech)
         self._draw()

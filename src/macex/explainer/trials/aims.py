@@ -11,6 +11,7 @@ import numpy as np
 from macex.ask.answers import Goals, Verdict, compile_goals
 from macex.ask.goals import AnyOf
 from macex.ask.thresholds import Needed, needed
+from macex.engine.predictions import followed
 from macex.explainer.explainer import Explainer
 from macex.models.asker import Asker
 from macex.render.speech import Speech
@@ -73,6 +74,10 @@ class Aim:
         oracle = self.explainer.engine.fitted.oracle.own
         answers, _ = Asker(oracle, self.rows.schema, self.rows)(codes, at)
         return self.said.goals.judge(answers, at).score
+
+    def followed(self, codes: Array) -> Array:
+        """Rows of codes made of the row, with what follows by causes."""
+        return followed(self.explainer.engine, codes, self.rows.codes[0])
 
     def training_scores(self, codes: Array, whose: Array) -> Array:
         """The scores, toward the row's goal, of rows made of training rows, by one call."""

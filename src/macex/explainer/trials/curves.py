@@ -57,6 +57,7 @@ def curves(aim: Aim, name: str, variants: Sequence[Array]) -> Curves:
 def _line(aim: Aim, made: Grid, at: int, codes: Array) -> Array:
     full = np.repeat(codes[None], len(made.codes), axis=0)
     full[:, at] = made.codes
+    full = aim.followed(full)
     return aim.known(("line", aim.rows.codes.tobytes(), full.tobytes()), lambda: aim.scores(full))
 
 

@@ -56,6 +56,7 @@ def score_map(
     full = np.repeat(base[None], len(x.codes) * len(y.codes), axis=0)
     full[:, across] = np.tile(x.codes, len(y.codes))
     full[:, up] = np.repeat(y.codes, len(x.codes))
+    full = aim.followed(full)
     key = ("map", aim.rows.codes.tobytes(), full.tobytes())
     scores = aim.known(key, lambda: aim.scores(full)).reshape(len(y.codes), -1)
     points = [_point(x, y, across, up, one) for one in shown]

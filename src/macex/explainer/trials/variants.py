@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from macex.ask.thresholds import Needed
+from macex.engine.predictions import followed
 from macex.errors import SchemaError
 from macex.explainer.explainer import Explainer
 from macex.explainer.trials.aims import Said, said, whose
+from macex.explanation import Change
 from macex.render.bars import Scale, ScoreBar, bar
 from macex.render.speech import Speech
 from macex.schema import Array, Rows
@@ -20,17 +22,26 @@ from macex.schema.text import text_of, typed
 
 @dataclass(frozen=True)
 class Variant:
-    """A row with what was typed into it; `faults` names the cells that could not be read."""
+    """A row with what was typed into it; `faults` names the cells that could not be read.
+
+    `whole` is the row with what follows by causes, `follows` the cells that do, before and after.
+    """
 
     letter: str
     texts: Mapping[str, str]
     codes: Array
     faults: Mapping[str, str]
+    whole: Array
+    follows: tuple[Change, ...] = ()
 
     @property
     def changed(self) -> int:
         """How many cells differ from the row's own."""
         return len(self.texts)
+
+    def told(self, speech: Speech) -> list[tuple[str, str, str, str]]:
+        """What follows: column, what it is called, before and after."""
+        return [(one.column, speech.name(one.column), *speech.change(one)) for one in self.follows]
 
 
 @dataclass(frozen=True)
@@ -75,7 +86,18 @@ def variant(rows: Rows, letter: str, texts: Mapping[str, str]) -> Variant:
             codes[at] = typed(rows.schema.columns[at], text)
         except SchemaError as error:
             faults[name] = str(error)
-    return Variant(letter, kept, codes, faults)
+    return Variant(letter, kept, codes, faults, codes)
+
+
+def caused(explainer: Explainer, rows: Rows, one: Variant) -> Variant:
+    """The same with what follows from it by the explainer's causes."""
+    whole = followed(explainer.engine, one.codes[None], rows.codes[0])[0]
+    columns = rows.schema.columns
+    follows = tuple(
+        Change(columns[at].name, rows.cell(0, at), columns[at].value(float(whole[at])))
+        for at in np.flatnonzero(whole != one.codes).tolist()
+    )
+    return replace(one, whole=whole, follows=follows)
 
 
 def judged(
@@ -87,7 +109,7 @@ def judged(
 
 def all_said(explainer: Explainer, rows: Rows, variants: Sequence[Variant], want: Any) -> Said:
     """The model's answers for the row itself, and for each variant."""
-    return said(explainer, rows, np.stack([rows.codes[0], *(one.codes for one in variants)]), want)
+    return said(explainer, rows, np.stack([rows.codes[0], *(one.whole for one in variants)]), want)
 
 
 def judgements(explainer: Explainer, told: Said, speech: Speech) -> list[Judgement]:

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
+from markupsafe import Markup
 
 from macex.ask.goals import Band
+from macex.causes import drawn
 from macex.errors import MacexError, ModelError, SchemaError
 from macex.explainer.trials.aims import Aim, whose
-from macex.explainer.trials.variants import Variant, all_said, judgements, variant
+from macex.explainer.trials.variants import Variant, all_said, caused, judgements, variant
 from macex.explanation import Explanations
 from macex.render.cards import card
 from macex.render.fields import TOGETHER, fields, found_values, grouped
@@ -153,7 +155,8 @@ class Look:
     @cached_property
     def variants(self) -> list[Variant]:
         """What was typed, by variant."""
-        return [variant(self.rows, letter, self.address.cells(letter)) for letter in self._letters]
+        typed = [variant(self.rows, letter, self.address.cells(letter)) for letter in self._letters]
+        return [caused(self.explainer, self.rows, one) for one in typed]
 
     @cached_property
     def _want(self) -> Any:
@@ -226,7 +229,15 @@ class Look:
         except ModelError as error:
             return {"failed": str(error)}
         shown = {"variants": self.variants, "own": said[0], "judgements": said[1:]}
-        return {"failed": "", "aimed": self.aimed, **shown}
+        return {"failed": "", "aimed": self.aimed, "causes": self._causes(), **shown}
+
+    def _causes(self) -> Markup | None:
+        """The graph of causes, with what the first variant does and what follows from it."""
+        causes, first = self.explainer.causes, self.variants[0]
+        if causes is None:
+            return None
+        follows = [change.column for change in first.follows]
+        return Markup(drawn(causes.edges, first.texts, follows, self.speech.name))  # noqa: S704
 
     def _answers(self) -> dict[str, Any]:
         try:
