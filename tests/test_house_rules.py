@@ -157,10 +157,6 @@ def test_a_broad_except_is_listed_with_its_reason_and_decides_nothing():
 
 ONE_NAME = {  # of several classes
     "Program": "each file of another environment has the class that the worker there looks for",
-    "Cell": "a value that is compared, and a cell of the benchmarks",
-    "Comparison": "a table of rows, and a comparison in a rule",
-    "Grid": "codes of a column on an axis, and a table as it is drawn",
-    "Point": "a row on the map, and a point of a chart",
 }
 
 

@@ -40,7 +40,7 @@ from macex.ask.syntax import (
     Call,
     Choice,
     ColumnName,
-    Comparison,
+    ComparisonChain,
     Literal,
     Logic,
     Member,
@@ -154,7 +154,7 @@ class Binder:
                 return Always(value)
             case ColumnName():
                 return self._flag(tree)
-            case Comparison():
+            case ComparisonChain():
                 return self._comparison(tree)
             case Member(subject=subject, options=options):
                 kind = self._common((subject, *options)) or NUMBER
@@ -190,7 +190,7 @@ class Binder:
             raise self._error(tree, message) from error
         return Compare((ReadColumn(place, tree.old), Constant(true)), ("==",))
 
-    def _comparison(self, tree: Comparison) -> Condition:
+    def _comparison(self, tree: ComparisonChain) -> Condition:
         kind = self._common(tree.operands) or NUMBER
         if kind is TRUTH:
             raise self._error(tree, "truth values are joined by and, or and not, not compared")
@@ -220,7 +220,7 @@ class Binder:
                 return self._arithmetic(tree, kind)
             case Negative(operand=operand) if kind is NUMBER:
                 return Apply("negative", self.value(operand, NUMBER))
-            case Comparison() | Member() | Absent() | Negation() | Logic() if not isinstance(
+            case ComparisonChain() | Member() | Absent() | Negation() | Logic() if not isinstance(
                 kind, Plain
             ):
                 true, false = (Constant(self._code(kind, flag, tree)) for flag in (True, False))

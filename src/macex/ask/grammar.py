@@ -36,7 +36,7 @@ from macex.ask.syntax import (
     Call,
     Choice,
     ColumnName,
-    Comparison,
+    ComparisonChain,
     Literal,
     Logic,
     Member,
@@ -219,7 +219,7 @@ class Parser:
         while relation := self._accept(*RELATIONS):
             operators.append(relation.text)
             operands.append(self._sum())
-        return Comparison(at, tuple(operands), tuple(operators)) if operators else subject
+        return ComparisonChain(at, tuple(operands), tuple(operators)) if operators else subject
 
     def _options(self) -> tuple[Literal, ...]:
         self._expect("(")

@@ -68,7 +68,7 @@ class Calculation:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparisonChain:
     """`a < b <= c`: every neighbouring pair is compared."""
 
     at: int
@@ -126,7 +126,7 @@ Tree: TypeAlias = (
     | Call
     | Negative
     | Calculation
-    | Comparison
+    | ComparisonChain
     | Member
     | Absent
     | Negation

@@ -61,7 +61,7 @@ def explain(
         typer.Option(
             "--id",
             metavar="COLUMN",
-            help="Names the rows; no feature; repeatable; '*' is all.",
+            help="A column that names the rows; repeatable; '*' is all.",
             rich_help_panel=options.FILES,
         ),
     ] = None,
@@ -140,7 +140,7 @@ def explain(
     compression: Annotated[
         str | None,
         typer.Option(
-            help="How Parquet is packed: snappy, zstd, gzip, lz4 or none.",
+            help="Compression of Parquet: snappy, zstd, gzip, lz4 or none.",
             rich_help_panel=options.WRITTEN,
         ),
     ] = None,

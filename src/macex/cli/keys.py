@@ -27,7 +27,7 @@ Database = Annotated[
 def new(
     name: Annotated[str, typer.Argument(help="Whose key it is.")],
     scope: Annotated[
-        str, typer.Option(help="read; explain, which holds read; or admin, which holds both.")
+        str, typer.Option(help="read, explain (with read) or admin (with both).")
     ] = "explain",
     project: Annotated[
         list[str] | None,

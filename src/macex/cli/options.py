@@ -42,7 +42,7 @@ Drop = Annotated[
     typer.Option(
         "--drop",
         metavar="COLUMN",
-        help="Another column that is no feature; repeatable.",
+        help="Another column to leave out; repeatable.",
         rich_help_panel=FILES,
     ),
 ]
@@ -60,7 +60,7 @@ Rows = Annotated[
     typer.Option(
         "--rows",
         metavar="FILE",
-        help="The rows it is about, a file or a folder; - for stdin.",
+        help="The rows to look at, a file or a folder; - for stdin.",
         rich_help_panel=FILES,
     ),
 ]
@@ -89,7 +89,7 @@ Sample = Annotated[
     typer.Option(
         "--sample",
         metavar="ROWS",
-        help="Look at so many rows, drawn in one pass.",
+        help="Use a random sample of this many rows.",
         rich_help_panel=SEARCH,
     ),
 ]
@@ -126,7 +126,7 @@ Trusted = Annotated[
     ),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Say nothing but errors.", rich_help_panel=WRITTEN)
+    bool, typer.Option("--quiet", "-q", help="Print errors only.", rich_help_panel=WRITTEN)
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="Print JSON, for scripts.", rich_help_panel=WRITTEN)

@@ -19,7 +19,7 @@ def picture(
     drop: options.Drop = None,
     want: options.Want = None,
     constraints: options.Rules = None,
-    parts: Annotated[int, typer.Option(help="Into how many parts the rows may fall.")] = 6,
+    parts: Annotated[int, typer.Option(help="The most parts to divide the rows into.")] = 6,
     max_changes: Annotated[int, typer.Option(help="The most columns an action changes.")] = 1,
     explained: Annotated[int, typer.Option(help="The most rows to look at.")] = 2000,
     sample: options.Sample = None,

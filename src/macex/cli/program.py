@@ -73,7 +73,7 @@ app = typer.Typer(
     name="macex",
     cls=Commands,
     help="What is the least that would have to be different for a model to decide otherwise?\n\n"
-    "Begin with `macex demo`. `macex COMMAND --help` teaches each command by example.",
+    "Begin with `macex demo`. `macex COMMAND --help` shows examples of each command.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,

@@ -22,10 +22,11 @@ def recourse(
     constraints: options.Rules = None,
     by: options.By = None,
     max_rows: Annotated[
-        int | None, typer.Option(help="Decide rows with at most so many combinations.")
+        int | None, typer.Option(help="Decide rows with at most this many combinations.")
     ] = None,
     diagnose: Annotated[
-        bool, typer.Option("--diagnose/--no-diagnose", help="Count which constraints take it away.")
+        bool,
+        typer.Option("--diagnose/--no-diagnose", help="Count which constraints take answers away."),
     ] = True,
     schema: options.SchemaFile = None,
     classes: options.Classes = None,

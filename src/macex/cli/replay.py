@@ -26,7 +26,7 @@ def replay(
     *,
     audit: Annotated[Path, typer.Option(metavar="FILE", help="The audit file.")],
     record: Annotated[
-        str | None, typer.Argument(metavar="ID", help="The record, or how its id begins.")
+        str | None, typer.Argument(metavar="ID", help="The id of a record, or its beginning.")
     ] = None,
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The model, if it lies elsewhere now.")

@@ -36,7 +36,7 @@ def serve(
         bool | None,
         typer.Option(
             "--token/--no-token",
-            help="Whether a server without keys wants the address that it prints; default: yes.",
+            help="Without keys, admit only the first visitor of the printed address; default: yes.",
         ),
     ] = None,
 ) -> None:

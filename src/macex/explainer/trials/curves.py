@@ -10,7 +10,7 @@ import numpy as np
 from macex.ask.thresholds import Needed
 from macex.errors import SchemaError
 from macex.explainer.trials.aims import Aim
-from macex.explainer.trials.grids import Grid, grid
+from macex.explainer.trials.grids import AxisGrid, grid
 from macex.schema import Array
 from macex.stages.plausibility.distance import evenly
 
@@ -25,7 +25,7 @@ class Curves:
     `places` are where the variants are now, None where their value is not on the axis.
     """
 
-    grid: Grid
+    grid: AxisGrid
     lines: tuple[Array, ...]
     places: tuple[float | None, ...]
     average: Array
@@ -54,14 +54,14 @@ def curves(aim: Aim, name: str, variants: Sequence[Array]) -> Curves:
     )
 
 
-def _line(aim: Aim, made: Grid, at: int, codes: Array) -> Array:
+def _line(aim: Aim, made: AxisGrid, at: int, codes: Array) -> Array:
     full = np.repeat(codes[None], len(made.codes), axis=0)
     full[:, at] = made.codes
     full = aim.followed(full)
     return aim.known(("line", aim.rows.codes.tobytes(), full.tobytes()), lambda: aim.scores(full))
 
 
-def _average(aim: Aim, made: Grid, at: int) -> tuple[Array, int]:
+def _average(aim: Aim, made: AxisGrid, at: int) -> tuple[Array, int]:
     ground = aim.explainer.engine.fitted.ground
     if ground.private:
         return np.zeros(0), 0

@@ -8,7 +8,7 @@ import numpy as np
 
 from macex.ask.thresholds import Needed
 from macex.explainer.trials.curves import Curves
-from macex.explainer.trials.grids import Grid
+from macex.explainer.trials.grids import AxisGrid
 from macex.explainer.trials.maps import Map
 from macex.render.charts import Curve, Dot, HeatMap, Line, Measure, Point, Span
 from macex.render.charts.chart import Kind
@@ -79,14 +79,14 @@ def map_chart(found: Map, of: str) -> HeatMap:
     )
 
 
-def _places(grid: Grid) -> tuple[float, ...]:
+def _places(grid: AxisGrid) -> tuple[float, ...]:
     """Where the codes of a grid lie on its axis."""
     if grid.column.discrete:
         return tuple(map(float, range(len(grid.codes))))
     return tuple(grid.codes.tolist())
 
 
-def _between(grid: Grid, line: Array, at: float) -> float:
+def _between(grid: AxisGrid, line: Array, at: float) -> float:
     """The score at a place between the points of a line."""
     return float(np.interp(at, _places(grid), line))
 

@@ -16,7 +16,7 @@ TIMES = 5  # dates along an axis
 
 
 @dataclass(frozen=True)
-class Grid:
+class AxisGrid:
     """Codes of a column in their order, and the axis they lie on."""
 
     column: Column
@@ -31,7 +31,7 @@ class Grid:
         return float(at[0]) if len(at) else None
 
 
-def grid(column: Column, own: float, points: int, speech: Speech) -> Grid | None:
+def grid(column: Column, own: float, points: int, speech: Speech) -> AxisGrid | None:
     """The values of a column and a row's own; None where there are fewer than two."""
     known = [] if special(np.array([own]))[0] else [own]
     if column.discrete:
@@ -42,7 +42,7 @@ def grid(column: Column, own: float, points: int, speech: Speech) -> Grid | None
         codes = np.unique(column.held(np.linspace(low, high, points)))
     if len(codes) < 2:
         return None
-    return Grid(column, codes, _axis(column, codes, speech))
+    return AxisGrid(column, codes, _axis(column, codes, speech))
 
 
 def _axis(column: Column, codes: Array, speech: Speech) -> Axis:

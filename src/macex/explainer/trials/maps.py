@@ -10,7 +10,7 @@ import numpy as np
 from macex.ask.thresholds import Needed
 from macex.errors import SchemaError
 from macex.explainer.trials.aims import Aim
-from macex.explainer.trials.grids import Grid, grid
+from macex.explainer.trials.grids import AxisGrid, grid
 from macex.schema import Array
 from macex.schema.columns import special
 from macex.stages.plausibility.distance import evenly
@@ -20,7 +20,7 @@ DOTS = 250  # training rows that show where data are
 
 
 @dataclass(frozen=True)
-class Point:
+class MapPoint:
     """A row on the map."""
 
     x: float
@@ -33,11 +33,11 @@ class Point:
 class Map:
     """Scores (values of y, values of x); `rows` (n, 2) are training rows, `points` rows to see."""
 
-    x: Grid
-    y: Grid
+    x: AxisGrid
+    y: AxisGrid
     scores: Array
     rows: Array
-    points: tuple[Point, ...]
+    points: tuple[MapPoint, ...]
     enough: Needed
 
 
@@ -64,7 +64,7 @@ def score_map(
     return Map(x, y, scores, _rows(aim, x, y, across, up), kept, aim.said.enough)
 
 
-def _side(aim: Aim, at: int) -> Grid:
+def _side(aim: Aim, at: int) -> AxisGrid:
     column = aim.rows.schema.columns[at]
     made = grid(column, float(aim.rows.codes[0, at]), SIDE, aim.speech)
     if made is None:
@@ -72,15 +72,17 @@ def _side(aim: Aim, at: int) -> Grid:
     return made
 
 
-def _point(x: Grid, y: Grid, across: int, up: int, one: tuple[str, str, Array]) -> Point | None:
+def _point(
+    x: AxisGrid, y: AxisGrid, across: int, up: int, one: tuple[str, str, Array]
+) -> MapPoint | None:
     text, kind, codes = one
     places = x.place(float(codes[across])), y.place(float(codes[up]))
     if places[0] is None or places[1] is None:
         return None
-    return Point(places[0], places[1], text, kind)
+    return MapPoint(places[0], places[1], text, kind)
 
 
-def _rows(aim: Aim, x: Grid, y: Grid, across: int, up: int) -> Array:
+def _rows(aim: Aim, x: AxisGrid, y: AxisGrid, across: int, up: int) -> Array:
     """Some training rows by their places on the map, (n, 2)."""
     ground = aim.explainer.engine.fitted.ground
     if ground.private:

@@ -16,7 +16,7 @@ MOST = 20  # with more columns than that only those are compared in which someth
 
 
 @dataclass(frozen=True)
-class Cell:
+class ComparedCell:
     """A value, and whether it is another than the row's own."""
 
     text: str
@@ -32,7 +32,7 @@ class Comparison:
 
     headings: tuple[str, ...]
     scores: tuple[str, ...]
-    lines: tuple[tuple[str, tuple[Cell, ...]], ...]
+    lines: tuple[tuple[str, tuple[ComparedCell, ...]], ...]
     reached: int
     left_out: int
 
@@ -106,9 +106,11 @@ def _typical(column: Column, codes: Array) -> float:
     return float(column.snap(np.array([known.mean()]))[0])
 
 
-def _cells(column: Column, codes: Sequence[float], aim: Aim, at: int) -> tuple[Cell, ...]:
+def _cells(column: Column, codes: Sequence[float], aim: Aim, at: int) -> tuple[ComparedCell, ...]:
     own = codes[0]
-    return tuple(Cell(_text(column, float(code), aim, at), bool(code != own)) for code in codes)
+    return tuple(
+        ComparedCell(_text(column, float(code), aim, at), bool(code != own)) for code in codes
+    )
 
 
 def _text(column: Column, code: float, aim: Aim, at: int) -> str:
