@@ -1,5 +1,6 @@
 """Codes into frames: columns of text are looked up together and come back one by one."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -41,3 +42,19 @@ def test_nanoseconds_of_a_zoned_datetime_stay_the_callers_own() -> None:
     schema = Schema.infer(data)
     rows = schema.read(data)
     pd.testing.assert_frame_equal(schema.frame(rows.codes, own=rows), data)
+
+
+@pytest.mark.parametrize("library", ["pandas", "numpy"])
+def test_an_odd_cell_leaves_numbers_of_one_dtype_in_one_piece(library):
+    numbers = np.arange(60.0).reshape(20, 3) / 8
+    odd = numbers.copy()
+    odd[4, 1] = -0.0
+    made = (lambda array: array) if library == "numpy" else pd.DataFrame
+    schema = Schema.infer(made(numbers))
+    rows = schema.read(made(odd))
+    assert rows.originals
+    frame = schema.frame(rows.codes, rows)
+    array = frame if library == "numpy" else frame.to_numpy()
+    assert np.array_equal(np.signbit(array), np.signbit(odd))
+    assert np.array_equal(array, odd)
+    assert library == "numpy" or np.shares_memory(array, frame.to_numpy())

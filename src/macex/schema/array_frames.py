@@ -10,7 +10,7 @@ import numpy as np
 from macex.errors import SchemaError
 from macex.schema.cells import Array, Cells, array_cells
 from macex.schema.columns import Column, Floats
-from macex.schema.decoding import Decoders, plain_numbers
+from macex.schema.decoding import Decoders
 from macex.schema.frames import Patch, Write
 
 
@@ -86,8 +86,8 @@ class ArrayBuilder(Decoders):
 
     def frame(self, codes: Floats, patches: Mapping[int, Patch]) -> Array:
         """The array of all columns."""
-        if self.uniform is not None and not patches:
-            return plain_numbers(codes, self.uniform)
+        if self.uniform is not None:
+            return self.block(codes, self.uniform, patches)
         columns = [self.array(at, codes[:, at], patches.get(at)) for at in range(len(self.columns))]
         array = np.stack(columns, axis=1)
         dtype: Any = self.columns[0].dtype

@@ -35,6 +35,13 @@ class Decoders:
             for at in range(len(self.columns))
         }
 
+    def block(self, codes: Floats, kind: np.dtype[Any], patches: Mapping[int, Patch]) -> Array:
+        """All columns decoded at once, where they are numbers of one dtype."""
+        block = plain_numbers(codes, kind)
+        for at, (mask, values) in patches.items():
+            block[mask, at] = values
+        return block
+
     def array(self, at: int, codes: Floats, patch: Patch | None = None) -> Any:
         """One column decoded; a patch (mask, values) goes over it."""
         array = self.decoders[at](codes)

@@ -12,7 +12,7 @@ from pandas.api.types import is_numeric_dtype
 from macex.errors import SchemaError
 from macex.schema.cells import BLANKS, Array, Cells, array_cells, unsupported
 from macex.schema.columns import Column, Floats
-from macex.schema.decoding import Decoders, objects, plain_numbers
+from macex.schema.decoding import Decoders, objects
 from macex.schema.frames import Patch, Write
 
 
@@ -183,8 +183,8 @@ class PandasBuilder(Decoders):
 
     def frame(self, codes: Floats, patches: Mapping[int, Patch]) -> pd.DataFrame:
         """The frame of all columns."""
-        if self.uniform is not None and not patches:
-            block = plain_numbers(codes, self.uniform)
+        if self.uniform is not None:
+            block = self.block(codes, self.uniform, patches)
             return pd.DataFrame(block, columns=self.labels, copy=False)
         index = pd.RangeIndex(len(codes))
         decoded = self.arrays(codes, patches)
