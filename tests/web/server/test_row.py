@@ -112,7 +112,7 @@ def test_two_variants_stand_side_by_side(visit, site):
 
 
 BROKEN = """
-() => [...document.querySelectorAll('.mx-name > span')].flatMap(span => {
+() => [...document.querySelectorAll('.mx-name > span:first-child')].flatMap(span => {
   const text = span.firstChild;
   return [...text.data.matchAll(/\\S+/g)].filter(word => {
     const range = document.createRange();
