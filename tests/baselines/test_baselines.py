@@ -11,9 +11,20 @@ from baselines.worlds import (
     CERTIFAI,
     CLASSES,
     DATA,
+    FACE,
+    GECO,
     GREEDY,
+    LORE,
+    MOC,
+    NEAREST_ROW,
+    NICE,
     POOR,
+    PROTOTYPES,
+    RANDOM,
+    RECOURSE,
     SHAP,
+    SPHERES,
+    WACHTER,
     chance,
     made,
     pay,
@@ -21,9 +32,25 @@ from baselines.worlds import (
 )
 from macex.errors import ModelError, OptionError
 
-pytestmark = pytest.mark.parametrize(
-    "method", [GREEDY, SHAP, CERTIFAI], ids=["greedy", "shap", "certifai"]
-)
+METHODS = {
+    "greedy": GREEDY,
+    "shap": SHAP,
+    "certifai": CERTIFAI,
+    "nearest row": NEAREST_ROW,
+    "random": RANDOM,
+    "growing spheres": SPHERES,
+    "face": FACE,
+    "geco": GECO,
+    "moc": MOC,
+    "lore": LORE,
+    "wachter": WACHTER,
+    "recourse": RECOURSE,
+    **{f"prototypes {kind}": one for kind, one in PROTOTYPES.items()},
+    **{f"nice {kind}": one for kind, one in NICE.items()},
+}
+TAKES_ROWS_OVER = (SHAP, NEAREST_ROW, FACE, *NICE.values())  # whole, or as far as is needed
+MAY_MISS = (LORE, WACHTER, *PROTOTYPES.values())
+pytestmark = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 
 
 def canonical(found):
@@ -32,8 +59,9 @@ def canonical(found):
 
 def test_every_answer_is_valid_by_the_callers_model_and_dtypes(method):
     found = made(method).explain(POOR)
-    assert [item.status for item in found] == ["found"] * len(POOR)
-    for item in found:
+    solved = [item for item in found if item.status == "found"]
+    assert len(solved) == len(POOR) or (method is RECOURSE and len(solved) >= 3)  # pay is no sum
+    for item in solved:
         row = item.counterfactuals[0].row
         assert pay(row)[0] >= 200
         assert (row.dtypes == DATA.dtypes).all()
@@ -41,9 +69,10 @@ def test_every_answer_is_valid_by_the_callers_model_and_dtypes(method):
 
 
 def test_the_town_which_never_matters_is_not_changed_by_a_method_that_prunes(method):
-    columns = {change.column for item in made(method).explain(POOR) for change in changes(item)}
+    found = [item for item in made(method).explain(POOR) if item.counterfactuals]
+    columns = {change.column for item in found for change in changes(item)}
     assert columns
-    assert method is SHAP or "town" not in columns
+    assert method in TAKES_ROWS_OVER or "town" not in columns
 
 
 def changes(item):
@@ -147,6 +176,8 @@ def test_three_classes_and_missing_values_are_no_trouble(method):
     explainer = maker(tiers, data, classes=("low", "mid", "high"), **own)
     low = data[tiers(data).argmax(axis=1) == 0].head(5)
     for item in explainer.explain(low, want="high"):
+        if method in MAY_MISS and item.status != "found":
+            continue  # between them and the goal lies a third class
         assert item.status == "found"
         assert tiers(item.counterfactuals[0].row).argmax() == 2
 

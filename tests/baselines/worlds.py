@@ -35,7 +35,30 @@ DATA = workers()
 POOR = DATA[pay(DATA) < 160].head(12)
 CLASSES = ("short", "enough")
 
+
+class ShortMoc(baselines.Moc):
+    generations = 20
+
+
+class ShortLore(baselines.Lore):
+    population = 60
+
+
 GREEDY = (baselines.Greedy, {})
+NEAREST_ROW = (baselines.NearestRow, {})
+RANDOM = (baselines.RandomSearch, {})
+SPHERES = (baselines.GrowingSpheres, {})
+FACE = (baselines.Face, {})
+GECO = (baselines.GeCo, {})
+MOC = (ShortMoc, {})
+LORE = (ShortLore, {})
+WACHTER = (baselines.Wachter, {})
+PROTOTYPES = {kind: (baselines.Prototypes, {"prototype": kind}) for kind in ("nearest", "mean")}
+NICE = {
+    kind: (baselines.NiceSearch, {"reward": kind})
+    for kind in ("none", "sparsity", "proximity", "plausibility")
+}
+RECOURSE = (baselines.ActionableRecourse, {})
 SHAP = (baselines.ShapBased, {})
 CERTIFAI = (baselines.Certifai, {"population": 60, "generations": 20})
 

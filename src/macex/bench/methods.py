@@ -24,6 +24,7 @@ ENTRY_POINTS = "macex.methods"
 SLOW = 100
 SLOWER = 50
 SLOWEST = {"random": 20, "genetic": 20, "kdtree": 20, "gradient": 5}
+REWARDS = ("none", "sparsity", "proximity", "plausibility")
 OPTIMUM_ROWS = 70_000  # enough for all triples of Breast
 
 Build = Callable[[Any, Any, int], Any]
@@ -118,7 +119,27 @@ RIVALS = {
         for name, kind in ((OMNIXAI_RL, "rl"), (OMNIXAI_GLD, "gld"))
     },
 }
-BUILT_IN = {**RIVALS, **OURS}
+FIELD = {
+    "nearest row": ("NearestRow", {}),
+    "random": ("RandomSearch", {}),
+    "Growing Spheres": ("GrowingSpheres", {}),
+    "Wachter": ("Wachter", {}),
+    "FACE": ("Face", {}),
+    "GeCo": ("GeCo", {}),
+    "MOC": ("Moc", {}),
+    "LORE": ("Lore", {}),
+    "prototypes": ("Prototypes", {}),
+    "prototypes mean": ("Prototypes", {"prototype": "mean"}),
+    **{f"NICE {kind}": ("NiceSearch", {"reward": kind}) for kind in REWARDS},
+    "FeatureTweak": ("FeatureTweak", {}),
+    "Actionable Recourse": ("ActionableRecourse", {}),
+}
+"""Methods of other papers: a class of `macex.baselines`, and its options."""
+MORE = {
+    name: Method(name, baseline(kind, options), most=SLOW, optional=True)
+    for name, (kind, options) in FIELD.items()
+}
+BUILT_IN = {**RIVALS, **MORE, **OURS}
 
 _registered: dict[str, Method] = {}
 

@@ -20,6 +20,9 @@ from macex.bench.arena.ranks import critical_difference, friedman, mean_ranks
 from macex.bench.arena.scores import (
     BETTER,
     CELL,
+    FEWEST,
+    HALF,
+    OF_BATCHES,
     PARETO,
     Duel,
     duels,
@@ -27,6 +30,7 @@ from macex.bench.arena.scores import (
     interval,
     means,
     scored,
+    trusted,
 )
 from macex.bench.report.document import Block, ReportSection, ReportTable
 from macex.render.charts import Chart, Curve, Measure, Point, Scatter
@@ -41,13 +45,20 @@ COST = ("rows", "calls", "seconds", "memory")
 SETS = ("diversity_dpp", "diversity_sets", "diversity_spread", "stable")
 RANKED = ("changed", "plausibility", "refits", "rows")
 NAMED = 4
-BEATEN = """\
+BEATEN = f"""\
 A baseline beats the default in a cell if, at the same budget and on the queries that both solved, \
-the 95 % interval of the paired difference is all on its side. Each of these cells is a goal."""
+{FEWEST} at least, the 95 % interval of the paired difference is all on its side. Each of these \
+cells is a goal."""
+BATCHES = """\
+Seconds and memory are figures of a whole batch. A baseline is quicker or smaller than the default \
+in so many cells, by however little:"""
+MEANS = f"""\
+Means of first answers that are valid. Who solved less than {HALF:.0%} of the queries stands last: \
+few answers are those of the easiest queries."""
+OVERSPENT = "These asked the model about more rows than the budget, on average of a cell."
 FRONT = """\
 By {}: nobody else is as good in all and better in one. The default is on the front of {} of {} \
 cells."""
-HALF = 0.5  # the share of a cell's queries that a method must solve to be ranked by its answers
 
 
 @dataclass(frozen=True)
@@ -89,8 +100,13 @@ class Board:
     @cached_property
     def lost(self) -> list[Duel]:
         """Where the default is beaten at equal budget, worst measure first."""
-        known = [name for name in (*QUALITY, *COST) if name in self.measures]
+        known = [name for name in self._compared if name in self.measures]
         return [one for one in duels(self.first, DEFAULT, known) if one.lost]
+
+    @property
+    def _compared(self) -> list[str]:
+        """What two methods are compared by, query by query."""
+        return [name for name in (*QUALITY, *COST) if name not in OF_BATCHES]
 
     def sections(self) -> list[ReportSection]:
         """All tables, what loses first."""
@@ -119,14 +135,25 @@ class Board:
                 named,
                 f"{worst.cell}, {worst.budget} rows: {worst.rival} ({worst.gap})",
             )
-        never = [n for n in (*QUALITY, *COST) if n in self.measures and n not in by]
-        blocks: list[Block] = [
-            BEATEN,
-            table,
-        ]
+        never = [n for n in self._compared if n in self.measures and n not in by]
+        blocks: list[Block] = [BEATEN, table]
         if never:
             blocks.append(f"Never beaten in: {', '.join(never)}.")
-        return ReportSection("Where baselines beat the default", blocks)
+        return ReportSection("Where baselines beat the default", [*blocks, *self._batches()])
+
+    def _batches(self) -> list[Block]:
+        """Who takes less time or memory than the default, and in how many cells."""
+        table = ReportTable("By figures of a batch", ("measure", "of", "by whom"), prose=True)
+        for measure in (name for name in OF_BATCHES if name in self.measures):
+            here = self.cells[measure].unstack("method")  # noqa: PD010
+            if DEFAULT not in here:
+                continue
+            rivals = here.drop(columns=[name for name in OURS if name in here])
+            less = rivals.lt(here[DEFAULT], axis=0).sum()
+            ranked = less[less > 0].sort_values(ascending=False, kind="stable")
+            named = ", ".join(f"{name} ({count})" for name, count in ranked.items())
+            table.add(measure, len(here), named or "nobody")
+        return [BATCHES, table] if table.lines else []
 
     def on_front(self) -> ReportSection:
         """Whether the default is on the Pareto front of every cell."""
@@ -150,13 +177,15 @@ class Board:
         """The figures of all methods at a budget, means over cells."""
         here = self.first[self.first["budget"] == budget]
         table = means(here, ("method",))
-        blocks: list[Block] = []
+        blocks: list[Block] = [MEANS]
         for title, names in (("Answers", QUALITY), ("Cost", COST), ("Sets and seeds", SETS)):
             known = [name for name in names if name in table and table[name].notna().any()]
             if not known:
                 continue
             shown = ReportTable(f"{title}, {budget:,} rows", ("method", *known))
-            order = table.sort_values(["changed", "plausibility"], ascending=[True, False])
+            order = table.assign(few=table["valid"] < HALF).sort_values(
+                ["few", "changed", "plausibility"], ascending=[True, True, False]
+            )
             for name, line in order.iterrows():
                 shown.add(str(name), *(float(line[one]) for one in known))
             blocks.append(shown)
@@ -201,7 +230,23 @@ class Board:
         return ReportSection("Ranks over cells", [f"Friedman's test: {said}.", table])
 
     def failures(self) -> list[ReportSection]:
-        """What methods raised."""
+        """What methods raised, and who asked for more than the others might."""
+        return [*self._raised(), *self._overspent()]
+
+    def _overspent(self) -> list[ReportSection]:
+        """Who did not keep to the budget: a method that does not bound itself is not stopped."""
+        spent = self.cells["rows"].reset_index()
+        over = spent[spent["rows"] > spent["budget"]]
+        if over.empty:
+            return []
+        table = ReportTable("By method", ("method", "cells", "most"), prose=True)
+        for method, here in over.groupby("method"):
+            worst = here.iloc[int(np.argmax(here["rows"] / here["budget"]))]
+            most = f"{worst['rows']:,.0f} of {worst['budget']:,} rows"
+            table.add(str(method), len(here), f"{most} in {worst['dataset']} / {worst['model']}")
+        return [ReportSection("Who spent more than the budget", [OVERSPENT, table])]
+
+    def _raised(self) -> list[ReportSection]:
         broken = self.lines[self.lines["error"].notna()]
         if broken.empty:
             return []
@@ -231,7 +276,7 @@ class Board:
 
     def plane(self, across: str, up: str, budget: int) -> Chart:
         """Methods by two measures; those on the front of the two are another colour."""
-        table = means(self.first[self.first["budget"] == budget], ("method",))
+        table = trusted(means(self.first[self.first["budget"] == budget], ("method",)))
         table = table[[across, up]].dropna()
         on = front(table, (across, up))
         points = [
@@ -245,7 +290,8 @@ class Board:
 
     def anytime(self, measure: str) -> Chart:
         """Quality against rows: the default, and the best and middle of the others."""
-        table = means(self.first, ("method", "budget"))[measure].unstack("budget")  # noqa: PD010
+        every = means(self.first, ("method", "budget"))
+        table = trusted(every)[measure].unstack("budget")  # noqa: PD010
         others = table.drop(index=[name for name in OURS if name in table.index])
         rows = tuple(float(np.log10(one)) for one in self.budgets)
         best = others.max() if BETTER[measure] > 0 else others.min()

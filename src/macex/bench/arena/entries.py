@@ -15,44 +15,25 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from macex.bench.methods import FIELD as OF_PAPERS
 from macex.bench.methods import Build, methods
 from macex.errors import DataError, OptionError, closest
 
-PROGRAMS = ("DiCE random", "DiCE genetic", "DiCE kdtree", "NICE", "OmniXAI MACE-RL")
-"""Other people's programs: they take part where `make peers` has installed them."""
-FIELD = (
-    "default",
-    "nearest",
-    "MACE-RL",
-    "Greedy",
-    "SHAP-based",
-    "CERTIFAI",
-    "nearest row",
-    "random",
-    "Growing Spheres",
-    "Wachter",
-    "FACE",
-    "GeCo",
-    "MOC",
-    "LORE",
-    "prototypes",
-    "NICE none",
-    "NICE sparsity",
-    "NICE proximity",
-    "NICE plausibility",
-    "FeatureTweak",
-    "Actionable Recourse",
-)
 OURS = ("default", "nearest", "MACE-RL")
-TREES = {"XGBoost", "LightGBM", "CatBoost", "forest"}
-ONLY: Mapping[str, set[str]] = {"FeatureTweak": TREES, "Actionable Recourse": {"logistic"}}
+FIELD = (*OURS, "Greedy", "SHAP-based", "CERTIFAI", *OF_PAPERS)
+"""Who takes part unless it is said who. Other people's programs do where they are named."""
+ONLY: Mapping[str, set[str]] = {"FeatureTweak": {"forest"}, "Actionable Recourse": {"logistic"}}
 """Methods that are made for some kinds of models alone."""
 
 
 def entries(own: str | None = None) -> dict[str, Build]:
     """All methods by name; `own` is a stranger's, `FILE.py:NAME`."""
     found = {name: one.build for name, one in methods().items()}
-    return found if own is None else {**found, own_name(own): own_build(own)}
+    if own is None:
+        return found
+    if own_name(own) in found:
+        raise OptionError(f"a method is called {own_name(own)!r} already: give yours another name")
+    return {**found, own_name(own): own_build(own)}
 
 
 def chosen(names: list[str], own: str | None = None) -> list[str]:
@@ -61,8 +42,7 @@ def chosen(names: list[str], own: str | None = None) -> list[str]:
     for name in names:
         if name not in known:
             raise OptionError(f"no method is called {name!r}{closest(name, known)}")
-    picked = names or [name for name in FIELD if name in known]
-    return list(dict.fromkeys([*picked, *([] if own is None else [own_name(own)])]))
+    return list(dict.fromkeys([*(names or FIELD), *([] if own is None else [own_name(own)])]))
 
 
 def own_name(own: str) -> str:

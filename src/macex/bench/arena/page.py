@@ -94,12 +94,13 @@ def _answers(board: Board) -> list[list[Any]]:
     first = board.first
     first = first[(first["seed"] == 0) & (first["split"] == 0)]
     keys = ["dataset", "model", "budget", "query", "method", "label"]
+    again = first.duplicated(["dataset", "model", "budget", "query"])  # the row is told once
     return [
         [*map(_plain, key), _json(changes), [_short(value) for value in values], _json(row)]
         for key, changes, row, values in zip(
             first[keys].itertuples(index=False, name=None),
             first["changes"],
-            first["row"].where(first["method"] == board.methods[0]),
+            first["row"].mask(again),
             first[list(SHOWN)].to_numpy(float),
             strict=True,
         )

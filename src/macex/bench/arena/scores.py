@@ -47,6 +47,9 @@ BETTER: dict[str, int] = {
 }
 """All measures, and whether more of each is better (1) or less (-1)."""
 COSTS = ("valid", "rows", "calls", "seconds", "memory")  # known of queries without an answer, too
+OF_BATCHES = ("seconds", "memory")  # one figure for all queries of a cell
+FEWEST = 5  # paired queries that an interval is made of
+HALF = 0.5  # the share of its queries that a method must solve for its answers to be ranked
 PARETO = ("valid", "changed", "plausibility", "refits", "rows")
 RESAMPLES = 1000
 
@@ -113,18 +116,21 @@ class Duel:
 
     @property
     def lost(self) -> bool:
-        """Whether the rival is better, beyond what its interval leaves open."""
-        return self.gap.low > 0
+        """Whether the rival is better, beyond what the interval of enough queries leaves open."""
+        return self.gap.pairs >= FEWEST and self.gap.low > 0
 
 
 def duels(first: pd.DataFrame, name: str, measures: Sequence[str]) -> list[Duel]:
-    """A method against every other, in every cell and budget, on queries that both solved."""
+    """A method against every other, in every cell and budget, on queries that both solved.
+
+    Seeds are averaged first: what one query comes to under three seeds is no three queries.
+    """
     found = []
     for group, here in first.groupby([*CELL, "budget"]):
         key: Any = group
         cell = " / ".join(map(str, key[:2])) + (f" / split {key[2]}" if key[2] else "")
         for measure in measures:
-            table = here.pivot_table(measure, ["seed", "query"], "method", dropna=False)
+            table = here.pivot_table(measure, "query", "method", dropna=False)
             if name in table:
                 found += _against(table, name, measure, cell, int(key[3]))
     return found
@@ -146,6 +152,18 @@ def _against(table: pd.DataFrame, name: str, measure: str, cell: str, budget: in
 
 def _paired(gaps: Array) -> PairedDifference:
     return difference(gaps.tolist(), np.zeros(len(gaps)).tolist())
+
+
+def trusted(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of means without those of answers of who solved less than half of the queries.
+
+    Few answers are those of the easiest queries, so their means are no one else's.
+    """
+    kept = [name for name in table if name in COSTS]
+    answers = table.columns.difference(kept)
+    found = table.copy()
+    found.loc[table["valid"] < HALF, answers] = np.nan
+    return found
 
 
 def front(table: pd.DataFrame, measures: Sequence[str] = PARETO) -> list[str]:
