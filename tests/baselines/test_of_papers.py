@@ -85,13 +85,13 @@ def test_face_goes_along_the_data_and_not_across_a_gap():
     data = pd.DataFrame([*path, (0.0, 0.9)], columns=["x", "y"])
     model = lambda rows: ((rows["x"] > 0.91) | (rows["y"] > 0.8)) * 1.0  # noqa: E731
     face = first(baselines.Face(model, data, classes=YES_NO), data.iloc[[0]])
-    near = first(baselines.NearestRow(model, data, classes=YES_NO), data.iloc[[0]])
+    near = first(baselines.NearestTrainingRow(model, data, classes=YES_NO), data.iloc[[0]])
     assert face.row.iloc[0].tolist() == pytest.approx([0.925, 0.0])
     assert near.row.iloc[0].tolist() == [0.0, 0.9]
 
 
 def test_the_nearest_row_is_the_nearest_by_trying_all():
-    made = baselines.NearestRow(chance, DATA, classes=YES_NO)
+    made = baselines.NearestTrainingRow(chance, DATA, classes=YES_NO)
     for item in made.explain(POOR):
         found = item.counterfactuals[0]
         rich = DATA[pay(DATA) >= 200]

@@ -45,7 +45,7 @@ class ShortLore(baselines.Lore):
 
 
 GREEDY = (baselines.Greedy, {})
-NEAREST_ROW = (baselines.NearestRow, {})
+NEAREST_ROW = (baselines.NearestTrainingRow, {})
 RANDOM = (baselines.RandomSearch, {})
 SPHERES = (baselines.GrowingSpheres, {})
 FACE = (baselines.Face, {})

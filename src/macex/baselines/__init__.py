@@ -23,7 +23,7 @@ from macex.baselines.greedy import Greedy
 from macex.baselines.growing_spheres import GrowingSpheres
 from macex.baselines.lore import Lore
 from macex.baselines.moc import Moc
-from macex.baselines.nearest_row import NearestRow
+from macex.baselines.nearest_row import NearestTrainingRow
 from macex.baselines.nice import Nice
 from macex.baselines.nice_search import NiceSearch
 from macex.baselines.omnixai import OmniXai
@@ -45,7 +45,7 @@ __all__ = [
     "GrowingSpheres",
     "Lore",
     "Moc",
-    "NearestRow",
+    "NearestTrainingRow",
     "Nice",
     "NiceSearch",
     "OmniXai",

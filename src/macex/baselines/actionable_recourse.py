@@ -23,7 +23,7 @@ from macex.stages.shapes import Pool, Task
 SPARE = (1e-3, 0.1, 0.5, 1.5)  # log odds to spare, tried in turn
 
 
-class Actions(NamedTuple):
+class OfferedActions(NamedTuple):
     """Single changes of one query."""
 
     unit: Array  # (A,)
@@ -64,7 +64,7 @@ class ActionableRecourse(Baseline):
             queries = queries[~np.isin(queries, pools[-1].at)]
         return Pool.join(pools, task.space.width)
 
-    def _offered(self, task: Task, queries: Array) -> dict[int, Actions]:
+    def _offered(self, task: Task, queries: Array) -> dict[int, OfferedActions]:
         """What each query may do, with what it gains: a row a number, a row a category's value."""
         parts = [
             self._of_unit(task, queries, place, unit) for place, unit in enumerate(task.space.units)
@@ -75,7 +75,9 @@ class ActionableRecourse(Baseline):
             unit = np.concatenate([np.full(len(v), p) for p, v, _, _ in mine])
             value, gain, cost = (np.concatenate([one[at] for one in mine]) for at in (1, 2, 3))
             real = np.isfinite(gain) & np.isfinite(cost)
-            found[query] = Actions(unit.astype(int)[real], value[real], gain[real], cost[real])
+            found[query] = OfferedActions(
+                unit.astype(int)[real], value[real], gain[real], cost[real]
+            )
         return found
 
     def _of_unit(
@@ -132,7 +134,7 @@ def _gains(task: Task, queries: Array, place: int, value: Array) -> Array:
     return gain.reshape(value.shape)
 
 
-def _cheapest(task: Task, query: int, actions: Actions, spare: float) -> Array:
+def _cheapest(task: Task, query: int, actions: OfferedActions, spare: float) -> Array:
     """The cheapest rows (n, U) that should reach the goal, each by another set of columns."""
     found: list[Array] = []
     barred: list[Array] = []
@@ -149,12 +151,13 @@ def _cheapest(task: Task, query: int, actions: Actions, spare: float) -> Array:
     return np.array(found).reshape(-1, task.space.width)
 
 
-def cheapest(actions: Actions, need: float, most: int, barred: list[Array]) -> Array | None:
+def cheapest(actions: OfferedActions, need: float, most: int, barred: list[Array]) -> Array | None:
     """The cheapest actions that gain `need`, at most `most`, one a column; None if none do.
 
     Each of `barred` is a set of columns, as actions (A,) bool, that may not all change again.
 
-    >>> two = Actions(np.array([0, 1]), np.zeros(2), np.array([3.0, 2.0]), np.array([0.9, 0.2]))
+    >>> gain, cost = np.array([3.0, 2.0]), np.array([0.9, 0.2])
+    >>> two = OfferedActions(np.array([0, 1]), np.zeros(2), gain, cost)
     >>> cheapest(two, 1.0, 2, []).tolist(), cheapest(two, 4.0, 2, []).tolist()
     ([1], [0, 1])
     >>> cheapest(two, 1.0, 2, [np.array([False, True])]).tolist()

@@ -18,7 +18,7 @@ KEPT = 0.95  # the share of the variance that principal components keep
 
 
 @dataclass(frozen=True)
-class Embedding:
+class RowEmbedding:
     """Rows by unit, (n, U), as points in which two different categories are 1 apart (L1)."""
 
     units: tuple[Unit, ...]
@@ -26,7 +26,7 @@ class Embedding:
     index: Array  # (T,) their places among all training rows
 
     @classmethod
-    def of(cls, opened: Outcome) -> Embedding:
+    def of(cls, opened: Outcome) -> RowEmbedding:
         """Made of at most 2,000 training rows."""
         ground = opened.fitted.ground
         index = evenly(np.arange(len(ground.codes)), MOST_ROWS)
@@ -62,7 +62,7 @@ def _column(unit: Unit, values: Array) -> Array:
 class Reconstruction:
     """How badly principal components of the training rows give a row back: squared error."""
 
-    def __init__(self, embedding: Embedding) -> None:
+    def __init__(self, embedding: RowEmbedding) -> None:
         self.embedding = embedding
         points = embedding.points
         self.mean = points.mean(axis=0)

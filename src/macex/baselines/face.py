@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from macex.baselines.baseline import Baseline, open_queries
-from macex.baselines.embedding import Embedding
+from macex.baselines.embedding import RowEmbedding
 from macex.baselines.proposals import judged, rows_of
 from macex.engine.batch import Outcome
 from macex.schema import Array
@@ -46,7 +46,7 @@ class Face(Baseline):
         """The ends of the shortest paths."""
         task = opened.task
         queries = np.flatnonzero(open_queries(opened))
-        graph = Graph(Embedding.of(opened), self.neighbors)
+        graph = Graph(RowEmbedding.of(opened), self.neighbors)
         count = min(max(self.tried, task.count), rows_of(opened, self.max_rows))
         length = graph.lengths(task.queries[queries])
         usual = graph.reach <= np.quantile(graph.reach, 1 - self.thin)
@@ -63,7 +63,7 @@ class Face(Baseline):
 class Graph:
     """Training rows, each once, joined to their nearest neighbours."""
 
-    def __init__(self, embedding: Embedding, neighbors: int) -> None:
+    def __init__(self, embedding: RowEmbedding, neighbors: int) -> None:
         self.embedding = embedding
         self.rows, first = np.unique(embedding.rows, axis=0, return_index=True)
         self.index = embedding.index[first]

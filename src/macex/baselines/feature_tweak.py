@@ -112,7 +112,7 @@ class Recipes:
     @classmethod
     def read(cls, trees: Sequence[Any], way: Path, task: Task) -> Recipes:
         """The leaves of all trees."""
-        features = Features(way, task)
+        features = TreeFeatures(way, task)
         units = task.space.units
         leaves = [leaf for tree in trees for leaf in _leaves(tree)]
         low, high = np.full((len(leaves), len(units)), -np.inf), None
@@ -164,7 +164,7 @@ def _category(own: float, unit: Any, takes: Array) -> tuple[Array, Array]:
     return np.where(keeps, own, other), np.asarray(keeps | takes.any(axis=1))
 
 
-class Features:
+class TreeFeatures:
     """Which unit each feature of the trees comes from, and what seen values look like to them."""
 
     def __init__(self, way: Path, task: Task) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from macex.baselines.baseline import Baseline, open_queries
 from macex.baselines.breeding import Generation, draw, mutated, scored, survivors
-from macex.baselines.embedding import Embedding
+from macex.baselines.embedding import RowEmbedding
 from macex.baselines.proposals import judged, ranked, rows_of, seen_values, steps
 from macex.engine.batch import Outcome
 from macex.schema import Array
@@ -50,7 +50,9 @@ class Lore(Baseline):
         count = int(np.clip(rows // (2 * (self.generations + 1)), 5, self.population))
         sides = [self._neighbours(task, at, count, reached=reached) for reached in (False, True)]
         proposed = [
-            _rules(task, Embedding.of(opened), int(query), [_line(side, place) for side in sides])
+            _rules(
+                task, RowEmbedding.of(opened), int(query), [_line(side, place) for side in sides]
+            )
             for place, query in enumerate(at)
         ]
         codes = np.concatenate(proposed)
@@ -103,7 +105,9 @@ def _bred(task: Task, people: Generation, turn: int, name: str) -> Array:
     return mutated(task, people, np.where(gene, father, mother), turn, name)
 
 
-def _rules(task: Task, embedding: Embedding, query: int, sides: list[tuple[Array, Array]]) -> Array:
+def _rules(
+    task: Task, embedding: RowEmbedding, query: int, sides: list[tuple[Array, Array]]
+) -> Array:
     """Rows that break with the fewest conditions of leaves that reach the goal, (n, U)."""
     from sklearn.tree import DecisionTreeClassifier
 

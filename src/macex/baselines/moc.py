@@ -12,7 +12,7 @@ import numpy as np
 
 from macex.baselines.baseline import Baseline, open_queries
 from macex.baselines.breeding import UNFIT, Generation, draw, mutated, scored
-from macex.baselines.embedding import Embedding
+from macex.baselines.embedding import RowEmbedding
 from macex.baselines.proposals import ranked, rows_of, seen_values, steps
 from macex.engine.batch import Outcome
 from macex.schema import Array, row_keys
@@ -47,7 +47,7 @@ class Moc(Baseline):
         at = np.flatnonzero(open_queries(opened))
         if not len(at):
             return Pool.empty(task.space.width)
-        observed = Embedding.of(opened).rows
+        observed = RowEmbedding.of(opened).rows
         observed = observed[:: max(1, len(observed) // OBSERVED)]
         people = scored(task, at, _born(task, at, self.population))
         aims = _aims(task, people, observed)

@@ -12,7 +12,7 @@ from macex.stages.arrays import distinct
 from macex.stages.shapes import Pool
 
 
-class NearestRow(Baseline):
+class NearestTrainingRow(Baseline):
     """The nearest training rows that meet the goal, by the explainer's distance.
 
     What may not change is put back, and a row counts if it reaches the goal all the same; so the
@@ -20,7 +20,8 @@ class NearestRow(Baseline):
 
     >>> import pandas as pd
     >>> data = pd.DataFrame({"hours": [40, 42, 47, 60], "debt": [1, 2, 2, 1]})
-    >>> near = NearestRow(lambda rows: (rows["hours"] > 44) * 1.0, data, classes=("no", "yes"))
+    >>> model = lambda rows: (rows["hours"] > 44) * 1.0
+    >>> near = NearestTrainingRow(model, data, classes=("no", "yes"))
     >>> [change[:3] for change in near.explain(data.iloc[[1]])[0].counterfactuals[0].changes]
     [('hours', 42, 47)]
     """

@@ -22,7 +22,7 @@ import numpy as np
 
 from macex.ask.constraints import Constraints
 from macex.baselines.baseline import Baseline, lawful, open_queries
-from macex.baselines.embedding import Embedding, Reconstruction
+from macex.baselines.embedding import Reconstruction, RowEmbedding
 from macex.baselines.proposals import steps, wanted_rows
 from macex.engine.batch import Outcome
 from macex.errors import OptionError, closest
@@ -109,7 +109,7 @@ class _Rewards:
         self.kind, self.task = kind, opened.task
         self.error = None
         if kind == "plausibility":
-            self.error = Reconstruction(Embedding.of(opened))
+            self.error = Reconstruction(RowEmbedding.of(opened))
 
     def __call__(self, before: Array, after: Array, at: Array, gain: Array) -> Array:
         """The reward, (n,), rounded so that ties are the same everywhere."""

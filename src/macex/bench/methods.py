@@ -120,7 +120,7 @@ RIVALS = {
     },
 }
 FIELD = {
-    "nearest row": ("NearestRow", {}),
+    "nearest row": ("NearestTrainingRow", {}),
     "random": ("RandomSearch", {}),
     "Growing Spheres": ("GrowingSpheres", {}),
     "Wachter": ("Wachter", {}),

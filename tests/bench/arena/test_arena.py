@@ -14,7 +14,9 @@ from typer.testing import CliRunner
 from macex.ask.goals import at_least, at_most
 from macex.bench.arena.cells import ArenaCells
 from macex.bench.arena.command import arena
+from macex.bench.arena.entries import FIELD, suited
 from macex.bench.arena.layout import COLUMNS, MEASURES
+from macex.bench.arena.scores import duels, means, trusted
 from macex.bench.arena.tables import table, table_names, table_of
 from macex.bench.command import bench, command_of
 from macex.errors import DataError
@@ -36,6 +38,14 @@ class Broken(Mine):
     def explain(self, rows):
         raise ValueError("not today")
 '''
+
+GREEDY_FOR_ROWS = """
+
+class Wasteful(Mine):
+    def explain(self, rows, n=1):
+        self.model.predict(self.data)
+        return super().explain(rows, n)
+"""
 
 app = typer.Typer()
 app.command()(arena)
@@ -156,6 +166,77 @@ def test_wrong_options_are_named(arguments, said, tmp_path):
     done = run(*arguments, "--out", tmp_path)
     assert done.exit_code == 2
     assert said in done.output
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x,y\n" + "1,no\n2,yes\n" * 5, "10 rows"),
+        ("x,y\n" + "1,no\n2,no\n" * 20, "one value alone"),
+        ("y\n" + "no\nyes\n" * 20, "the only column"),
+        ("x,z\n" + "1,2\n" * 40, "there is no column 'y'"),
+        ('x,y\n"1,2\n3', "no CSV file"),
+        ("", "no CSV file"),
+    ],
+)
+def test_a_file_that_nothing_can_be_learnt_from_is_named(text, said, tmp_path):
+    (tmp_path / "mine.csv").write_text(text)
+    done = run("--data", tmp_path / "mine.csv", "--label", "y", "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert said in done.output
+
+
+def test_a_strangers_method_has_a_name_of_its_own(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE.replace("Mine", "Greedy"))
+    done = run("--method", f"{tmp_path / 'mine.py'}:Greedy", "--out", tmp_path)
+    assert done.exit_code == 2
+    assert "give yours another name" in done.output
+
+
+def test_every_method_of_the_field_answers_where_it_is_suited(tmp_path):
+    """All but the SHAP-based one, which is slow, on a table of numbers and a category."""
+    for kind, asked in (("logistic", set(FIELD) - {"SHAP-based"}), ("forest", {"FeatureTweak"})):
+        wanted = [name for name in FIELD if name in asked and suited(name, kind)]
+        cell = ["--datasets", "totals", "--models", kind, "--methods", ",".join(wanted)]
+        limits = ["--queries", 2, "--budgets", "200", "--out", tmp_path / kind]
+        assert run(*cell, *limits).exit_code == 0
+        lines = pd.read_parquet(tmp_path / kind / "results.parquet")
+        assert set(lines["method"]) == set(wanted)
+        assert lines["error"].isna().all()
+        assert (lines["rows"] <= 200).all()
+
+
+def test_one_query_is_no_loss_and_few_answers_are_not_ranked():
+    first = pd.DataFrame(
+        {
+            "dataset": "d", "model": "m", "split": 0, "budget": 9, "seed": 0,
+            "query": [*range(6), *range(6)],
+            "method": ["default"] * 6 + ["other"] * 6,
+            "changed": [2.0] * 6 + [1.0, *[np.nan] * 5],
+            "valid": [1.0] * 6 + [1.0, *[0.0] * 5],
+        }
+    )  # fmt: skip
+    (duel,) = duels(first, "default", ["changed"])
+    assert (duel.gap.mean, duel.gap.pairs, duel.lost) == (1.0, 1, False)
+    table = trusted(means(first))
+    assert np.isnan(table.loc[("other", 9), "changed"])
+    assert table.loc[("other", 9), "valid"] == pytest.approx(1 / 6)
+
+
+def test_who_asks_for_more_rows_than_the_budget_is_named(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE + GREEDY_FOR_ROWS)
+    asked = ["--method", f"{tmp_path / 'mine.py'}:Wasteful", "--methods", "nearest row"]
+    cell = ["--datasets", "totals", "--models", "logistic", "--budgets", "50", "--queries", 2]
+    done = run(*asked, *cell, "--out", tmp_path / "out")
+    assert "Who spent more than the budget" in done.output
+    assert "| Wasteful | 1 |" in done.output
+
+
+def test_the_page_tells_every_query_once(small):
+    text = (small[0] / "page" / "leaderboard.html").read_text()
+    held = json.loads(re.search(r'id="held">(.*?)</script>', text, re.DOTALL).group(1))
+    told = [tuple(line[:4]) for line in held["answers"] if line[8]]
+    assert sorted(told) == sorted({tuple(line[:4]) for line in held["answers"]})
 
 
 def test_the_options_of_the_arena_lead_to_it():

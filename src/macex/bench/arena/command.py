@@ -130,7 +130,11 @@ def _own_table(data: Path | None, label: str) -> tuple[ArenaTable, ...]:
         raise DataError(f"--data: there is no file {str(data)!r}")
     if not label:
         raise OptionError(f"--data {str(data)!r} is a file: say by --label what is predicted")
-    return (table_of(pd.read_csv(data), label, data.stem),)
+    try:
+        frame = pd.read_csv(data)
+    except ValueError as error:  # pandas' own errors of files are such
+        raise DataError(f"--data: {str(data)!r} is no CSV file: {error}") from error
+    return (table_of(frame, label, data.stem),)
 
 
 def _tables(said: str, added: tuple[ArenaTable, ...]) -> list[str]:

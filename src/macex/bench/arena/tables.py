@@ -26,6 +26,7 @@ from macex.errors import DataError, OptionError, closest
 from macex.schema import Array
 
 Known = Callable[[pd.DataFrame, pd.DataFrame], Array]  # (queries, answers) -> what holds
+LEAST_ROWS = 20  # of a table
 TEXT_FROM = 20  # different numbers of a column that make it one of numbers
 
 
@@ -153,6 +154,7 @@ def table_of(frame: pd.DataFrame, label: str, name: str, skip: tuple[str, ...] =
     frame = frame[frame[label].notna()].reset_index(drop=True)
     said = frame.pop(label)
     frame = frame.drop(columns=[column for column in skip if column in frame])
+    _refuse_little(frame, said, label)
     regression = bool(pd.api.types.is_numeric_dtype(said) and said.nunique() > TEXT_FROM)
     frame.columns = frame.columns.map(str)
     names = [str(column) for column in frame]
@@ -165,6 +167,18 @@ def table_of(frame: pd.DataFrame, label: str, name: str, skip: tuple[str, ...] =
         codes, classes = pd.factorize(said, sort=True)
         values, labels = codes.astype(np.int64), tuple(map(str, classes))
     return ArenaTable(Dataset(name, frame, values, labels, rest, numbers, "a file"), regression)
+
+
+def _refuse_little(frame: pd.DataFrame, said: pd.Series, label: str) -> None:
+    """What no model can be fitted on."""
+    if len(frame) < LEAST_ROWS:
+        raise DataError(
+            f"{len(frame)} rows have a label in {label!r}: the arena needs {LEAST_ROWS} at least"
+        )
+    if not frame.shape[1]:
+        raise DataError(f"{label!r} is the only column: there is nothing that could be changed")
+    if said.nunique() < 2:
+        raise DataError(f"column {label!r} has one value alone, {said.iloc[0]!r}: nothing to learn")
 
 
 def tiles() -> ArenaTable:
