@@ -198,7 +198,7 @@ def test_every_method_of_the_field_answers_where_it_is_suited(tmp_path):
     for kind, asked in (("logistic", set(FIELD) - {"SHAP-based"}), ("forest", {"FeatureTweak"})):
         wanted = [name for name in FIELD if name in asked and suited(name, kind)]
         cell = ["--datasets", "totals", "--models", kind, "--methods", ",".join(wanted)]
-        limits = ["--queries", 2, "--budgets", "200", "--out", tmp_path / kind]
+        limits = ["--queries", 1, "--budgets", "200", "--out", tmp_path / kind]
         assert run(*cell, *limits).exit_code == 0
         lines = pd.read_parquet(tmp_path / kind / "results.parquet")
         assert set(lines["method"]) == set(wanted)
