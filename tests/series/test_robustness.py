@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import macex as mx
-from series.machines import NAMES, Machine, explainer, made_cases
+from macex.stages.selection import STABLE
+from series.machines import CLASSES, NAMES, Machine, explainer, made_cases
 
 QUERIES = made_cases(6, seed=1)
 model = Machine()
@@ -108,3 +109,35 @@ def test_whole_numbers_stay_whole():
     asked = mx.SeriesExplainer(lambda x: model.predict_proba(x / 10), train, channels=NAMES)
     (item,) = asked.explain(train[:1], want=1, robust=0.5)
     assert item.counterfactuals[0].sample.dtype == np.int32
+
+
+def test_answers_keep_the_score_at_which_answers_are_stable():
+    for item in explainer().explain(QUERIES):
+        (answer,) = item.counterfactuals
+        score = model.predict_proba(answer.sample[None])[0]
+        own = CLASSES.index(item.label)
+        assert np.log(np.delete(score, own).max() / score[own]) >= STABLE - 1e-6
+
+
+@pytest.mark.parametrize(
+    "options", [{"margin": 0}, {"finetune": mx.Segments(stable=0)}, {"prefer": "nearest"}]
+)
+def test_a_caller_who_says_how_sure_answers_are_to_be_gets_no_more(options):
+    margin = {"margin": options.pop("margin")} if "margin" in options else {}
+    (edge,) = explainer(**options).explain(QUERIES[:1], want="bump", **margin)
+    (firm,) = explainer().explain(QUERIES[:1], want="bump")
+    assert edge.counterfactuals[0].score < firm.counterfactuals[0].score
+
+
+def test_of_answers_with_as_many_channels_the_one_farther_from_the_edge_comes_first():
+    """Two channels decide alone; the one that moves less barely does."""
+    train = np.zeros((20, 2, 10))
+    train[10:, 0], train[10:, 1] = 1.0, 2.0
+
+    def barely(cases):
+        odds = 0.1 * (cases[:, 0].mean(axis=1) > 0.5) + 3 * (cases[:, 1].mean(axis=1) > 1.5)
+        return 1 / (1 + np.exp(0.05 - odds))
+
+    asked = mx.SeriesExplainer(barely, train, classes=("no", "yes"), finetune=None)
+    (item,) = asked.explain(train[:1])
+    assert item.counterfactuals[0].channels == ("channel 1",)

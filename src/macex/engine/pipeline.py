@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from macex.ask.answers import SLIGHT, Goals, Verdict, compile_goals
 from macex.ask.compilation import build_space
-from macex.engine.batch import Batch, Outcome, OutcomeT
+from macex.engine.batch import Batch, BatchOf, Outcome, OutcomeT
 from macex.engine.confirmation import confirm, select
 from macex.engine.measure import measure_of
 from macex.engine.options import Preference
@@ -126,12 +126,12 @@ def _task(fitted: Fitted, batch: Batch, space: Space, judge: Judge, verdict: Ver
         prefer=SEARCHED.get(prefer) or cast("Prefer", prefer),
         rest=partial(remaining, space),
         grid=fitted.grid,
-        band=_band(batch, judge) if prefer in SEARCHED else None,
+        band=band_of(batch, judge) if prefer in SEARCHED else None,
         plausible=prefer == "plausible",
         additive=not callable(fitted.options.distance) and not space.implied,
     )
 
 
-def _band(batch: Batch, judge: Judge) -> Array | None:
+def band_of(batch: BatchOf[Any, Any], judge: Judge) -> Array | None:
     """The progress from which on answers are stable; none where the caller says how much it is."""
     return np.where(judge.bounded, STABLE, -np.inf) if 0 < batch.margin <= SLIGHT else None

@@ -12,10 +12,11 @@ from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, Goal
 from macex.ask.question import Question
 from macex.errors import ConstraintError, GoalError, OptionError, SchemaError
-from macex.explainer import Explainer
 from macex.explanation import Explanations
 from macex.scale.unreadable import rows_taken, unread, unreadable
 from macex.schema.arrow_tables import frame_of
+from macex.series.constraints import SeriesConstraints
+from macex.series.explainer import SeriesExplainer
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,12 @@ class ChunkExplainer:
     fails on.
     """
 
-    explainer: Explainer
+    explainer: Any  # of rows, or of cases of time series
     question: Question
 
     def __post_init__(self) -> None:
         constraints = self.question.constraints
-        if not isinstance(constraints, Constraints | Mapping | None):
+        if not isinstance(constraints, Constraints | SeriesConstraints | Mapping | None):
             raise ConstraintError(
                 "constraints= takes Constraints(...), the same for all rows, not a "
                 f"{type(constraints).__name__}"
@@ -62,7 +63,7 @@ class ChunkExplainer:
         try:
             return self.explainer.ask(rows, self.question, progress), {}
         except SchemaError:
-            if not self.keeps:
+            if not self.keeps or isinstance(self.explainer, SeriesExplainer):
                 raise
             faults = unreadable(self.explainer.schema, rows)
             if not faults:
@@ -89,10 +90,12 @@ class ChunkExplainer:
         return kept
 
 
-def placed(explainer: Explainer, device: str | None, workers: int) -> Explainer:
+def placed(explainer: Any, device: str | None, workers: int) -> Any:
     """The explainer with its search on a device, if one is named."""
     if device is None:
         return explainer
+    if isinstance(explainer, SeriesExplainer):
+        raise OptionError(f"device={device!r} is for rows of tables: leave it out for cases")
     if workers != 1:
         raise OptionError(f"device={device!r} takes one worker: leave jobs at 1")
     from macex.device import on_device

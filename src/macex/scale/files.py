@@ -23,6 +23,7 @@ from macex.errors import DataError, OptionError, require_count
 from macex.explainer import Explainer
 from macex.explanation.json import plain
 from macex.scale.auditing import audit_path
+from macex.scale.case_files import CaseTask, explain_cases
 from macex.scale.chunks import ChunkExplainer, placed
 from macex.scale.growing import ANY, Growing, begun_before, round_of
 from macex.scale.layout import answers_layout, changes_layout
@@ -37,13 +38,14 @@ from macex.scale.sources import Origin, content_marks, hidden, marks_hash, refus
 from macex.scale.task import FileTask, Todo, explained_part, framed, refuse_index
 from macex.scale.workers import job_count, worked
 from macex.scale.writing import Form, Parquet, form_named
+from macex.series.explainer import SeriesExplainer
 
 SAME = ("n", "max_rows", "margin", "diagnose", "on_error", "robust", "reach")
 MOST_ON_A_PAGE = 2000
 
 
 def explain_file(
-    explainer: Explainer,
+    explainer: Explainer | SeriesExplainer,
     source: Origin,
     out: str | Path | IO[bytes],
     *,
@@ -78,7 +80,9 @@ def explain_file(
     ----------
     source : a CSV, Parquet, Arrow or JSON lines file, or a stream of one; several files, a folder
         of them, or a pattern such as `"night/*.parquet"`; paths, or URLs such as `s3://night/new`.
-        Folders called `day=2024-02-01` are columns. A folder may be a Delta or Iceberg table.
+        Folders called `day=2024-02-01` are columns. A folder may be a Delta or Iceberg table. Cases
+        of a `SeriesExplainer` are one NumPy file (.npy, .npz), or a CSV, Parquet or JSON lines file
+        with columns of case and time.
     out : a path or URL that ends in `.csv`, `.json`, `.jsonl`, `.parquet` or `.html`, or a stream;
         one without an ending is a folder of Parquet files, one for each chunk.
     n, want, constraints, max_rows, margin, diagnose, on_error, robust, reach, also : as in
@@ -118,6 +122,10 @@ def explain_file(
         also=also,
     )
     place = place_of("out", out) if isinstance(out, str | Path) else None
+    if isinstance(explainer, SeriesExplainer):
+        _refuse_for_cases(drop, index, compression, partition_by, device, resume, add)
+        cases = CaseTask(explainer, question, _form_name(place, form), changes, formula_safe)
+        return _cases(cases, source, place, chunk, jobs, force=force, progress=progress)
     less = (drop,) if isinstance(drop, str) else tuple(drop)
     named = index_named(index, source, (*explainer.columns, *less))
     written = _form(explainer, place, form, changes=changes, index=named)
@@ -125,7 +133,6 @@ def explain_file(
         divided = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
         packed = compression or ("gzip" if place and place.name.endswith(".gz") else None)
         written = replace(written, formula_safe=formula_safe, compression=packed, divided=divided)
-    refuse_index(named, explainer, written)
     folder = place is not None and not (place.suffix or form)
     _refuse_places(source, place, folder=folder, resume=resume or add, add=add, force=force)
     if written is not None and written.divided and not folder:
@@ -163,6 +170,32 @@ def explain_file(
     return run.done(time.perf_counter() - began)
 
 
+def _refuse_for_cases(*given: Any) -> None:
+    """Raise for an option that is for rows of a table."""
+    names = ("drop", "index", "compression", "partition_by", "device", "resume", "add")
+    for name, value in zip(names, given, strict=True):
+        if value not in (None, False, (), ""):
+            raise OptionError(f"{name}= is for rows of tables: leave it out for cases")
+
+
+def _cases(
+    task: CaseTask,
+    source: Any,
+    place: Place | None,
+    chunk: int,
+    jobs: int,
+    *,
+    force: bool,
+    progress: Any,
+) -> FileRun:
+    """A run over cases of time series."""
+    if place is None:
+        raise OptionError("out= names a file for the answers about cases, not a stream")
+    refuse_existing(place, resume=False, force=force)
+    with reporting(progress) as report:
+        return explain_cases(task, source, place, chunk=chunk, jobs=jobs, report=report)
+
+
 def _form(
     explainer: Explainer,
     place: Place | None,
@@ -172,12 +205,16 @@ def _form(
     index: tuple[str, ...],
 ) -> Form | None:
     """How the answers are written; None for a page."""
-    ending = "" if place is None else place.suffix.removeprefix(".") or "parquet"
-    name = form or ending
-    if name == "html":
-        return None
+    name = _form_name(place, form) or ("" if place is None else "parquet")
     layout = changes_layout() if changes else answers_layout(explainer)
-    return form_named(name)(changes, index, layout)
+    made = None if name == "html" else form_named(name)(changes, index, layout)
+    refuse_index(index, explainer, made)
+    return made
+
+
+def _form_name(place: Place | None, form: str | None) -> str:
+    """The form that is asked for, or that the ending of the output means."""
+    return form or ("" if place is None else place.suffix.removeprefix("."))
 
 
 def _refuse_places(

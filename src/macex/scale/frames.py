@@ -14,6 +14,8 @@ from macex.explainer import Explainer
 from macex.scale.chunks import ChunkExplainer, placed
 from macex.scale.workers import job_count, worked
 from macex.schema.arrow_tables import frame_of
+from macex.series.explainer import SeriesExplainer
+from macex.series.frames import framed, is_frame
 
 
 class _Chunk(NamedTuple):
@@ -24,7 +26,7 @@ class _Chunk(NamedTuple):
 
 
 def explain_frames(
-    explainer: Explainer,
+    explainer: Explainer | SeriesExplainer,
     frames: Iterable[Any],
     *,
     n: int = 1,
@@ -47,7 +49,8 @@ def explain_frames(
 
     Parameters
     ----------
-    frames : frames or arrays of rows, of a few thousand rows each; read as they are needed.
+    frames : frames or arrays of rows, of a few thousand rows each; read as they are needed. For a
+        `SeriesExplainer`, arrays or frames of cases.
     n, want, constraints, max_rows, margin, diagnose, on_error, robust, reach, also : as in
         `Explainer.explain`, the same for all rows; a row that cannot be read, or that the model
         fails on, has no answer unless `on_error="raise"`.
@@ -83,7 +86,7 @@ def explain_frames(
         )
     workers = job_count(jobs)
     chunks = ChunkExplainer(placed(explainer, device, workers), question)
-    return worked(_answers, chunks, _numbered(frames), workers)
+    return worked(_answers, chunks, _numbered(frames, explainer), workers)
 
 
 def _is_table(given: Any) -> bool:
@@ -92,12 +95,15 @@ def _is_table(given: Any) -> bool:
     return isinstance(given, kinds) or hasattr(given, "columns") or getattr(given, "ndim", 3) < 3
 
 
-def _numbered(frames: Iterable[Any]) -> Iterator[_Chunk]:
+def _numbered(frames: Iterable[Any], explainer: Any) -> Iterator[_Chunk]:
     start = 0
     for given in frames:
         frame = frame_of(given)
         yield _Chunk(start, frame)
-        start += 1 if isinstance(frame, Mapping | pd.Series) else len(frame)
+        if isinstance(explainer, SeriesExplainer) and is_frame(frame):
+            start += len(framed(frame).cases)
+        else:
+            start += 1 if isinstance(frame, Mapping | pd.Series) else len(frame)
 
 
 def _answers(chunks: ChunkExplainer, chunk: _Chunk) -> Any:

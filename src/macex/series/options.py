@@ -48,6 +48,11 @@ class SeriesOptions:
         """The name of the search."""
         return self.method.name
 
+    @property
+    def steady(self) -> bool:
+        """Whether answers are to keep off the edge."""
+        return self.prefer == "fewest" and (self.finetune is None or self.finetune.stable > 0)
+
     def rows_for(self, channels: int) -> int:
         """How many samples a query may cost by default, for cases with this many channels.
 

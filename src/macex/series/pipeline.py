@@ -20,7 +20,7 @@ from macex.ask.compilation import build_space
 from macex.ask.space import Space
 from macex.engine.batch import Batch, Outcome
 from macex.engine.confirmation import select
-from macex.engine.pipeline import run
+from macex.engine.pipeline import band_of, run
 from macex.models.judge import Judge
 from macex.schema import Array
 from macex.series.asking import SeriesAsker
@@ -35,10 +35,11 @@ from macex.series.robustness import price_of, steady
 from macex.series.searching import nothing_left, search
 from macex.series.segments import Draft
 from macex.stages.draws import Draws, column_keys, row_keys
-from macex.stages.selection import Ranking, shortlist
-from macex.stages.shapes import Task
+from macex.stages.selection import PLAUSIBLE, Ranking, shortlist
+from macex.stages.shapes import Pool, Task
 
 NEIGHBORS_EACH = 5  # that a set of channels is taken from
+SETS = 12  # of few channels, which are compared for an answer
 
 
 def answer(fitted: FittedSeries, batch: CaseBatch) -> SeriesOutcome:
@@ -173,6 +174,7 @@ def _task(
         count=batch.count,
         prefer=fitted.options.prefer,
         rest=nothing_left,
+        band=band_of(batch, judge) if fitted.options.steady else None,
     )
 
 
@@ -183,7 +185,7 @@ def fine_tune(outcome: SeriesOutcome) -> SeriesOutcome:
     """
     task, pool = outcome.task, outcome.pool
     first = shortlist(task, pool, sets=3 * task.count, each=1)
-    more = shortlist(task, pool, sets=3 * task.count, each=NEIGHBORS_EACH)
+    more = shortlist(task, pool, sets=SETS * task.count, each=NEIGHBORS_EACH)
     size = task.space.changed(pool.codes.take(more, axis=0), pool.at[more]).sum(axis=1)
     pool = pool.take(np.union1d(first, more[size <= SMALL]))
     return replace(outcome, pool=given_back(task, pool) if task.prefer == "fewest" else pool)
@@ -192,12 +194,25 @@ def fine_tune(outcome: SeriesOutcome) -> SeriesOutcome:
 def rank(outcome: SeriesOutcome) -> SeriesOutcome:
     """The order of the examples: by query, best first.
 
-    Among those with as many channels, plausible and stable samples come first whose class is that
-    of a case they take channels from.
+    Among those with as many channels, plausible samples come first whose class is that of a case
+    they take channels from; of these the ones that hold best under noise, and then with other
+    models: those that are farther from the edge, up to the score at which answers are stable.
     """
-    pool, told = outcome.pool, np.full(len(outcome.pool), np.nan)
-    ranking = Ranking.of(outcome.task, pool)
-    if len(pool) and not outcome.judge.late and outcome.task.prefer != "surest":
+    pool, task = outcome.pool, outcome.task
+    ranking = Ranking.of(task, pool)
+    order = ranking.order
+    if len(pool) and not outcome.judge.late and task.prefer != "surest":
         told = np.fmin(plausibilities(outcome, pool), donors_agree(outcome, pool))
-        told = np.fmin(told, steady(outcome, ranking.order_with(told)))
-    return replace(outcome, plausibility=np.full(len(pool), np.nan), order=ranking.order_with(told))
+        order = _ordered(task, pool, ranking, told, np.zeros(len(pool)))
+        order = _ordered(task, pool, ranking, told, np.nan_to_num(steady(outcome, order)))
+    return replace(outcome, plausibility=np.full(len(pool), np.nan), order=order)
+
+
+def _ordered(task: Task, pool: Pool, ranking: Ranking, told: Array, held: Array) -> Array:
+    """The order, where what is level is told apart by what is unusual, holds, and leads."""
+    lead: Array = np.zeros(len(pool))
+    if task.band is not None:
+        lead = np.round(np.minimum(pool.progress, task.band[pool.at]), 6)
+    keys = (-lead, -held, told < PLAUSIBLE)
+    at = ranking.order
+    return np.asarray(at[np.lexsort((*(key[at] for key in keys), ranking.level))])

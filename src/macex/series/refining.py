@@ -14,6 +14,8 @@ from macex.series.outcome import SeriesOutcome
 from macex.series.robustness import held_share, settled
 from macex.series.segments import Ask, Draft
 
+SLACK = 1e-9  # of progress, which is a logarithm
+
 
 def confirm(outcome: SeriesOutcome) -> SeriesOutcome:
     """Score what is selected once more, then keep only the stretches that are needed (stage 4)."""
@@ -72,11 +74,13 @@ def _label_scores(outcome: SeriesOutcome) -> Array:
 def _asking(outcome: SeriesOutcome, draft: Draft) -> Ask:
     """Whether drafts reach their goals; one that its query cannot pay for does not.
 
-    A seam must be no steeper than steps in training. Where more than one class would do, and the
-    whole channels of all answers lead to the class of a case they are from, so must their parts.
+    A seam must be no steeper than steps in training, and what is stable stays so. Where more than
+    one class would do, and the whole channels of all answers lead to the class of a case they are
+    from, so must their parts.
     """
     judge, space = outcome.judge, outcome.task.space
     known: Known = {}
+    least = _least(outcome, draft)
     true = of_donors(outcome, draft.code, draft.at, outcome.checked.decision)
     bound = outcome.classes_open & ~np.isin(np.arange(len(outcome.there)), draft.at[~true])
 
@@ -91,7 +95,18 @@ def _asking(outcome: SeriesOutcome, draft: Draft) -> Ask:
             verdict = outcome.goals.judge(answers, trial.at[todo])
             part = trial.take(todo)
             agree = of_donors(outcome, part.code, part.at, answers.decision) | ~bound[part.at]
-            reached[todo], progress[todo] = verdict.reached & done & agree, verdict.progress
+            fine = verdict.reached & (verdict.progress >= least[part.at])
+            reached[todo], progress[todo] = fine & done & agree, verdict.progress
         return reached, progress
 
     return ask
+
+
+def _least(outcome: SeriesOutcome, draft: Draft) -> Array:
+    """The progress that fine-tuning keeps, (Q,): what is stable, or all there is."""
+    least, band = np.full(len(outcome.there), np.inf), outcome.task.band
+    if band is None:
+        return np.full(len(least), -np.inf)
+    now = outcome.checked.pool.progress
+    np.minimum.at(least, draft.at, np.minimum(now, band[draft.at]) - SLACK)
+    return least

@@ -23,7 +23,7 @@ from macex.series.segments import Draft
 from macex.series.stretches import joined, laid_out
 from macex.stages.shapes import Pool
 
-WAYS = ((0, 0), (0, 0.5), (0, 1), (0.1, 1), (0.25, 1), (0.5, 1))
+WAYS = ((0, 0), (0, 0.5), (0, 1), (0.1, 1), (0.25, 1), (0.5, 1), (1, 1))
 """How far what is needed goes back to whole channels, by turns: in length, and in blend."""
 FEW = 20  # neighbors that answers are tried with where nothing is asked of them
 FEWER = 12  # of them, with which examples are compared
@@ -101,28 +101,32 @@ def _around(full: Array, at: Array, count: int = NEIGHBOURS) -> tuple[Array, Arr
 def settled(outcome: SeriesOutcome, draft: Draft, made: Draft, stable: float) -> Draft:
     """The shortest drafts on the way from `made` back to the whole channels of `draft` that hold.
 
-    The share `stable` of a few neighbors reaches the goal, and they hold as the call asks.
+    The share `stable` of a few neighbors reaches the goal, and they hold as the call asks. Where no
+    draft has such a share, it is the one with the largest.
     """
     robust, judge, space = outcome.cases.requirements, outcome.judge, outcome.task.space
     asked = bool(robust.least or robust.others)
     if not len(made.at) or not (asked or stable):
         return made
     open_, found = np.ones(len(made.at), bool), [part.copy() for part in draft]
+    best = np.full(len(made.at), -1.0)
     for longer, fuller in WAYS:
         open_ &= ~_broke(judge, made.at)
         if not open_.any() or judge.late:
             break
         trial = between(made, draft, longer, fuller).take(np.flatnonzero(open_))
         full = full_tables(space, trial)
-        holds = smooth(outcome, trial)
+        holds, share = smooth(outcome, trial), np.ones(len(trial.at))
         if stable > (robust.least or 0):
-            holds &= held_share(judge, full, trial.at, FEW) >= stable
+            share = held_share(judge, full, trial.at, FEW)
         if asked and isinstance(robust, SeriesRobustness):
             holds &= robust.holds(judge, full, trial.at)
+        holds &= share > best[open_]
         place = np.flatnonzero(open_)[holds]
         for table, values in zip(found, trial, strict=True):
             table[place] = values[holds]
-        open_[place] = False
+        best[place] = share[holds]
+        open_[place] = best[place] < stable
     return Draft(*found)
 
 
@@ -133,7 +137,7 @@ def _broke(judge: Judge, at: Array) -> Array:
 
 
 def steady(outcome: SeriesOutcome, order: Array) -> Array:
-    """1.0 for examples that hold under noise, 0.0 for those that do not, (E,); NaN for the rest.
+    """The share of neighbors with noise of examples that reach the goal, (E,); NaN for the rest.
 
     The first few of each query are looked at that have as few channels as its best one.
     """
@@ -154,7 +158,7 @@ def steady(outcome: SeriesOutcome, order: Array) -> Array:
     if len(look):
         draft = whole(outcome.mixture, outcome.task.space, pool.take(look))
         share = held_share(judge, full_tables(outcome.task.space, draft), draft.at, FEWER)
-        found[look] = (share >= (1.0 if tune is None else tune.stable)).astype(float)
+        found[look] = np.minimum(share, 1.0 if tune is None else tune.stable)
     return found
 
 
