@@ -76,7 +76,7 @@ def test_pages_and_documents_hold_all_cases(asked, tmp_path):
         mx.explain_file(asked, tmp_path / "cases.npy", tmp_path / f"out.{form}", chunk=2)
     assert len(json.loads((tmp_path / "out.json").read_text())["explanations"]) == 5
     page = (tmp_path / "out.html").read_text()
-    assert all(f"Row {place}" in page for place in range(5))
+    assert all(f"Case {place}" in page for place in range(5))
 
 
 @pytest.mark.parametrize(

@@ -118,8 +118,9 @@ def test_a_slice_is_a_batch():
 def test_a_drawing_has_a_panel_for_each_change():
     (panel,) = FOUND[0].plot().charts
     assert panel.y.name == "sensor 2"
-    assert [line.name for line in panel.lines] == ["the case", "counterfactual"]
     (change,) = FOUND[0].counterfactuals[0].changes
+    drawn = [f"case {change.case}", "the case", "counterfactual"]
+    assert [line.name for line in panel.lines] == drawn
     assert panel.spans[0].high == change.stop - 0.5
     assert "Nothing to draw" in str(NONE[0].plot()) or NONE[0].plot().charts
     with pytest.raises(mx.OptionError, match="counterfactuals 1 to 1"):

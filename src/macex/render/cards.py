@@ -131,11 +131,12 @@ def counterfactual_answer(found: Any, speech: Speech) -> Answer:
 def title(explanation: Any, row: int | None, speech: Speech) -> str:
     """What is explained: a row by its place, its name or both."""
     name = explanation.source.id
+    placed = "card.case" if explanation.of_series else "card.row"
     if row is None:
         alone = speech.say("card.alone")
-        return alone if name is None else speech.say("card.row", {"row": speech.plain(name)})
+        return alone if name is None else speech.say(placed, {"row": speech.plain(name)})
     if name is None or name == row:
-        return speech.say("card.row", {"row": row})
+        return speech.say(placed, {"row": row})
     return speech.say("card.row_named", {"row": row, "name": speech.plain(name)})
 
 
@@ -210,7 +211,11 @@ def _panels(explanation: Any, found: Any, speech: Speech) -> tuple[Panel, ...]:
     own, new = explanation.source.cells(), found.source.cells()
     changed = list(dict.fromkeys(change.channel for change in found.changes))[:PANELS]
     return tuple(
-        panel(name, own[name], new[name], [c for c in found.changes if c.channel == name], speech)
+        panel(
+            *(name, own[name], new[name], [c for c in found.changes if c.channel == name], speech),
+            found.beside.get(name),
+            explanation.times,
+        )
         for name in changed
     )
 
@@ -244,6 +249,11 @@ def _helps(explanation: Any, speech: Speech, *, on_page: bool) -> str:
     return speech.say(f"no_answer.{'page_' if on_page else ''}{explanation.status}")
 
 
+def _taken(action: Any, speech: Speech) -> str:
+    """Where the channel of an action is taken from."""
+    return speech.say("series.case", {"case": action.case})
+
+
 def _there(explanation: Any) -> bool:
     """Whether the goal is reached as it is."""
     return any(not found.changes for found in explanation.counterfactuals[:1])
@@ -255,7 +265,9 @@ def _actions(explanation: Any, speech: Speech) -> tuple[CardAction, ...]:
     return tuple(
         CardAction(
             speech.name(action.column),
-            speech.setting(action.column, action.value),
+            _taken(action, speech)
+            if explanation.of_series
+            else speech.setting(action.column, action.value),
             round(100 * action.weight),
             action.flips,
         )

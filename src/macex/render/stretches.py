@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from macex.render.speech import Speech
 
 WIDE, HIGH = 600, 96
+MARKS = 40  # time points of a channel that say their values
 ROOM = 4  # above the highest point and below the lowest
 
 
@@ -69,6 +70,14 @@ def _percent(change: Any, speech: Speech) -> str:
     return f"{100 * change.blend:.12g}".replace(".", speech.say("language.decimal"))
 
 
+class ChangedPoint(NamedTuple):
+    """A part of a drawing, and what is said when one points at it."""
+
+    start: float
+    wide: float
+    text: str
+
+
 @dataclass(frozen=True)
 class Panel:
     """One channel: the points of its lines, the shaded stretches, and what is said of them."""
@@ -80,24 +89,86 @@ class Panel:
     low: str
     high: str
     remarks: tuple[str, ...]
+    donor: str = ""
+    band: str = ""  # the corners of where the channel usually is
+    ticks: tuple[str, ...] = ()  # what the first time point is called, one in the middle, the last
+    marks: tuple[ChangedPoint, ...] = ()
 
 
-def panel(channel: str, own: Any, new: Any, changes: Sequence[Any], speech: Speech) -> Panel:
-    """The drawing of a channel as it is and, unless `new` is None, as it would be."""
+def panel(
+    channel: str,
+    own: Any,
+    new: Any,
+    changes: Sequence[Any],
+    speech: Speech,
+    beside: Any = None,
+    times: Any = None,
+) -> Panel:
+    """The drawing of a channel as it is and, unless `new` is None, as it would be.
+
+    `beside` is what it is drawn beside, and `times` says what time points are called.
+    """
     lines = np.stack([own, own if new is None else new]).astype(float)
-    known = lines[np.isfinite(lines)]
+    more = [] if beside is None else [one for one in beside if one is not None]
+    known = np.concatenate([lines.reshape(-1), *more])
+    known = known[np.isfinite(known)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     step = WIDE / max(1, len(own) - 1)
+    called = _called(len(own), times)
     return Panel(
-        channel=channel,
+        channel=speech.name(channel),
         own=_points(lines[0], low, high),
         new="" if new is None else _points(lines[1], low, high),
         shades=tuple(_shade(change, step) for change in changes),
-        low=speech.number(low),
-        high=speech.number(high),
+        low=_measured(channel, low, speech),
+        high=_measured(channel, high, speech),
         remarks=tuple(
             speech.say("value.comma").join(stretch_texts(change, speech)) for change in changes
         ),
+        donor="" if beside is None else _points(beside.donor, low, high),
+        band="" if beside is None else _band(beside, low, high),
+        ticks=tuple(called[at] for at in sorted({0, (len(own) - 1) // 2, len(own) - 1})),
+        marks=_marks(lines, changes, called, speech),
+    )
+
+
+def _measured(channel: str, value: float, speech: Speech) -> str:
+    """A value of a channel, with its unit."""
+    unit = getattr(speech.names.get(channel), "unit", "")
+    return f"{speech.number(value)} {unit}".rstrip()
+
+
+def _called(count: int, times: Any) -> list[str]:
+    """What each time point is called; they are counted where there are no labels."""
+    if times is None or len(times.labels) < count:
+        return [str(at) for at in range(count)]
+    unit = f" {times.unit}" if times.unit else ""
+    return [f"{label}{unit}" for label in times.labels[:count]]
+
+
+def _band(beside: Any, low: float, high: float) -> str:
+    """The corners of a band: along its upper end, and back along its lower one."""
+    if beside.low is None:
+        return ""
+    back = _points(beside.low, low, high).split()[::-1]
+    return " ".join([_points(beside.high, low, high), *back])
+
+
+def _marks(
+    lines: Any, changes: Sequence[Any], called: Sequence[str], speech: Speech
+) -> tuple[ChangedPoint, ...]:
+    """What is said of changed time points when one points at them, at most `MARKS` in all."""
+    at = sorted({one for change in changes for one in range(change.start, change.stop)})
+    every = max(1, -(-len(at) // MARKS))
+    step = WIDE / max(1, len(called) - 1)
+    return tuple(
+        ChangedPoint(
+            round(max(0.0, (place - 0.5) * step), 1),
+            round(max(2.0, every * step), 1),
+            f"{called[place]}: {speech.number(lines[0, place])} → {speech.number(lines[1, place])}",
+        )
+        for place in at[::every]
+        if np.isfinite(lines[:, place]).all()
     )
 
 

@@ -20,6 +20,7 @@ from macex.series.mixing import differs
 from macex.series.outcome import CaseBatch, SeriesOutcome
 from macex.series.segments import Draft
 from macex.series.stretches import laid_out
+from macex.series.surroundings import surroundings
 from macex.series.values import (
     CaseSource,
     SeriesAction,
@@ -71,6 +72,7 @@ def unreached(fitted: FittedSeries, batch: CaseBatch) -> list[SeriesExplanation]
             source=_source(fitted, cases, query),
             names=fitted.called,
             asked=Asking(batch.count, fitted.options.method_name, goals),
+            times=fitted.times,
         )
         for query, (goal, one) in enumerate(zip(batch.goals, batch.constraints, strict=True))
     ]
@@ -106,6 +108,7 @@ def _explanation(
         source=_source(fitted, cases, query),
         names=fitted.called,
         asked=Asking(outcome.cases.count, fitted.options.method_name, outcome.goals),
+        times=fitted.times,
     )
 
 
@@ -139,9 +142,11 @@ def _made(
         sample = mixture.samples(full[row : row + 1], draft.at[row : row + 1])[0]
         sparsity = int((draft.code[row] > 0).sum())
         weights, steps = space.bounds.weights[query], fitted.sketch.steps(own, sample)
+        changes = _changes(outcome, draft, row, own, sample)
         made.append(
             SeriesCounterfactual(
-                changes=_changes(outcome, draft, row, own, sample),
+                changes=changes,
+                beside=surroundings(fitted, outcome.goals, int(query), changes, own.shape[1]),
                 label=fitted.label(int(decision[row])),
                 score=float(score[row]),
                 sparsity=sparsity,

@@ -8,10 +8,13 @@ import numpy as np
 
 from macex.errors import OptionError, require_count
 from macex.render.charts import Bars, Chart, Curve, Line, Measure, Span, Stack
+from macex.render.names import called
 from macex.schema import Array
+from macex.series.times import Times
 
 DRAWN = 600  # points of a line, at most
 HIGH = 170.0
+TICKS = 5
 
 
 def panels(explanation: Any, rank: int, most: int) -> Chart:
@@ -35,14 +38,35 @@ def _panel(explanation: Any, found: Any, channel: str) -> Curve:
         for change in found.changes
         if change.channel == channel
     )
-    known = [value for value in [*own, *new] if np.isfinite(value)]
+    lines = [_line(own, "the case", "before"), _line(new, "counterfactual", "after")]
+    if channel in found.beside:
+        case = next(change.case for change in found.changes if change.channel == channel)
+        lines.insert(0, _line(found.beside[channel].donor, f"case {case}", "other"))
+    known = [value for one in lines for value in one.y if np.isfinite(value)]
     return Curve(
-        Measure("time point", 0.0, float(max(1, len(own) - 1))),
-        Measure.over(channel, known, 0.08),
-        (_line(own, "the case", "other"), _line(new, "counterfactual", "after")),
+        _time(explanation.times, len(own)),
+        Measure.over(_measured(explanation, channel), known, 0.08),
+        tuple(lines),
         spans=spans,
         height=HIGH,
     )
+
+
+def _time(times: Times, count: int) -> Measure:
+    """The axis of time, by the labels that time points have."""
+    last = float(max(1, count - 1))
+    if len(times.labels) < count:
+        return Measure("time point", 0.0, last)
+    places = sorted({round(at) for at in np.linspace(0, count - 1, TICKS)})
+    ticks = tuple((float(at), times.labels[at]) for at in places)
+    return Measure(f"time, {times.unit}" if times.unit else "time", 0.0, last, ticks)
+
+
+def _measured(explanation: Any, channel: str) -> str:
+    """A channel as people call it, with its unit."""
+    unit = getattr(explanation.names.get(channel), "unit", "")
+    name = called(channel, explanation.names)
+    return f"{name}, {unit}" if unit else name
 
 
 def _line(values: Array, name: str, kind: Any) -> Line:

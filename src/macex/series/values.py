@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +27,7 @@ from macex.render.whys import Why, with_whys
 from macex.schema import Array
 from macex.series.cases import Cases, contents
 from macex.series.mixing import differs
+from macex.series.times import Times
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,18 @@ class SeriesAction(NamedTuple):
     def value(self) -> str:
         """Where the channel is taken from."""
         return f"case {self.case}"
+
+
+class Surroundings(NamedTuple):
+    """What a changed channel is seen beside.
+
+    `donor` is the channel of the case it is taken from; eight of ten training cases that meet the
+    goal lie between `low` and `high`, which are None where there are too few.
+    """
+
+    donor: Array  # (time,)
+    low: Array | None  # (time,)
+    high: Array | None
 
 
 class CaseSource(NamedTuple):
@@ -127,6 +141,7 @@ class SeriesCounterfactual:
     robustness: float | None = None
     label_score: float | None = None  # of the class decided, where the goal is several classes
     why: Why | None = None
+    beside: Mapping[str, Surroundings] = field(default_factory=dict, repr=False, compare=False)
     copies: ClassVar[bool] = False
 
     @property
@@ -172,6 +187,7 @@ class SeriesExplanation(Result):
     diagnosis: tuple[str, ...] = ()
     names: Names = field(default_factory=dict, repr=False, compare=False)
     asked: Asking = field(default=Asking(), repr=False, compare=False)
+    times: Times = field(default=Times(), repr=False, compare=False)
     of_series: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
