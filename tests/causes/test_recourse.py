@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import macex as mx
+from causes.beside import beside
 from causes.worlds import WORLDS, World, actions_of, random_world
 
 EVERY = {**WORLDS, **{f"random {seed}": random_world(seed) for seed in range(2)}}
@@ -185,3 +186,11 @@ def test_bias_asks_about_one_column_alone():
     bare, _, _ = asked("linear", None)
     asking = {"protected": ["x1"], "want": "yes"}
     assert told.bias(rows, **asking).flips == bare.bias(rows, **asking).flips
+
+
+@pytest.mark.parametrize("name", ["linear", "curved", "random 0"])
+def test_answers_that_ignore_causes_fail_or_cost_more(name):
+    ignored, fitted = beside(name, "ignored", 40), beside(name, "fitted", 40)
+    assert fitted.found == ignored.found == 40
+    assert fitted.true >= 0.95
+    assert ignored.true < 0.95 or ignored.distance > 1.5 * fitted.distance
