@@ -76,6 +76,19 @@ def test_the_cells_of_trees_are_exact():
         assert model.predict(combinations(box, one.query, values)).all()
 
 
+def test_a_box_holds_no_value_that_is_not_allowed():
+    rows = ROWS[["hours", "age"]]
+    model = RandomForestClassifier(5, max_depth=3, random_state=0)
+    model.fit(rows, rows["hours"] + rows["age"] > 90)
+    explainer = mx.Explainer(model, rows, candidates="thresholds")
+    wish = mx.Constraints(allowed={"hours": [20, 60, 65, 66]})
+    found = explainer.explain(rows[~model.predict(rows)].head(12), want=True, constraints=wish)
+    ranges = [r for one in found for a in one.counterfactuals for r in a.box.ranges]
+    hours = [set(range(r.low, r.high + 1)) for r in ranges if r.column == "hours"]
+    assert hours
+    assert all(one <= {20, 60, 65, 66} for one in hours)
+
+
 def test_what_cannot_be_tested_whole_is_sampled_and_says_so():
     rows = pd.DataFrame(DRAW.normal(size=(500, 2)), columns=["x", "y"])
 

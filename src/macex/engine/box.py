@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from macex.ask.units import unit_codes
+from macex.engine.intervals import known_cells
 from macex.engine.itinerary import steps_of
 from macex.engine.pipeline import open_batch
 from macex.explanation.box import LOOKS, Box, Range
@@ -118,8 +119,11 @@ def _axis(outcome: Outcome, place: int, own: float, most: int) -> BoxAxis:
     high = min(kind.high, float(bounds.ceiling[0, column]))
     low, high = min(low, own), max(high, own)
     steps = (high - low) / kind.step if kind.step else np.inf
-    known = grid is not None and bool(grid.whole(space)[0]) and column in grid.cells
-    if grid is not None and known and len(grid.cells[column].first) <= most:
+    if (
+        grid is not None
+        and known_cells(outcome.task, place)[0]
+        and len(grid.cells[column].first) <= most
+    ):
         cells = grid.cells[column]
         inside = (cells.last >= low) & (cells.first <= high)
         first = np.clip(cells.first[inside], low, high)
