@@ -15,6 +15,7 @@ import pytest
 import macex as mx
 from checks.loans import chance, loans
 from macex.audit import append, read_records
+from macex.engine.fingerprint import fingerprint
 
 CLASSES = ("refused", "granted")
 
@@ -104,6 +105,29 @@ def test_files_are_hashed_and_a_changed_one_is_noticed(tmp_path):
     pd.concat([numbers, numbers.tail(1)]).to_csv(data, index=False)
     noted = mx.replay(record["id"], audit.path, model=model).notes
     assert any(f"the file of the data has changed: {data}" in note for note in noted)
+
+
+@pytest.mark.parametrize("stated", [[], [{"kind": "order", "columns": ["a", "t"]}]])
+def test_relations_that_were_stated_are_recorded_and_kept_again(tmp_path, stated):
+    """They cannot be found in the training rows, where another one holds."""
+    rows = pd.DataFrame({"a": np.arange(200) % 50, "b": np.arange(200) * 7 % 50})
+    rows = rows.assign(t=rows["a"] + rows["b"])
+    options = {"classes": (0, 1), "structure": stated}
+
+    def model(given):
+        return 1 / (1 + np.exp(50.5 - given["t"]))
+
+    path = tmp_path / "audit.jsonl"
+    explainer = mx.Explainer(model, rows, audit=path, **options)
+    explainer.explain(rows.head(3))
+    for record in read_records(path):
+        again = mx.replay(record["id"], path, model=model, data=rows)
+        assert (again.difference, again.notes) == (None, ())
+    explainer.save(tmp_path / "kept.macex")
+    loaded = mx.load(tmp_path / "kept.macex", model)
+    assert fingerprint(loaded.engine) == fingerprint(explainer.engine)
+    other = mx.Explainer(model, rows, classes=(0, 1))
+    assert fingerprint(other.engine) != fingerprint(explainer.engine)
 
 
 def test_a_saved_explainer_is_where_a_replay_begins(tmp_path):

@@ -108,6 +108,11 @@ class Client:
     @cached_property
     def schema(self) -> Schema:
         """The columns that rows need."""
+        if self.info["kind"] == "series":
+            raise OptionError(
+                f"project {self.project!r} holds time series, and a Client asks about rows: send "
+                f"cases to {self._url}{API}/projects/{self.project}/explain"
+            )
         return Schema.from_dict(self.info["format"]["schema"])
 
     @property

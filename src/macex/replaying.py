@@ -230,14 +230,17 @@ def _explainer(record: dict[str, Any], model: Any, data: Any) -> tuple[Explainer
     if saved and data is None:
         engine = load_table(saved, model).engine
         return Explainer.of(replace(engine, constraints=Constraints())), notes  # they are merged
-    options = vars(options_read(record["options"]))
-    return Explainer(
+    options = options_read(record["options"])
+    stated = {"structure": record["relations"]} if "relations" in record else {}
+    explainer = Explainer(
         model,
         _data(record, data),
         schema=kinds_stated(record["columns"]),
         classes=record["classes"],
-        **options,
-    ), notes
+        **vars(options) | stated,
+    )
+    fitted = explainer.engine.fitted.with_options(options)  # of which relations say no word
+    return Explainer.of(replace(explainer.engine, fitted=fitted)), notes
 
 
 def _unchanged(file: Mapping[str, str]) -> bool:

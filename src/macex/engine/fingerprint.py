@@ -14,6 +14,7 @@ from macex.engine.robustness import ASKED, requirements_of
 
 if TYPE_CHECKING:
     from macex.engine.engine import Engine
+    from macex.engine.fitted import Fitted
 
 
 def fingerprint(engine: Engine) -> str:
@@ -27,11 +28,17 @@ def fingerprint(engine: Engine) -> str:
         "schema": engine.schema.to_dict(),
         "options": written_options(fitted.options),
         "outlook": asdict(fitted.outlook),
+        **relations_stated(fitted),
     }
     made = sha256(json.dumps(document, sort_keys=True, default=_called).encode())
     made.update(np.ascontiguousarray(fitted.ground.codes).tobytes())
     made.update(np.round(fitted.answers.scores, 6).tobytes())
     return made.hexdigest()
+
+
+def relations_stated(fitted: Fitted) -> dict[str, Any]:
+    """The relations that the caller gave, which no training row tells."""
+    return {"relations": fitted.relations.to_list()} if fitted.stated else {}
 
 
 def others_marked(engine: Engine, also: Any) -> list[str]:

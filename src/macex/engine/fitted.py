@@ -63,6 +63,7 @@ class Fitted:
     grid: CellGrid | None = None
     kept: InitVar[Mapping[str, Array] | None] = None  # of the approximate index, once made
     structure: Structure | None = None  # what holds between the columns, once looked for
+    stated: bool = False  # whether the caller said that, and it was not looked for
     scales: Scales = field(init=False)
     bins: Bins = field(init=False)
     binned: Array = field(init=False)  # (T, d)
@@ -374,7 +375,7 @@ def fit(
 ) -> Fitted:
     """Ask the model about the training rows and learn what every call needs."""
     oracle, answers = consulted(model, rows, schema, classes)
-    codes, most = rows.codes, options.sample
+    codes, most, stated = rows.codes, options.sample, structure is not None
     fewer = most is not None and most < len(codes)
     if structure is None and (fewer or options.structure != "ignore"):
         structure = find_structure(schema, codes)
@@ -384,7 +385,7 @@ def fit(
         codes, answers = codes[kept], answers.take(kept)
     ground = Ground(schema, codes)
     grid = grid_of(model, oracle, ground, answers, options)
-    return Fitted(oracle, ground, answers, options, grid, structure=structure)
+    return Fitted(oracle, ground, answers, options, grid, structure=structure, stated=stated)
 
 
 def _held(

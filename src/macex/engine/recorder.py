@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from macex.ask.goals import goal_stated
 from macex.audit import Audit
-from macex.engine.fingerprint import fingerprint
+from macex.engine.fingerprint import fingerprint, relations_stated
 from macex.engine.option_documents import written_options
 from macex.errors import OptionError
 from macex.explanation.json import explanation_document, plain
@@ -54,6 +54,7 @@ class Recorder:
             "library": engine.schema.library,
             "classes": plain(engine.classes),
             "options": plain(written_options(options)),
+            **plain(relations_stated(engine.fitted)),
         }
 
     def asked(self, item: Any) -> Any:

@@ -67,6 +67,7 @@ def save(engine: Engine, path: Any, *, private: bool = False) -> None:
         "outlook": asdict(fitted.outlook),
         "private": private or fitted.ground.private,
         "structure": _structure(fitted, private=private).to_list(),
+        **({"stated": True} if fitted.stated else {}),
     }
     codes, answers = scattered(engine) if private else (fitted.ground.codes, fitted.answers)
     arrays = dict(zip(ARRAYS, (codes, answers.scores, answers.decision), strict=True))
@@ -141,7 +142,8 @@ def load(path: Any, model: Any, *, audit: Audit | str | Path | None = None) -> E
     grid = grid_of(model, oracle, ground, answers, options)
     try:
         kept = _named(arrays, NEIGHBORS)
-        fitted = Fitted(oracle, ground, answers, options, grid, kept, structure)
+        stated = bool(document.get("stated", False))
+        fitted = Fitted(oracle, ground, answers, options, grid, kept, structure, stated)
         fitted.learnt |= _learnt(arrays)
         counted = _named(arrays, SPREAD)
         if counted:

@@ -173,7 +173,7 @@ def add_problems(app: FastAPI) -> None:
 
     def invalid(_request: Request, error: Exception) -> Response:
         found = error.errors() if isinstance(error, RequestValidationError) else []
-        faults = [{"at": _place(one), "said": shortened(str(one.get("msg")))} for one in found]
+        faults = [{"at": _place(one), "said": _said(one)} for one in found]
         first = f"{faults[0]['at']}: {faults[0]['said']}" if faults else "it cannot be read"
         return problem_response(422, first, errors=faults)
 
@@ -189,6 +189,11 @@ def add_problems(app: FastAPI) -> None:
     app.add_exception_handler(MacexError, wrong)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http)
+
+
+def _said(fault: Any) -> str:
+    """What is wrong, without the word that pydantic begins the messages of others with."""
+    return shortened(str(fault.get("msg")).removeprefix("Value error, "))
 
 
 def _place(fault: Any) -> str:

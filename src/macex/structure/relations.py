@@ -11,9 +11,12 @@ from dataclasses import dataclass, fields
 from datetime import date
 from typing import Any, ClassVar, TypeAlias
 
+import numpy as np
+
 from macex.errors import ConstraintError, closest
 
 Values: TypeAlias = tuple[object, ...]
+LARGEST = 1e300
 MISSING = {"missing": True}  # a missing value among others, written down
 
 
@@ -32,6 +35,7 @@ class Relation:
 
     kind: ClassVar[str] = ""
     needs: ClassVar[int] = 2  # columns, at least
+    most: ClassVar[int | None] = None  # and at most
 
     def __post_init__(self) -> None:
         """Accept lists where tuples are meant, as files have them."""
@@ -44,6 +48,20 @@ class Relation:
             raise ConstraintError(
                 f"a relation of the kind {self.kind!r} needs {self.needs} different columns or "
                 f"more, not {list(names)!r}"
+            )
+        if self.most is not None and len(names) > self.most:
+            raise ConstraintError(
+                f"a relation of the kind {self.kind!r} has {self.most} columns, not {list(names)!r}"
+            )
+        counted = all(_number(one) and one >= 0 for one in (self.support, self.exceptions))
+        self._require(counted, "support and exceptions are numbers of rows")
+        self._require(isinstance(self.example, tuple | None), "example is a list of values")
+
+    def _require(self, holds: bool, said: str) -> None:
+        """Raise for a part that is not what is said of it."""
+        if not holds:
+            raise ConstraintError(
+                f"the relation of the kind {self.kind!r} between {', '.join(self.columns)}: {said}"
             )
 
     @property
@@ -84,6 +102,16 @@ class Implication(Relation):
     never: Values = ()
 
     kind: ClassVar[str] = "implication"
+    most: ClassVar[int | None] = 2
+
+    def __post_init__(self) -> None:
+        """Refuse one that says nothing, or that in two ways."""
+        super().__post_init__()
+        lists = isinstance(self.then, tuple) and isinstance(self.never, tuple)
+        self._require(lists, "then and never are lists of values")
+        self._require(bool(self.then) != bool(self.never), "give values for then, or for never")
+        values = (self.when, *self.then, *self.never)
+        self._require(all(map(_plain_cell, values)), "when, then and never hold values of columns")
 
     @property
     def text(self) -> str:
@@ -101,6 +129,17 @@ class Determination(Relation):
     mutual: bool = False  # the second determines the first, too
 
     kind: ClassVar[str] = "determines"
+    most: ClassVar[int | None] = 2
+
+    def __post_init__(self) -> None:
+        """Refuse what are no pairs of values."""
+        super().__post_init__()
+        pairs = isinstance(self.pairs, tuple) and all(
+            isinstance(one, tuple) and len(one) == 2 and all(map(_plain_cell, one))
+            for one in self.pairs
+        )
+        self._require(pairs, "pairs is a list of pairs of values")
+        self._require(isinstance(self.mutual, bool), "mutual is true or false")
 
     @property
     def text(self) -> str:
@@ -135,7 +174,9 @@ class Arithmetic(Relation):
     def __post_init__(self) -> None:
         """Refuse an operation that nobody knows."""
         super().__post_init__()
-        if self.operation not in SIGNS:
+        wide = _number(self.tolerance) and self.tolerance >= 0
+        self._require(wide, "tolerance is a number from 0 on")
+        if not isinstance(self.operation, str) or self.operation not in SIGNS:
             raise ConstraintError(
                 f"an arithmetic relation has no operation {self.operation!r}"
                 f"{closest(self.operation, SIGNS)}"
@@ -162,6 +203,13 @@ class Linear(Relation):
     offset: float = 0.0
 
     kind: ClassVar[str] = "linear"
+    most: ClassVar[int | None] = 2
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number."""
+        super().__post_init__()
+        numbers = _number(self.factor) and _number(self.offset)
+        self._require(numbers, "factor and offset are numbers")
 
     @property
     def text(self) -> str:
@@ -178,6 +226,7 @@ class Order(Relation):
     """The first column is never above the second."""
 
     kind: ClassVar[str] = "order"
+    most: ClassVar[int | None] = 2
 
     @property
     def text(self) -> str:
@@ -215,6 +264,7 @@ class Flag(Relation):
 
     kind: ClassVar[str] = "flag"
     needs: ClassVar[int] = 1
+    most: ClassVar[int | None] = 1
 
     @property
     def text(self) -> str:
@@ -258,6 +308,17 @@ def relation_from(stored: Mapping[str, Any]) -> Relation:
     if "columns" not in parts:
         raise ConstraintError(f"a relation of the kind {name!r} needs its columns")
     return KINDS[name](**parts)
+
+
+def _number(given: Any) -> bool:
+    """Whether something is a number that can be reckoned with."""
+    known = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    return known and bool(abs(given) <= LARGEST)
+
+
+def _plain_cell(given: Any) -> bool:
+    """Whether something may be a value of a column."""
+    return not isinstance(given, tuple | Mapping)
 
 
 def written(name: str) -> str:

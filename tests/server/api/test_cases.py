@@ -73,6 +73,15 @@ def test_a_project_says_that_it_holds_series(client):
     assert sum(info["decisions"].values()) == 40
 
 
+def test_a_client_says_that_it_is_for_rows(works):
+    served, _, key = works
+    with (
+        mx.Client(served.url, key, "motors") as asking,
+        pytest.raises(mx.OptionError, match="holds time series"),
+    ):
+        asking.explain({"current": 1})
+
+
 def test_cases_are_paged_and_filtered(client):
     page = client.get("/projects/motors/cases", params={"start": 3, "size": 2}).json()
     assert [one["place"] for one in page["cases"]] == [3, 4]
