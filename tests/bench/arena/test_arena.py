@@ -141,6 +141,39 @@ def test_a_strangers_method_and_table_meet_the_others(tmp_path):
     assert set(lines["label"]) <= {"yes", "no"}
 
 
+def test_another_label_or_another_file_of_the_name_is_asked_again(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=90).round(2), "z": rng.normal(size=90).round(2)})
+    frame = frame.assign(y=frame["x"] > 0, w=frame["z"] > 0)
+    held = []
+    for label, rows in (("y", frame), ("w", frame), ("y", frame.assign(z=0.5))):
+        rows.to_csv(tmp_path / "mine.csv", index=False)
+        asked = ["--data", tmp_path / "mine.csv", "--label", label, "--models", "logistic"]
+        limits = ["--methods", "Greedy", "--queries", 2, "--budgets", "50"]
+        assert run(*asked, *limits, "--out", tmp_path / "out").exit_code == 0
+        held.append(pd.read_parquet(tmp_path / "out" / "results.parquet")["row"].iloc[0])
+    assert "w" in json.loads(held[0])
+    assert "y" in json.loads(held[1])
+    assert json.loads(held[2])["z"] == 0.5
+
+
+def test_a_comment_in_a_strangers_file_asks_nobody_else_again(tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text(MINE)
+    asked = ["--method", f"{mine}:Mine", "--methods", "Greedy", "--datasets", "totals"]
+    limits = ["--models", "logistic", "--queries", 1, "--budgets", "50", "--out", tmp_path / "out"]
+    written = []
+    for comment in ("", "# as before"):
+        mine.write_text(f"{MINE}{comment}\n")
+        assert run(*asked, *limits).exit_code == 0
+        parts = (tmp_path / "out" / "parts").iterdir()
+        written.append(
+            {pd.read_parquet(part)["method"].iloc[0]: part.stat().st_mtime_ns for part in parts}
+        )
+    assert written[0]["Greedy"] == written[1]["Greedy"]
+    assert written[0]["Mine"] < written[1]["Mine"]
+
+
 def test_what_a_method_raises_is_told_and_tried_again(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
     asked = ["--method", f"{tmp_path / 'mine.py'}:Broken", "--methods", "Greedy", "--queries", 2]

@@ -101,24 +101,24 @@ def planned(
     cells: ArenaCells,
 ) -> list[ArenaTask]:
     """The tasks of a selection, without tables whose files are missing."""
-    readable = [name for name in tables if _readable(name, cells)]
+    marks = {name: mark for name in tables if (mark := _mark(name, cells))}
     splits, seeds = (range(count) for count in repeats)
     return [
-        ArenaTask(name, kind, split, method, budget, seed, *asked)
+        ArenaTask(name, kind, split, method, budget, seed, *asked, marks[name])
         for name, kind, split, method, budget, seed in product(
-            readable, models, splits, methods, budgets, seeds
+            marks, models, splits, methods, budgets, seeds
         )
         if suited(method, kind)
     ]
 
 
-def _readable(name: str, cells: ArenaCells) -> bool:
+def _mark(name: str, cells: ArenaCells) -> str:
+    """The mark of a table; none where its file is missing."""
     try:
-        cells.table(name)
+        return cells.table(name).mark
     except DataError as error:
         typer.echo(f"left out: {error}", err=True)
-        return False
-    return True
+        return ""
 
 
 def _own_table(data: Path | None, label: str) -> tuple[ArenaTable, ...]:

@@ -73,9 +73,13 @@ def own_build(own: str) -> Build:
     return build
 
 
-def fingerprint(own: str | None) -> str:
-    """A few digits that change with the file of a stranger's method; none for our own."""
-    if own is None:
+def fingerprint(method: str, own: str | None) -> str:
+    """A few digits that change with the file of a stranger's method; none for any other.
+
+    >>> fingerprint("Greedy", None)
+    ''
+    """
+    if own is None or method != own_name(own):
         return ""
     return hashlib.sha256(Path(own.rpartition(":")[0]).read_bytes()).hexdigest()[:8]
 

@@ -75,6 +75,7 @@ class ArenaTask:
     seed: int
     n: int
     queries: int
+    data: str = ""  # the mark of the table, `ArenaTable.mark`
 
     @property
     def file(self) -> str:

@@ -34,10 +34,9 @@ class ArenaJob:
     own: str | None = None
     added: tuple[ArenaTable, ...] = ()
 
-    @property
-    def code(self) -> str:
-        """The version of the code, and of a stranger's method."""
-        return code_version() + fingerprint(self.own)
+    def code(self, method: str) -> str:
+        """The version of the code that a method's results rest on."""
+        return code_version() + fingerprint(method, self.own)
 
 
 Tell = Callable[[ArenaTask, float], None]
@@ -51,7 +50,9 @@ def run(tasks: Sequence[ArenaTask], job: ArenaJob, jobs: int, tell: Tell) -> Non
 
 def undone(tasks: Sequence[ArenaTask], job: ArenaJob) -> list[ArenaTask]:
     """What is still to do."""
-    return sorted(task for task in dict.fromkeys(tasks) if not done(job.out, task, job.code))
+    return sorted(
+        task for task in dict.fromkeys(tasks) if not done(job.out, task, job.code(task.method))
+    )
 
 
 def _groups(tasks: Sequence[ArenaTask], job: ArenaJob) -> list[list[ArenaTask]]:
@@ -84,7 +85,7 @@ def _done(group: Sequence[ArenaTask], job: ArenaJob) -> Iterator[tuple[ArenaTask
         began = time.process_time()
         lines = measure(task, cell, referee, job.own)
         took = time.process_time() - began
-        common = {**task.keys, "took": took, "code": job.code}
+        common = {**task.keys, "took": took, "code": job.code(task.method)}
         write_part(job.out, task, [{**line, **common} for line in lines])
         yield task, took
 
