@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import macex as mx
@@ -82,8 +83,22 @@ def listed(cases):
     return [pd.DataFrame(case.T, columns=NAMES) for case in cases]
 
 
+def listed_timed(cases):
+    """Frames of polars with a column of times, which is no channel."""
+    times = {"time": np.arange(cases.shape[2])[::-1]}
+    return [pl.DataFrame(dict(zip(NAMES, case[:, ::-1], strict=True)) | times) for case in cases]
+
+
 @pytest.mark.parametrize(
-    "framed", [by_columns, long, listed, lambda cases: pl.from_pandas(long(cases))]
+    "framed",
+    [
+        by_columns,
+        long,
+        listed,
+        listed_timed,
+        lambda cases: pl.from_pandas(long(cases)),
+        lambda cases: [pl.from_pandas(one) for one in listed(cases)],
+    ],
 )
 def test_other_frames_answer_as_the_array(framed):
     found = mx.SeriesExplainer(Machine(), framed(TRAIN)).explain(framed(QUERIES))
@@ -160,3 +175,54 @@ def test_a_turned_case_that_happens_to_fit_is_refused():
     with pytest.raises(mx.SchemaError, match="look turned round"):
         asked.explain(cases[:2].transpose(0, 2, 1), want=mx.above(0))
     assert len(asked.explain(cases[:2], want=mx.above(-5)))
+
+
+def test_a_list_of_frames_with_as_many_channels_as_lines_is_not_turned_round():
+    time = [pl.DataFrame({"flow": np.arange(12.0) + at, "heat": np.zeros(12)}) for at in range(8)]
+    asked = mx.SeriesExplainer(lambda cases: cases[:, 0].max(axis=1), time)
+    assert asked.channels == ["flow", "heat"]
+    assert asked.explain(time[:1], want=mx.above(14))[0].query.shape == (2, 12)
+
+
+def test_other_objects_with_columns_are_refused():
+    frame = pd.DataFrame(TRAIN[0].T, columns=NAMES)
+    table = pa.Table.from_pandas(frame)
+    for given in (table, [table], [frame, TRAIN[1]], pl.from_pandas(frame).lazy()):
+        with pytest.raises(mx.SchemaError, match="pandas or polars"):
+            mx.SeriesExplainer(Machine(), given)
+
+
+LEVEL = np.arange(20.0)[:, None] + np.arange(12.0)
+
+
+def level(cases):
+    return cases[:, 0].mean(axis=1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "first"),
+    [
+        (range(12), None),
+        ([f"t{at}" for at in range(12)], None),
+        (pd.date_range("2024-01-01", periods=12), "2024-01-01"),
+        ([f"{at / 4}" for at in range(12)], "0"),
+    ],
+)
+def test_a_wide_frame_has_a_case_in_every_line(columns, first):
+    wide = pd.DataFrame(LEVEL, columns=pd.Index(columns))
+    mixed = wide[list(wide.columns)[::-1]]
+    asked = mx.SeriesExplainer(level, wide, channels=["load"])
+    found = asked.explain(mixed[:1], want=mx.above(8))
+    plain = mx.SeriesExplainer(level, LEVEL[:, None], channels=["load"]).explain(
+        LEVEL[:1, None], want=mx.above(8)
+    )
+    assert np.array_equal(found[0].counterfactuals[0].sample, plain[0].counterfactuals[0].sample)
+    times = found[0].counterfactuals[0].changes[0].times
+    assert times is None if first is None else times[0] >= first
+
+
+def test_a_wide_frame_of_polars():
+    wide = pl.DataFrame({f"t_{at}": LEVEL[:, at] for at in range(12)})
+    asked = mx.SeriesExplainer(level, wide)
+    assert asked.channels == ["channel 0"]
+    assert asked.explain(wide, want=mx.above(3))[0].status == "found"

@@ -154,6 +154,11 @@ def _listed(given: Sequence[Any], layout: str, what: str) -> list[Array]:
     first, second = AXES[layout]
     cases = []
     for place, case in enumerate(given):
+        if hasattr(type(case), "columns"):
+            raise SchemaError(
+                f"case {place} in a list of {what} is a {type(case).__name__} with columns; give "
+                "frames of pandas or polars alone, or arrays"
+            )
         values = np.asarray(case)
         if values.ndim != 2:
             raise SchemaError(

@@ -38,8 +38,8 @@ class SeriesExplainer:
         called with arrays in the layout of `X`, or with lists of arrays if `X` is a list.
     X : the cases the model was trained on: an array (cases, channels, time), or a list of arrays
         (channels, time) of unequal lengths; or a frame: nested (a cell holds the values of a
-        channel), long, or with an index or columns of case and time; or a list of such frames. The
-        model is called with arrays.
+        channel), long, wide, or with an index or columns of case and time; or a list of frames of
+        one case each. The model is called with arrays.
     channels : the names of the channels.
     layout : `"channels_first"`, or `"channels_last"` for (cases, time, channels). If it is not
         said, it is the first, and cases that look turned round are questioned by a warning.
@@ -104,7 +104,7 @@ class SeriesExplainer:
         check_classes(classes)
         if is_frame(X):
             X = framed(X)
-            channels = X.channels if channels is None else channels
+            channels = (X.channels or None) if channels is None else channels
             if times is None and X.times is not None:
                 times, time_unit = X.times, time_unit or X.unit
         train = read_cases(X, "channels_first" if layout is None else layout)

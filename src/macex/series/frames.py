@@ -5,14 +5,16 @@
   column is a channel
 - by columns: one names the case, one the time, and each of the others is a channel
 - long: columns for case, time, channel and value
-- a list of pandas frames, one a case: a line is a time point, a column a channel
+- wide, of one channel: a line is a case and a column a time point, named by a number or a date
+- a list of frames, one a case: a line is a time point, a column a channel, or the time
 
-Columns are known by what they are usually called (`CASES`, `TIMES`, `CHANNELS`, `VALUES`). Lines of
-the last three forms are put in the order of time; a value that is missing is a gap (NaN).
+Columns are known by what they are usually called (`CASES`, `TIMES`, `CHANNELS`, `VALUES`). Lines
+that have a time in a column are put in its order; a value that is missing is a gap (NaN).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +30,7 @@ CASES = ("case", "case_id", "instance", "instances", "sample", "series", "series
 TIMES = ("time", "timestamp", "timepoint", "timepoints", "time_id", "reading_id", "t", "ds")
 CHANNELS = ("channel", "channel_id", "dim", "dim_id", "dimension", "variable", "sensor")
 VALUES = ("value", "values")
+_NUMBERED = re.compile(r"(\D*?)(-?\d+(?:\.\d+)?)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +38,13 @@ class Framed:
     """What a frame holds."""
 
     cases: list[Array]  # each (channels, time)
-    channels: list[str]
+    channels: list[str]  # none where the frame does not name them
     times: Array | None = None  # of all cases
     unit: str = ""
 
     def ordered(self, names: Sequence[str]) -> Framed:
         """The same with channels in the order of `names`, if these are its channels."""
-        if list(names) == self.channels:
+        if list(names) == self.channels or (not self.channels and len(names) == 1):
             return self
         if sorted(names) != sorted(self.channels):
             absent = [name for name in names if name not in self.channels]
@@ -54,9 +57,18 @@ class Framed:
 
 
 def is_frame(given: Any) -> bool:
-    """Whether cases are given as a frame, or as a list of pandas frames."""
+    """Whether cases are given as a frame, or as a list of frames."""
     if isinstance(given, list | tuple):
-        return bool(given) and all(isinstance(one, pd.DataFrame) for one in given)
+        return bool(given) and all(map(_framelike, given))
+    if hasattr(type(given), "columns") and not _framelike(given):
+        raise SchemaError(
+            f"cases are given as {type(given).__name__}, of which macex does not know what its "
+            "lines are: give a frame of pandas or polars, or an array"
+        )
+    return _framelike(given)
+
+
+def _framelike(given: Any) -> bool:
     return isinstance(given, pd.DataFrame) or hasattr(given, "get_column")
 
 
@@ -69,17 +81,28 @@ def framed(given: Any) -> Framed:
     names = [str(name) for name in given.columns]
     case, time = _called(names, CASES), _called(names, TIMES)
     if case is not None and time is not None:
-        plain = given if isinstance(given, pd.DataFrame) else given.to_pandas()
-        plain = plain.set_axis(names, axis=1)
+        plain = _plain(given).set_axis(names, axis=1)
         channel, value = _called(names, CHANNELS), _called(names, VALUES)
         if channel is not None and value is not None:
             return _long(plain, case, time, channel, value)
         return _by_case(plain.set_index([case, time]), ordered=True)
     if isinstance(given, pd.DataFrame) and given.index.nlevels > 1:
         return _by_case(given, ordered=False)
+    at = _times_named(given.columns)
+    if at is not None and all(
+        np.asarray(given[name]).dtype.kind in "fiub" for name in given.columns
+    ):
+        return _wide(given, at)
     columns = [list(given[name]) for name in given.columns]
     cases = [_nested(place, line) for place, line in enumerate(zip(*columns, strict=True))]
     return Framed(cases, names)
+
+
+def _plain(given: Any) -> pd.DataFrame:
+    """A frame of pandas."""
+    if isinstance(given, pd.DataFrame):
+        return given
+    return pd.DataFrame({name: np.asarray(given[name]) for name in given.columns})
 
 
 def _called(names: list[str], known: tuple[str, ...]) -> str | None:
@@ -107,20 +130,43 @@ def _by_case(frame: pd.DataFrame, *, ordered: bool) -> Framed:
     """A line for every time point, by an index of case and time."""
     cases, times = [], []
     for case, lines in frame.groupby(level=0, sort=False):
-        part, at = lines, lines.index.get_level_values(lines.index.nlevels - 1)
-        if ordered:
-            if at.has_duplicates:
-                again = at[at.duplicated()][0]
-                raise SchemaError(f"case {case!r} of the frame has two lines of time {again!r}")
-            part, at = lines.iloc[at.argsort()], at.sort_values()
+        part = lines.droplevel(list(range(lines.index.nlevels - 1)))
+        part = _in_order(part, f"case {case!r}") if ordered else part
         cases.append(_numbers(part.to_numpy().T, f"case {case!r}"))
-        times.append(at.to_numpy())
+        times.append(part.index.to_numpy())
     if not cases:
         return Framed([], [str(name) for name in frame.columns])
     return Framed(cases, [str(name) for name in frame.columns], *shared(times))
 
 
-def _listed(given: Sequence[pd.DataFrame]) -> Framed:
+def _wide(given: Any, times: Array) -> Framed:
+    """A line for every case, and a column for every time point of its one channel."""
+    order = np.argsort(times, kind="stable")
+    values = np.asarray(_plain(given).to_numpy(), dtype=float)[:, order]
+    return Framed([line[None] for line in values], [], *shared([times[order]]))
+
+
+def _times_named(columns: Any) -> Array | None:
+    """The times that columns are named by, as numbers or dates; None where one is something else.
+
+    >>> _times_named(["t0", "t1", "t10"])
+    array([ 0,  1, 10])
+    >>> _times_named(["sensor 0", "sensor 1"]) is None
+    True
+    """
+    labels: Array = np.asarray(columns)
+    if labels.dtype.kind in "OU":
+        found = [_NUMBERED.fullmatch(str(label)) for label in labels]
+        if not all(
+            one is not None and one[1].strip("_ -").lower() in ("", *TIMES) for one in found
+        ):
+            return None
+        texts = [one[2] for one in found if one is not None]
+        return np.array([int(text) if text.isdecimal() else float(text) for text in texts])
+    return labels if labels.dtype.kind in "fiuMm" else None
+
+
+def _listed(given: Sequence[Any]) -> Framed:
     """A frame for every case."""
     names = [str(name) for name in given[0].columns]
     if all(isinstance(name, int | np.integer) for name in given[0].columns):
@@ -134,8 +180,26 @@ def _listed(given: Sequence[pd.DataFrame]) -> Framed:
                 f"frame {place} of the list has the columns {', '.join(map(str, frame.columns))}, "
                 f"and frame 0 {', '.join(names)}"
             )
-    cases = [_numbers(one.to_numpy().T, f"case {place}") for place, one in enumerate(given)]
-    return Framed(cases, names, *shared([one.index.to_numpy() for one in given]))
+    time = _called(names, TIMES)
+    parts = [_one_case(one, time, f"case {place}") for place, one in enumerate(given)]
+    channels = [name for name in names if name != time]
+    return Framed([part for part, _ in parts], channels, *shared([at for _, at in parts]))
+
+
+def _one_case(given: Any, time: str | None, what: str) -> tuple[Array, Array]:
+    """The channels (d, time) of a frame of one case, and its times."""
+    frame = _plain(given)
+    if time is not None:
+        frame = _in_order(frame.set_index(time), what)
+    return _numbers(frame.to_numpy().T, what), frame.index.to_numpy()
+
+
+def _in_order(lines: pd.DataFrame, what: str) -> pd.DataFrame:
+    """The lines of a case in the order of time, which is their index."""
+    at = lines.index
+    if at.has_duplicates:
+        raise SchemaError(f"{what} of the frame has two lines of time {at[at.duplicated()][0]!r}")
+    return lines.iloc[at.argsort()]
 
 
 def _nested(place: int, cells: tuple[Any, ...]) -> Array:
@@ -147,7 +211,7 @@ def _nested(place: int, cells: tuple[Any, ...]) -> Array:
             f"line {place} of the frame has a cell that is one value: a cell of a nested frame "
             "holds the values of a channel. A frame with a line for each time point needs an index "
             "of two levels, case and time, or columns of these names; a long one also the columns "
-            "channel and value"
+            "channel and value. A wide one of one channel has times for columns"
         )
     if len({len(channel) for channel in channels}) > 1:
         raise SchemaError(f"the channels of line {place} of the frame have unequal lengths")
