@@ -141,13 +141,15 @@ class Plan(Finding):
         speech = Speech(self.names)
         named = [(f"{name}: ", plan) for name, plan in self.groups.items()] or [("", self)]
         if kind == "coverage":
-            return Stack(tuple(plan._covered(before) for before, plan in named))  # noqa: SLF001
+            curves = tuple(plan._covered(before) for before, plan in named)  # noqa: SLF001
+            return Stack(curves, title="How many rows the first actions flip together")
         bars = tuple(
             Bar(before + action_text(action, speech), action.adds, beside=action.flips)
             for before, plan in named
             for action in plan.actions
         )
-        return Bars(bars, f"of {self.asked} rows", ("adds", "flips"), behind=True)
+        title = "What each action flips"
+        return Bars(bars, f"of {self.asked} rows", ("adds", "flips"), behind=True, title=title)
 
     def _covered(self, before: str) -> Chart:
         reached = np.cumsum([action.adds for action in self.actions]).tolist()

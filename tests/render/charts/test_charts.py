@@ -172,3 +172,24 @@ def test_a_file_stands_alone(tmp_path):
 
 def test_words_of_the_caller_take_the_place_of_its_own():
     assert str(Bars((), title="Plan", words="Nobody needs one")) == "Plan. Nobody needs one"
+
+
+def written(chart, tmp_path):
+    root = ET.parse(chart.to_svg(tmp_path / "chart.svg")).getroot()  # noqa: S314 - our own
+    return root, [part.text for part in root.iter() if part.get("class") == "mx-title"]
+
+
+def test_a_file_shows_the_title_and_a_page_leaves_it_to_its_heading(tmp_path):
+    chart = Bars((Bar("a", 3.0),), "rows", title="How many rows there are")
+    root, titles = written(chart, tmp_path)
+    assert titles == ["How many rows there are"]
+    assert "mx-title" in chart.to_html().rsplit("</style>")[-1]
+    assert "mx-title" not in chart.svg()
+    assert float(root.get("height")) > float(tree(chart).get("height"))
+
+
+def test_a_long_title_is_broken_into_lines_and_nothing_of_it_is_lost(tmp_path):
+    title = "how often the columns of this table change " * 4
+    _, lines = written(Bars((Bar("a", 3.0),), title=title), tmp_path)
+    assert " ".join(lines) == title.strip()
+    assert max(map(len, lines)) * 7.5 <= 560

@@ -153,3 +153,25 @@ def test_the_front_marks_the_answers_that_no_other_beats(explanation):
     assert list(display.best) == best
     assert list(display.score) == [one.score for one in explanation.counterfactuals]
     assert len(display.chart.dots) == len(best)
+
+
+def test_every_plot_has_a_title_that_its_file_shows(explainer, explanation, tmp_path):
+    found = explainer.explain(DATA.head(8))
+    plan = explainer.plan(DATA.head(8))
+    charts = [
+        *(explanation.plot(kind) for kind in ("context", "front", "diversity")),
+        *(found.plot(kind) for kind in ("changes", "scores")),
+        *(plan.plot(kind) for kind in ("actions", "coverage")),
+        mx.PathDisplay.from_explanation(explainer, explanation),
+        mx.DecisionDisplay.from_explanation(explainer, explanation, "hours"),
+    ]
+    for chart in charts:
+        assert chart.title
+        assert chart.title in chart.to_svg(tmp_path / "plot.svg").read_text("utf-8")
+
+
+def test_the_axis_of_scores_names_their_class(explainer):
+    assert explainer.explain(DATA.head(8), want="yes").plot("scores").x.name == "score for yes"
+    mixed = explainer.explain(DATA.iloc[[0, 39]])
+    assert len({one.label for one in mixed}) == 2
+    assert mixed.plot("scores").x.name == "score toward the goal of each row"

@@ -6,15 +6,17 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Literal
 
 from macex.errors import require_path
-from macex.render.charts.svg import element
+from macex.render.charts.svg import LETTER, element, text
 from macex.render.files import write_whole
 from macex.render.palette import DARK, LIGHT, PRINT
 
 Kind = Literal["before", "after", "other"]
 SVG = "http://www.w3.org/2000/svg"
+TITLE, LETTER_OF_TITLE = 18.0, LETTER * 13 / 11  # pixels of a line, and of a letter
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,10 @@ class Drawing:
 class Chart(ABC):
     """A picture with a title, and the same in words for who does not see it.
 
-    A template writes it as it is (`{{ chart }}`), a notebook shows it. It has neither scripts nor
-    styles of its own: classes and the page's style sheet give it its colours. `words` takes the
-    place of what it would say of itself; it is `width` times `height` pixels where there is room.
+    A template writes it as it is (`{{ chart }}`), under a heading of the page; a notebook and a
+    file show its title, too. It has neither scripts nor styles of its own: classes and the page's
+    style sheet give it its colours. `words` takes the place of what it would say of itself; without
+    its title it is `width` times `height` pixels where there is room.
     """
 
     title: str = ""
@@ -68,25 +71,38 @@ class Chart(ABC):
         """What is drawn."""
 
     def svg(self) -> str:
-        """The picture as an element of a page."""
-        return self._element({})
+        """The picture as an element of a page, which has its title as a heading."""
+        return self._element(self.drawn(), {})
 
     def to_svg(self, path: str | Path) -> Path:
         """Write the picture to a file of its own, light or dark as its reader; its path."""
         values = {"light": LIGHT, "dark": DARK, "alone": True}
         style = _styles().get_template("chart.css.j2").render(values)
         target = require_path("path", path)
-        write_whole(target, self._element({"xmlns": SVG}, f"<style>{style}</style>").encode())
+        page = self._element(self._titled(), {"xmlns": SVG}, f"<style>{style}</style>")
+        write_whole(target, page.encode())
         return target
 
     def to_html(self) -> str:
         """The picture with its styles, as a fragment of any page."""
         palettes = {"light": LIGHT, "dark": DARK, "paper": PRINT}
         style = _styles().get_template("style.css.j2").render(palettes)
-        return f'<div class="macex"><style>{style}</style>{self.svg()}</div>'
+        drawn = self._element(self._titled(), {})
+        return f'<div class="macex"><style>{style}</style>{drawn}</div>'
 
-    def _element(self, more: dict[str, str], style: str = "") -> str:
+    def _titled(self) -> Drawing:
+        """What is drawn, under the title."""
         drawing = self.drawn()
+        lines = wrap(self.title, max(10, int(drawing.width / LETTER_OF_TITLE)))
+        if not lines:
+            return drawing
+        heads = [text(2.0, 14 + TITLE * at, said, kind="mx-title") for at, said in enumerate(lines)]
+        top = TITLE * len(lines) + 6
+        under = element("g", {"transform": f"translate(0 {top:g})"}, drawing.inside)
+        inside = "".join([*heads, under])
+        return Drawing(drawing.width, drawing.height + top, inside, drawing.active)
+
+    def _element(self, drawing: Drawing, more: dict[str, str], style: str = "") -> str:
         attributes = {
             **more,
             "class": "macex mx-chart" if style else "mx-chart",

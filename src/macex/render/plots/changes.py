@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from macex.render.charts.bars import Bar, Bars
@@ -22,6 +22,7 @@ class ChangesDisplay(Display):
     names: Sequence[str]
     times: Sequence[int]
     shap: Sequence[float] = ()
+    title: str = field(default="How often each column changes", kw_only=True)
 
     @classmethod
     def from_explanations(cls, explanations: Any, *, shap: Any = None) -> ChangesDisplay:

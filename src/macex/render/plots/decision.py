@@ -85,6 +85,7 @@ class DecisionDisplay(Display):
             None if found is None else found.score,
             score_name(explanation),
             found is None or {change.column for change in found.changes} <= set(names),
+            title="The decision along " + " and ".join(axis.name for axis in along),
         )
 
     @property

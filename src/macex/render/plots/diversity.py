@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ class DiversityDisplay(Display):
     columns: Sequence[str]
     values: Sequence[dict[str, str]]
     overlap: float
+    title: str = field(default="What each answer changes", kw_only=True)
 
     @classmethod
     def from_explanation(cls, explanation: Any) -> DiversityDisplay:

@@ -27,6 +27,7 @@ class FrontDisplay(Display):
     labels: Sequence[str]
     best: Sequence[bool]
     explanation: Any = field(repr=False, default=None)
+    title: str = field(default="Near or sure: the answers by distance and score", kw_only=True)
 
     @classmethod
     def from_explanation(cls, explanation: Any) -> FrontDisplay:

@@ -16,6 +16,7 @@ from macex.render.contexts import context
 from macex.render.plots.changes import ChangesDisplay
 from macex.render.plots.diversity import DiversityDisplay
 from macex.render.plots.front import FrontDisplay
+from macex.render.plots.goals import score_name
 from macex.render.plots.scoring import chosen
 from macex.render.speech import Speech
 
@@ -46,9 +47,17 @@ def batch_chart(explanations: Any, kind: str) -> Chart:
     after = [one.counterfactuals[0].score for one in explanations if one.counterfactuals]
     held = [*before, *after]
     low, high = min(held, default=0.0), max(held, default=1.0)
-    x = Measure("score", 0.0, 1.0) if low >= 0 and high <= 1 else Measure.over("score", held)
-    layers = [("now", before), ("best answer", after)]
-    return Histogram(x, tuple(Layer(name, _binned(values, x)) for name, values in layers))
+    name = _scores_name(explanations)
+    x = Measure(name, 0.0, 1.0) if low >= 0 and high <= 1 else Measure.over(name, held)
+    named = [("now", before), ("best answer", after)]
+    layers = tuple(Layer(name, _binned(values, x)) for name, values in named)
+    return Histogram(x, layers, title="Scores now, and of the best answers")
+
+
+def _scores_name(explanations: Any) -> str:
+    """Of which class the scores are: one name if all rows have the same goal."""
+    names = {score_name(one) for one in explanations if isfinite(one.score)}
+    return names.pop() if len(names) == 1 else "score toward the goal of each row"
 
 
 def _binned(values: list[float], x: Measure) -> tuple[float, ...]:

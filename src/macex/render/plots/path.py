@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ class PathDisplay(Display):
     scores: Sequence[float]
     needed: Needed
     name: str = "score"
+    title: str = field(default="The score after each change", kw_only=True)
 
     @classmethod
     def from_explanation(cls, explainer: Any, explanation: Any, *, rank: int = 1) -> PathDisplay:
