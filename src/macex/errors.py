@@ -107,11 +107,14 @@ class RunError(MacexError, RuntimeError):
 
 
 class UnavailableError(MacexError, RuntimeError):
-    """A model that runs in a process of its own cannot be asked now; in `retry_s` it may be."""
+    """A model that runs in a process of its own cannot be asked now; in `retry_s` it may be.
 
-    def __init__(self, message: str, *, retry_s: float = 1) -> None:
+    `lost` says what became of the process, if it was lost at this very question.
+    """
+
+    def __init__(self, message: str, *, retry_s: float = 1, lost: str = "") -> None:
         super().__init__(message)
-        self.retry_s = retry_s
+        self.retry_s, self.lost = retry_s, lost
 
 
 class RenderError(MacexError, RuntimeError):

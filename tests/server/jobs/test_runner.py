@@ -1,4 +1,7 @@
-"""Jobs are worked off fairly by project: one of each at a time, and none waits for a slow one."""
+"""Jobs are worked off fairly by project: one of each at a time, and none waits for a slow one.
+
+A model that is away costs a job time; a row on which it always hangs costs that row alone.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ import time
 
 import pytest
 
+from macex.errors import UnavailableError
 from macex.server.jobs import runner as module
 from macex.server.jobs.runner import Runner
+from macex.server.jobs.trial import TRIES
 from macex.server.storage.database import open_database
 from macex.server.storage.jobs import Jobs
 
@@ -20,15 +25,21 @@ class Rows:
         self.name, self.slow = name, slow
         self.go, self.running, self.most = threading.Event(), 0, 0
         self.done: list[str] = []
+        self.asked = 0
+        self.away: set[int] = set()  # the questions, by number, at which the model is lost
+        self.poison: set[int] = set()  # the rows at which it is
 
-    def part(self, job: str) -> tuple[bytes, dict[str, int]]:
+    def part(self, job: str, start: int, stop: int) -> tuple[bytes, dict[str, int]]:
+        self.asked += 1
+        if self.asked in self.away or self.poison & set(range(start, stop)):
+            raise UnavailableError("hung; later", retry_s=0.01, lost="hung")
         self.running += 1
         self.most = max(self.most, self.running)
         if self.slow:
             self.go.wait(60)
         self.running -= 1
         self.done.append(job)
-        return b"{}\n", {"found": 1}
+        return b"".join(b"%d\n" % row for row in range(start, stop)), {"found": stop - start}
 
 
 class Work:
@@ -40,7 +51,10 @@ class Work:
         self.project, self.job = project, job
 
     def part(self, start: int, stop: int):
-        return self.project.part(self.job.id)
+        return self.project.part(self.job.id, start, stop)
+
+    def given_up(self, row: int, why: str):
+        return b"%d %s\n" % (row, why.encode()), {"not_found": 1}
 
 
 @pytest.fixture
@@ -61,10 +75,14 @@ def office(tmp_path, monkeypatch):
         one.stop(10)
 
 
-def added(jobs: Jobs, project: str, chunks: int = 1) -> str:
-    source = {"places": list(range(chunks))}
+def added(jobs: Jobs, project: str, chunks: int = 1, chunk: int = 1) -> str:
+    source = {"places": list(range(chunks * chunk))}
     time.sleep(0.002)  # the clock of the table counts milliseconds
-    return jobs.add(project, "x", {}, source, total=chunks, chunk=1).id
+    return jobs.add(project, "x", {}, source, total=chunks * chunk, chunk=chunk).id
+
+
+def lines(jobs: Jobs, job: str) -> list[str]:
+    return b"".join(jobs.parts(job)).decode().splitlines()
 
 
 def until(holds) -> None:
@@ -113,3 +131,77 @@ def test_a_job_that_made_room_has_every_part_once(office):
     start(*projects, threads=1)
     until(lambda: all(jobs.get(one).status == "done" for one in made))
     assert [len(project.done) for project in projects] == [8, 8, 8]
+
+
+def test_a_model_that_is_away_for_a_while_costs_a_job_nothing(office):
+    jobs, start = office
+    rows = Rows("rows", slow=False)
+    rows.away = {2, 3, 4, 9}
+    job = added(jobs, "rows", 6, chunk=2)
+    start(rows, threads=1)
+    until(lambda: jobs.get(job).ended)
+    assert (jobs.get(job).status, jobs.get(job).error) == ("done", None)
+    assert lines(jobs, job) == [str(row) for row in range(12)]
+    assert jobs.statuses(job) == {"found": 12}
+
+
+def test_a_row_at_which_the_model_always_hangs_gets_that_as_its_reason(office):
+    jobs, start = office
+    rows = Rows("rows", slow=False)
+    rows.poison = {5, 6, 8, 9, 11}
+    job = added(jobs, "rows", 3, chunk=4)
+    start(rows, threads=1)
+    until(lambda: jobs.get(job).ended)
+    assert jobs.get(job).status == "done"
+    expected = [f"{row} hung" if row in rows.poison else str(row) for row in range(12)]
+    assert lines(jobs, job) == expected
+    assert jobs.statuses(job) == {"found": 7, "not_found": 5}
+
+
+def test_a_model_that_stays_away_fails_the_job_with_the_reason(office):
+    jobs, start = office
+    gone, here = Rows("gone", slow=False), Rows("here", slow=False)
+    gone.away = set(range(2, 1000))
+    lost, kept = added(jobs, "gone", 50, chunk=4), added(jobs, "here", 3)
+    start(gone, here, threads=1)
+    until(lambda: jobs.get(lost).ended and jobs.get(kept).ended)
+    assert jobs.get(kept).status == "done"
+    assert (jobs.get(lost).status, jobs.get(lost).done) == ("failed", 4)
+    assert jobs.get(lost).error == f"hung, {TRIES} times in a row"
+
+
+def test_a_busy_model_is_waited_for_and_nothing_is_counted(office, monkeypatch):
+    jobs, start = office
+    rows = Rows("rows", slow=False)
+    asked = []
+
+    def busy(job: str, first: int, last: int):
+        asked.append(first)
+        if len(asked) <= 3 * TRIES:
+            raise UnavailableError("others are asking", retry_s=0.01)
+        return b"{}\n", {"found": 1}
+
+    monkeypatch.setattr(rows, "part", busy)
+    job = added(jobs, "rows", 2)
+    start(rows, threads=1)
+    until(lambda: jobs.get(job).ended)
+    assert jobs.get(job).status == "done"
+
+
+def test_a_project_whose_model_is_away_is_not_looked_at_meanwhile(office, monkeypatch):
+    jobs, start = office
+    rows = Rows("rows", slow=False)
+    asked = []
+
+    def away(job: str, first: int, last: int):
+        asked.append(first)
+        raise UnavailableError("away", retry_s=600)
+
+    monkeypatch.setattr(rows, "part", away)
+    first, later = added(jobs, "rows", 2), added(jobs, "rows", 2)
+    one = start(rows, threads=2)
+    until(lambda: asked)
+    one.submit(jobs.get(later))
+    time.sleep(0.3)
+    assert asked == [0]
+    assert not jobs.get(first).ended

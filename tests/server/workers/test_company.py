@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -77,6 +78,42 @@ def test_a_project_that_hung_answers_again(client):
             break
         time.sleep(float(said.headers["retry-after"]))
     assert said.json()["explanations"][0]["status"] == "found"
+
+
+def ended(client, job, seconds=300):
+    until = time.monotonic() + seconds
+    while (found := client.get(f"/jobs/{job['id']}").json())["status"] in ("queued", "running"):
+        assert time.monotonic() < until, found
+        time.sleep(0.1)
+    return found
+
+
+def test_a_process_that_is_killed_costs_a_job_nothing(client, served):
+    worker = served.server.projects["loans"].parts.model.worker
+    asks = {"filter": {}, "n": 3}
+    expected = ended(client, client.post("/projects/loans/jobs", json=asks).json())
+    job = client.post("/projects/loans/jobs", json=asks).json()
+    while not client.get(f"/jobs/{job['id']}").json()["done"]:
+        time.sleep(0.01)
+    os.kill(worker.pid, signal.SIGKILL)
+    found = ended(client, job)
+    assert (found["status"], found["done"]) == ("done", job["total"])
+    first, second = (client.get(f"/jobs/{one['id']}/result").content for one in (expected, found))
+    assert first == second
+
+
+@pytest.mark.slow
+def test_a_row_at_which_a_model_hangs_does_not_cost_the_others_of_a_job(client):
+    rows = [FINE, {**FINE, "z": 1.0}, HANGS, {**FINE, "z": 2.0}]
+    job = client.post("/projects/hangs/jobs", json={"rows": rows}).json()
+    found = ended(client, job)
+    assert found["status"] == "done"
+    result = client.get(f"/jobs/{job['id']}/result").text
+    lines = [json.loads(line) for line in result.splitlines()]
+    assert [line["status"] for line in lines] == ["found", "found", "not_found", "found"]
+    assert "took more than 15 s" in lines[2]["reason"]
+    assert [line["query"] for line in lines] == rows
+    assert client.get(f"/jobs/{job['id']}/result", params={"format": "csv"}).status_code == 200
 
 
 def test_a_model_that_hangs_from_the_start_is_no_project(client, served):

@@ -2,7 +2,8 @@
 
 The rows of a job are cut into chunks. Each chunk is explained in one call and stored as one part,
 together with its audit records. A project has one thread at a time. The project that was served
-longest ago is served next, and a job makes room for waiting projects after a few seconds.
+longest ago is served next, and a job makes room for waiting projects after a few seconds. A project
+whose model cannot be asked now is left out until it can be; its job goes on then.
 
 A server that starts goes on with every job that is not at its end; parts that are there stay.
 Several servers may share a PostgreSQL: each claims one job after the other.
@@ -18,11 +19,11 @@ from contextlib import suppress
 
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
-from macex.errors import MacexError
+from macex.errors import MacexError, UnavailableError
+from macex.server.jobs.trial import TRIES, Trial
 from macex.server.jobs.work import CaseWork, Find, Work
 from macex.server.noting import gist
 from macex.server.projects.series import SeriesProject
-from macex.server.storage.audit import held
 from macex.server.storage.jobs import Job, Jobs
 from macex.server.structured import bound_contextvars
 
@@ -44,6 +45,7 @@ class Runner:
         self._choosing = threading.Lock()
         self._busy: set[str] = set()  # projects that a thread works on
         self._served: dict[str, float] = {}  # when a thread last stopped working on a project
+        self._trials: dict[str, Trial] = {}  # of projects that were worked on
 
     def start(self) -> None:
         """Go on with what was left, and wait for more."""
@@ -104,19 +106,33 @@ class Runner:
         with self._choosing:
             waiting = self._jobs.waiting()
             self._served = {name: at for name, at in self._served.items() if name in waiting}
-            free = [one for one in waiting if one not in self._busy and one not in tried]
+            self._trials = {name: one for name, one in self._trials.items() if name in waiting}
+            free = [one for one in waiting if self._free(one) and one not in tried]
             if not free or self._stopping.is_set():
                 return None
             project = min(free, key=lambda one: self._served.get(one, 0.0))
             self._busy.add(project)
             return project
 
+    def _free(self, project: str) -> bool:
+        """Whether nobody works on a project, and its model is not waited for."""
+        trial = self._trials.get(project)
+        return project not in self._busy and (trial is None or trial.again <= time.monotonic())
+
+    def _trial(self, job: Job) -> Trial:
+        """What was tried of a job so far; of a project's jobs one is remembered."""
+        with self._choosing:
+            trial = self._trials.get(job.project)
+            if trial is None or trial.job != job.id:
+                trial = self._trials[job.project] = Trial(job.id)
+            return trial
+
     def _crowded(self) -> bool:
         """Whether a project waits that no thread is free for."""
         with self._choosing:
             if len(self._busy) < self._count:
                 return False
-            return any(project not in self._busy for project in self._jobs.waiting())
+            return any(map(self._free, self._jobs.waiting()))
 
     def _turn(self, identity: str) -> None:
         """Work on a job until it ends, one way or another, or makes room."""
@@ -148,6 +164,9 @@ class Runner:
         identity = job.id
         try:
             self._run(job)
+        except UnavailableError as error:
+            if not self._stopping.is_set():
+                self._put_off(job, error)
         except MacexError as error:
             if not self._stopping.is_set():  # or the server is ending, and the job goes on later
                 self._jobs.end(identity, "failed", str(error))
@@ -156,6 +175,15 @@ class Runner:
         except Exception:
             LOG.exception("job failed", extra={"job": identity})
             self._jobs.end(identity, "failed", "The fault is the server's; its log says more.")
+
+    def _put_off(self, job: Job, error: UnavailableError) -> None:
+        """Leave a job for later; one at which its model was lost again and again has failed."""
+        trial = self._trial(job)
+        trial.failed(error)
+        if trial.losses >= TRIES:
+            self._jobs.end(job.id, "failed", f"{trial.why}, {TRIES} times in a row")
+        else:
+            LOG.warning("job put off", extra={"why": str(error)})
 
     def _run(self, job: Job) -> None:
         if job.ended:
@@ -172,15 +200,20 @@ class Runner:
         if not self._jobs.begin(job.id, work.fingerprint):
             return
         there, until = self._jobs.finished_parts(job.id), time.monotonic() + SLICE_S
+        trial = self._trial(job)
+
+        def ended() -> bool:
+            return self._stopping.is_set() or self._jobs.get(job.id).ended
+
         for number, start in enumerate(range(0, job.total, job.chunk)):
             if number in there:
                 continue
-            if self._stopping.is_set() or self._jobs.get(job.id).ended:
+            if ended():
                 return
-            with held() as records:
-                content, statuses = work.part(start, min(start + job.chunk, job.total))
-            if self._stopping.is_set():
+            part = trial.part(work, start, min(start + job.chunk, job.total), ended)
+            if part is None or self._stopping.is_set():
                 return  # the model may have been ended in the middle of it
+            content, statuses, records = part
             self._jobs.add_part(job.id, number, content, statuses, records)
             self._report(sum(statuses.values()))
             if time.monotonic() > until and start + job.chunk < job.total and self._crowded():

@@ -22,6 +22,7 @@ from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.storage.audit import asked_by
 from macex.server.storage.jobs import Job
+from macex.server.workers.process import silenced
 
 LINES = Jsonl(index=("id",))
 Find = Callable[[str], Project]
@@ -112,6 +113,11 @@ class Work:
             )
         return LINES.part(found, start), dict(Counter(item.status for item in found))
 
+    def given_up(self, row: int, why: str) -> tuple[bytes, Mapping[str, int]]:
+        """A row with a reason instead of an answer; its model is not asked."""
+        with silenced(self.project.model.worker, why):
+            return self.part(row, row + 1)
+
     def _each(self, part: str, start: int, stop: int) -> Sequence[Any]:
         return per_row(part, _given(self.job, self.source, part), self.job.total)[start:stop]
 
@@ -155,6 +161,11 @@ class CaseWork:
         ]
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         return text.encode(), dict(Counter(item.status for item in found))
+
+    def given_up(self, row: int, why: str) -> tuple[bytes, Mapping[str, int]]:
+        """A case with a reason instead of an answer; its model is not asked."""
+        with silenced(self.project.model.worker, why):
+            return self.part(row, row + 1)
 
     def _each(self, part: str, start: int, stop: int) -> Any:
         given = _given(self.job, self.source, part)

@@ -11,8 +11,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from hashlib import sha256
 from math import ceil
@@ -36,6 +37,8 @@ MOST_A_ROW = 2**13  # bytes of numbers for each row: a thousand classes
 LOWERED = 10  # the niceness of a slow one
 BROKEN = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
 """What comes of a pipe that ends, and of a reply that is none."""
+
+SILENCED: ContextVar[tuple[Worker | None, str]] = ContextVar("silenced", default=(None, ""))
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,9 @@ class Worker:
 
     def ask(self, question: Mapping[str, Any], rows: int) -> tuple[dict[str, Any], Any]:
         """What the model says to a question about so many rows."""
+        whom, why = SILENCED.get()
+        if whom is self:
+            raise ModelError(why)
         with _Turn(self):
             process, content = self._running(), pickle.dumps(question, protocol=5)
             most = MOST_SAID + MOST_A_ROW * rows
@@ -224,7 +230,8 @@ class Worker:
         pause = min(LONGEST_PAUSE_S, 2.0**self._failures)
         self._paused_until, self._why = time.monotonic() + pause, why
         LOG.warning("worker lost", extra={"model": str(self.path), "why": why, "code": code})
-        return UnavailableError(f"{why}; it is asked again in {ceil(pause)} s", retry_s=pause)
+        said = f"{why}; it is asked again in {ceil(pause)} s"
+        return UnavailableError(said, retry_s=pause, lost=why)
 
     def _end(self) -> None:
         process, self._process = self._process, None
@@ -237,6 +244,16 @@ class Worker:
         process.wait()
         if self._folder is not None:
             self._folder.cleanup()
+
+
+@contextmanager
+def silenced(worker: Worker, why: str) -> Iterator[None]:
+    """Answer every question to a worker with an error meanwhile, without asking it."""
+    token = SILENCED.set((worker, why))
+    try:
+        yield
+    finally:
+        SILENCED.reset(token)
 
 
 class _Turn:
