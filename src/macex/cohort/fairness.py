@@ -20,7 +20,8 @@ import numpy as np
 import pandas as pd
 
 from macex.cohort.estimates import Estimate, mean_of, share_of
-from macex.cohort.groups import Groups
+from macex.cohort.groups import Groups, numbered
+from macex.cohort.permuting import permutation_tests
 from macex.schema import Array
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
     from macex.explanation import Explanation
 
-PERMUTATIONS = 9999
-AT_ONCE = 4_000_000  # numbers that are permuted together
 FEWEST = 2  # rows of a group that can be tested
 LEVEL = 0.05
 GAPS = {
@@ -166,16 +165,26 @@ def differences(
     groupings: Sequence[tuple[str, Groups]], rows: Told, draw: np.random.Generator
 ) -> tuple[GroupGap, ...]:
     """Every group against the other rows, in every measure, corrected together."""
+    measures = rows.measures()
+    compared = {
+        (column, measure): _compared(groups, values)
+        for column, groups in groupings
+        for measure, values in measures.items()
+    }
+    tests = max(1, sum(map(len, compared.values())))
+    chances = {
+        measure: _chances(groupings, values, draw, LEVEL / tests, share=measure.endswith("rate"))
+        for measure, values in measures.items()
+    }
     found: list[GroupGap] = []
-    for column, groups in groupings:
-        for measure, values in rows.measures().items():
-            for group, places in _compared(groups, values).items():
-                inside = np.zeros(len(values), bool)
-                inside[places] = True
-                mine, others = _known(values[inside]), _known(values[~inside])
-                p = _p_value(mine, others, draw, share=measure.endswith("rate"))
-                means = float(mine.mean()), float(others.mean())
-                found.append(GroupGap(column, measure, group, *means, p, p))
+    for at, (column, _) in enumerate(groupings):
+        for measure, values in measures.items():
+            known = ~np.isnan(values)
+            for group, places in compared[column, measure].items():
+                mine = values[places][known[places]]
+                others = float(values[known].sum() - mine.sum()) / int(known.sum() - len(mine))
+                p = chances[measure][at][group]
+                found.append(GroupGap(column, measure, group, float(mine.mean()), others, p, p))
     adjusted = holm([line.p for line in found]).tolist()
     return tuple(replace(line, adjusted=p) for line, p in zip(found, adjusted, strict=True))
 
@@ -193,23 +202,35 @@ def _known(values: Array) -> Array:
     return values[~np.isnan(values)]
 
 
-def _p_value(mine: Array, others: Array, draw: np.random.Generator, *, share: bool) -> float:
-    """How likely a difference of two means as large is by chance."""
+def _chances(
+    groupings: Sequence[tuple[str, Groups]],
+    values: Array,
+    draw: np.random.Generator,
+    finest: float,
+    *,
+    share: bool,
+) -> list[dict[str, float]]:
+    """How likely each group's difference to all other rows is by chance, for each grouping."""
+    known = ~np.isnan(values)
+    which = [numbered(groups, len(values))[known] for _, groups in groupings]
     if share:
-        from scipy.stats import fisher_exact
+        found = [_fisher(values[known], one) for one in which]
+    else:
+        found = permutation_tests(values[known], which, draw, finest)
+    return [
+        dict(zip(groups, one.tolist(), strict=False))
+        for (_, groups), one in zip(groupings, found, strict=True)
+    ]
 
-        table = [[part.sum(), len(part) - part.sum()] for part in (mine, others)]
-        return float(fisher_exact(table)[1])
-    every, size = np.concatenate([mine, others]), len(mine)
-    apart = abs(mine.mean() - others.mean())
-    larger, left = 0, PERMUTATIONS
-    while left:
-        count = min(left, max(1, AT_ONCE // len(every)))
-        drawn = draw.permuted(np.repeat(every[None], count, axis=0), axis=1)
-        gap = np.abs(drawn[:, :size].mean(axis=1) - drawn[:, size:].mean(axis=1))
-        larger += int((gap >= apart - 1e-12).sum())
-        left -= count
-    return (1 + larger) / (1 + PERMUTATIONS)
+
+def _fisher(flags: Array, which: Array) -> Array:
+    """The probabilities of Fisher's exact test of every group against the others."""
+    from scipy.stats import fisher_exact
+
+    every, has = np.bincount(which), np.bincount(which, flags)
+    rest, others = len(flags) - every, flags.sum() - has
+    tables = np.stack([has, every - has, others, rest - others], axis=1).reshape(-1, 2, 2)
+    return np.array([fisher_exact(table)[1] for table in tables])
 
 
 def holm(p_values: Sequence[float]) -> Array:
