@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +22,32 @@ class ModelMeter:
     seconds: float = 0.0
     cpu: float = 0.0
     busy: bool = False
+    most: int | None = None  # rows that are answered; whoever asks for more is refused
 
     def reset(self) -> None:
         """Set the meter to zero."""
         self.calls, self.rows, self.seconds, self.cpu = 0, 0, 0.0, 0.0
+
+    @contextmanager
+    def limited(self, most: int | None) -> Iterator[None]:
+        """Refuse more rows than `most` from the next reset on."""
+        self.most = most
+        try:
+            yield
+        finally:
+            self.most = None
+
+    def refuse(self, rows: int) -> None:
+        """Raise where so many rows more are more than are answered."""
+        if self.most is not None and self.rows + rows > self.most:
+            raise OverBudgetError(
+                f"the model answers {self.most:,} rows here, and was asked about "
+                f"{self.rows + rows:,}"
+            )
+
+
+class OverBudgetError(RuntimeError):
+    """The model was asked about more rows than the budget allows."""
 
 
 class Counted:
@@ -46,6 +70,7 @@ class Counted:
         meter = self.meter
         if meter.busy:
             return ask(frame)
+        meter.refuse(len(frame))
         meter.busy = True
         wall, cpu = time.perf_counter(), time.process_time()
         try:

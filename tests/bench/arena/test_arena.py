@@ -12,10 +12,11 @@ import typer
 from typer.testing import CliRunner
 
 from macex.ask.goals import at_least, at_most
+from macex.bench.arena import factories
 from macex.bench.arena.cells import ArenaCells
 from macex.bench.arena.command import arena
 from macex.bench.arena.entries import FIELD, suited
-from macex.bench.arena.layout import COLUMNS, MEASURES
+from macex.bench.arena.layout import COLUMNS, MEASURES, NO_CELL
 from macex.bench.arena.scores import duels, means, trusted
 from macex.bench.arena.tables import table, table_names, table_of
 from macex.bench.command import bench, command_of
@@ -38,14 +39,6 @@ class Broken(Mine):
     def explain(self, rows):
         raise ValueError("not today")
 '''
-
-GREEDY_FOR_ROWS = """
-
-class Wasteful(Mine):
-    def explain(self, rows, n=1):
-        self.model.predict(self.data)
-        return super().explain(rows, n)
-"""
 
 app = typer.Typer()
 app.command()(arena)
@@ -256,13 +249,21 @@ def test_one_query_is_no_loss_and_few_answers_are_not_ranked():
     assert table.loc[("other", 9), "valid"] == pytest.approx(1 / 6)
 
 
-def test_who_asks_for_more_rows_than_the_budget_is_named(tmp_path):
-    (tmp_path / "mine.py").write_text(MINE + GREEDY_FOR_ROWS)
-    asked = ["--method", f"{tmp_path / 'mine.py'}:Wasteful", "--methods", "nearest row"]
-    cell = ["--datasets", "totals", "--models", "logistic", "--budgets", "50", "--queries", 2]
-    done = run(*asked, *cell, "--out", tmp_path / "out")
-    assert "Who spent more than the budget" in done.output
-    assert "| Wasteful | 1 |" in done.output
+def test_a_cell_without_a_model_is_told_and_the_others_go_on(tmp_path, monkeypatch):
+    def missing(regression):
+        raise ImportError("catboost is not installed")
+
+    monkeypatch.setitem(factories.LAST, "CatBoost", missing)
+    cells = ["--datasets", "totals", "--models", "CatBoost,logistic", "--methods", "Greedy"]
+    limits = ["--budgets", "50", "--queries", 2, "--out", tmp_path / "out"]
+    done = run(*cells, *limits)
+    assert done.exit_code == 0, done.output
+    assert "| totals / CatBoost | ImportError: catboost is not installed |" in done.output
+    lines = pd.read_parquet(tmp_path / "out" / "results.parquet")
+    assert lines[lines["model"] == "CatBoost"]["query"].tolist() == [NO_CELL]
+    alone = run(*cells[:3], "CatBoost", *cells[4:], *limits[:4], "--out", tmp_path / "alone")
+    assert alone.exit_code == 2
+    assert "no model could be fitted: ImportError" in alone.output
 
 
 def test_the_page_tells_every_query_once(small):

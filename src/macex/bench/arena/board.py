@@ -15,7 +15,7 @@ import pandas as pd
 
 from macex.bench.arena.diagram import RankDiagram
 from macex.bench.arena.entries import ONLY, OURS
-from macex.bench.arena.layout import COLUMNS
+from macex.bench.arena.layout import COLUMNS, NO_CELL, asked
 from macex.bench.arena.ranks import critical_difference, friedman, mean_ranks
 from macex.bench.arena.scores import (
     BETTER,
@@ -55,6 +55,7 @@ in so many cells, by however little:"""
 MEANS = f"""\
 Means of first answers that are valid. Who solved less than {HALF:.0%} of the queries stands last: \
 few answers are those of the easiest queries."""
+UNFITTED = "No method was asked in these cells, so none of them counts anywhere else on this page."
 OVERSPENT = "These asked the model about more rows than the budget, on average of a cell."
 FRONT = """\
 By {}: nobody else is as good in all and better in one. The default is on the front of {} of {} \
@@ -70,7 +71,7 @@ class Board:
     @cached_property
     def first(self) -> pd.DataFrame:
         """A line a query, with all measures."""
-        return scored(self.lines)
+        return scored(asked(self.lines))
 
     @cached_property
     def measures(self) -> list[str]:
@@ -80,12 +81,12 @@ class Board:
     @cached_property
     def budgets(self) -> list[int]:
         """The budgets, smallest first."""
-        return sorted(self.lines["budget"].unique().tolist())
+        return sorted(asked(self.lines)["budget"].unique().tolist())
 
     @cached_property
     def methods(self) -> list[str]:
         """The methods, in the order of their names."""
-        return sorted(self.lines["method"].unique().tolist())
+        return sorted(asked(self.lines)["method"].unique().tolist())
 
     @cached_property
     def everywhere(self) -> list[str]:
@@ -231,7 +232,7 @@ class Board:
 
     def failures(self) -> list[ReportSection]:
         """What methods raised, and who asked for more than the others might."""
-        return [*self._raised(), *self._overspent()]
+        return [*self._unfitted(), *self._raised(), *self._overspent()]
 
     def _overspent(self) -> list[ReportSection]:
         """Who did not keep to the budget: a method that does not bound itself is not stopped."""
@@ -246,8 +247,18 @@ class Board:
             table.add(str(method), len(here), f"{most} in {worst['dataset']} / {worst['model']}")
         return [ReportSection("Who spent more than the budget", [OVERSPENT, table])]
 
+    def _unfitted(self) -> list[ReportSection]:
+        """The cells that have no model."""
+        without = self.lines[self.lines["query"] == NO_CELL]
+        if without.empty:
+            return []
+        table = ReportTable("By cell", ("cell", "why"), prose=True)
+        for (dataset, model, why), _ in without.groupby(["dataset", "model", "error"]):
+            table.add(f"{dataset} / {model}", str(why)[:200])
+        return [ReportSection("Cells without a model", [UNFITTED, table])]
+
     def _raised(self) -> list[ReportSection]:
-        broken = self.lines[self.lines["error"].notna()]
+        broken = self.first[self.first["error"].notna()]
         if broken.empty:
             return []
         table = ReportTable("By method", ("method", "where", "what"), prose=True)

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from macex.bench.arena.cells import ArenaCells
 from macex.bench.arena.entries import chosen, suited
 from macex.bench.arena.factories import LAST
-from macex.bench.arena.layout import ArenaTask, read_parts, write_lines
+from macex.bench.arena.layout import ArenaTask, asked, read_parts, write_lines
 from macex.bench.arena.page import write_board
 from macex.bench.arena.runner import ArenaJob, run, undone
 from macex.bench.arena.tables import ArenaTable, table_names, table_of
@@ -82,6 +82,8 @@ def arena(  # noqa: PLR0917
         _perform(tasks, job, jobs)
         lines = read_parts(out, tasks)
         write_lines(out / "results.parquet", lines)
+        if asked(lines).empty:
+            raise DataError(f"no model could be fitted: {lines['error'].iloc[0]}")
         typer.echo(write_board(lines, out, page))
     except MacexError as error:
         typer.echo(f"macex bench: {error}", err=True)

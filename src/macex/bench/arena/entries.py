@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from macex.bench.methods import BUILT_IN, Build, methods
 from macex.bench.methods import FIELD as OF_PAPERS
-from macex.bench.methods import Build, methods
 from macex.errors import DataError, OptionError, closest
 
 OURS = ("default", "nearest", "MACE-RL")
@@ -82,6 +82,15 @@ def fingerprint(method: str, own: str | None) -> str:
     if own is None or method != own_name(own):
         return ""
     return hashlib.sha256(Path(own.rpartition(":")[0]).read_bytes()).hexdigest()[:8]
+
+
+def is_stranger(method: str) -> bool:
+    """Whether a method comes from outside of macex.
+
+    >>> is_stranger("Greedy"), is_stranger("Mine")
+    (False, True)
+    """
+    return method not in BUILT_IN
 
 
 def suited(method: str, kind: str) -> bool:

@@ -25,7 +25,7 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "budget": ("int32", "the most rows the model may be asked about for one query"),
     "seed": ("int32", "the seed of the method"),
     "n": ("int32", "how many answers were asked for"),
-    "query": ("int32", "the place of the query among the test rows drawn"),
+    "query": ("int32", "the place among the test rows drawn; -1 where no model could be fitted"),
     "rank": ("int32", "1 is the first answer of a query; 0 says that there is none"),
     "label": ("string", "what the model says of the query"),
     "row": ("string", "the query as JSON, on its first line"),
@@ -55,12 +55,16 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "setup": ("double", "CPU seconds to build the method"),
     "memory": ("double", "MiB that the batch took at most, beyond what was held before"),
     "took": ("double", "CPU seconds of all that was asked and measured together"),
-    "error": ("string", "what the method raised instead of an answer"),
+    "error": (
+        "string",
+        "what the method raised instead of an answer, or the model when it was fitted",
+    ),
     "code": ("string", "the version of the code that measured it"),
 }
 KEYS = ("dataset", "model", "split", "method", "budget", "seed", "n")
 MEASURES = tuple(list(COLUMNS)[list(COLUMNS).index("changed") : list(COLUMNS).index("took")])
 PARTS = "parts"
+NO_CELL = -1  # the query of a line that says why a cell has no model
 
 
 @dataclass(frozen=True, order=True)
@@ -126,6 +130,11 @@ def read_parts(folder: Path, tasks: Iterable[ArenaTask]) -> pd.DataFrame:
     if not found:
         raise DataError(f"{str(folder)!r} holds no results of this selection")
     return pd.concat(found, ignore_index=True)
+
+
+def asked(lines: pd.DataFrame) -> pd.DataFrame:
+    """The lines of cells that have a model, so that methods were asked."""
+    return lines[lines["query"] != NO_CELL]
 
 
 def _type(kind: str) -> str:

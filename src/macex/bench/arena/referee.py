@@ -18,6 +18,7 @@ from macex.bench.arena.cells import ArenaCell
 from macex.bench.arena.optimum import fewest_changes
 from macex.bench.arena.tables import label_words
 from macex.bench.outliers import MEASURES, Outliers
+from macex.errors import DataError
 from macex.explainer import Explainer
 from macex.schema import Array, Schema
 from macex.stages.distance import Kind, Scales, learn_scales
@@ -61,6 +62,8 @@ class ArenaReferee:
 
     def __call__(self, queries: pd.DataFrame, answers: Sequence[pd.DataFrame]) -> list[Line]:
         """Lines of results for queries and their answers (a frame of none or several each)."""
+        for one in answers:
+            self._check(one)
         own = self._said(queries)
         at = np.repeat(np.arange(len(queries)), [len(frame) for frame in answers])
         measured = self._measured(queries, own, at, answers) if len(at) else pd.DataFrame()
@@ -73,6 +76,21 @@ class ArenaReferee:
                 first = {"row": row} if rank == 0 else {}
                 lines.append({**head, "rank": rank + bool(mine), **first, **one})
         return lines
+
+    def _check(self, frame: pd.DataFrame) -> None:
+        """An answer has exactly the columns of the training rows, in any order."""
+        if len(frame) and sorted(map(str, frame)) != sorted(map(str, self.train)):
+            lacking = [name for name in self.train if name not in frame]
+            more = [name for name in frame if name not in self.train]
+            raise DataError(
+                "a frame of answers has exactly the columns of the training rows: "
+                f"lacking are {lacking}, too many are {more}"
+            )
+
+    def _blank(self, frame: pd.DataFrame) -> Array:
+        """Answers without a value in a column that has one in every training row, (n,) bool."""
+        full = [name for name in self.train if self.train[name].notna().all()]
+        return frame[full].isna().any(axis=1).to_numpy()
 
     def _said(self, frame: pd.DataFrame, model: Any = None) -> Array:
         asked = self.cell.model if model is None else model
@@ -89,7 +107,7 @@ class ArenaReferee:
         before = queries.iloc[at].reset_index(drop=True)
         old, new = (self.schema.read(each).codes for each in (before, frame))
         changed, said = new != old, self._said(frame)
-        valid = self.cell.reached(own[at], said)
+        valid = self.cell.reached(own[at], said) & ~self._blank(frame)
         found = {
             "changes": _changes(before, frame, changed, self.schema.names),
             "valid": valid,

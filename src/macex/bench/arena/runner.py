@@ -8,19 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
-from macex.bench.arena.cells import ArenaCell, ArenaCells
-from macex.bench.arena.entries import asked, entries, fingerprint
-from macex.bench.arena.layout import ArenaTask, done, write_part
-from macex.bench.arena.memory import MemoryPeak
+from macex.bench.arena.asking import ArenaQuestion, StrangerError, ask
+from macex.bench.arena.cells import ArenaCells
+from macex.bench.arena.entries import fingerprint
+from macex.bench.arena.layout import NO_CELL, ArenaTask, done, write_part
 from macex.bench.arena.referee import ArenaReferee, Line
 from macex.bench.arena.tables import ArenaTable
 from macex.bench.code import code_version
-from macex.bench.workshop import BenchClock, frames
-from macex.explanation import Explanations
 
 TIME_A_QUERY = 5.0  # seconds
 
@@ -78,39 +76,44 @@ def _together(group: list[ArenaTask], job: ArenaJob) -> list[tuple[ArenaTask, fl
 
 
 def _done(group: Sequence[ArenaTask], job: ArenaJob) -> Iterator[tuple[ArenaTask, float]]:
-    cells = ArenaCells(job.folder, job.added)
-    cell = cells.get(group[0].dataset, group[0].model, group[0].split)
-    referee = ArenaReferee(cell)
+    cells, first = ArenaCells(job.folder, job.added), group[0]
+    try:
+        with threadpool_limits(1):
+            referee = ArenaReferee(cells.get(first.dataset, first.model, first.split))
+    except Exception as error:  # noqa: BLE001  # the other cells go on
+        for task in group:
+            write_part(job.out, task, [{**_common(task, job), **no_cell(error)}])
+            yield task, 0.0
+        return
     for task in group:
         began = time.process_time()
-        lines = measure(task, cell, referee, job.own)
+        with threadpool_limits(1):
+            lines = measure(task, referee, job.own)
         took = time.process_time() - began
-        common = {**task.keys, "took": took, "code": job.code(task.method)}
+        common = {**_common(task, job), "took": took}
         write_part(job.out, task, [{**line, **common} for line in lines])
         yield task, took
 
 
-def measure(
-    task: ArenaTask, cell: ArenaCell, referee: ArenaReferee, own: str | None = None
-) -> list[Line]:
+def _common(task: ArenaTask, job: ArenaJob) -> Line:
+    return {**task.keys, "code": job.code(task.method)}
+
+
+def no_cell(error: Exception) -> Line:
+    """The line of a task whose cell has no model: no method is asked about it."""
+    return {"query": NO_CELL, "rank": 0, "valid": False, "error": said(error)}
+
+
+def said(error: Exception) -> str:
+    """What an error says of itself, and of which kind it is."""
+    return str(error) if isinstance(error, StrangerError) else f"{type(error).__name__}: {error}"
+
+
+def measure(task: ArenaTask, referee: ArenaReferee, own: str | None = None) -> list[Line]:
     """The lines of one task; what a method raises is a line for every query."""
+    cell = referee.cell
     most = len(cell.cell.dataset.split(task.split)[1])
     rows = cell.cell.queries(min(task.queries, most))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of other people's libraries
-            return _lines(task, cell, referee, own, rows)
-    except Exception as error:  # noqa: BLE001  # the other methods go on
-        nothing = {"rank": 0, "valid": False, "error": f"{type(error).__name__}: {error}"}
-        return [{"query": query, **nothing} for query in range(len(rows))]
-
-
-def _lines(
-    task: ArenaTask, cell: ArenaCell, referee: ArenaReferee, own: str | None, rows: Any
-) -> list[Line]:
-    began = time.process_time()
-    made = entries(own)[task.method](cell.model, cell.train, task.seed)
-    setup = time.process_time() - began
     options = {
         "n": task.n,
         "want": cell.wants(rows),
@@ -118,20 +121,13 @@ def _lines(
         "max_rows": task.budget,
         "timeout_s": TIME_A_QUERY * len(rows),
     }
-    clock, memory = BenchClock(cell.cell), MemoryPeak()
-    found = clock.asked(made, rows, lambda: asked(made, rows, options))
-    taken = memory.mib()
-    close = getattr(made, "close", None)
-    if close is not None:
-        close()
-    lines = referee(rows, [one.head(task.n) for one in frames(found, len(rows))])
-    shared = {"seconds": clock.cost["cpu"] / len(rows), "setup": setup, "memory": taken}
-    costs = _costs(found, clock, len(rows))
-    return [{**line, **shared, **costs[line["query"]]} for line in lines]
-
-
-def _costs(found: Any, clock: BenchClock, count: int) -> list[dict[str, float]]:
-    """Rows and calls of each query: its own where they are known, else the mean of the meter."""
-    if isinstance(found, Explanations):
-        return [{"rows": one.cost.rows, "calls": one.cost.calls} for one in found]
-    return [{"rows": clock.cost["rows"] / count, "calls": clock.cost["calls"]}] * count
+    question = ArenaQuestion(cell.cell, task.method, own, task.seed, rows, options)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of other people's libraries
+            found = ask(question)
+            lines = referee(rows, [one.head(task.n) for one in found.answers])
+    except Exception as error:  # noqa: BLE001  # the other methods go on
+        nothing = {"rank": 0, "valid": False, "error": said(error)}
+        return [{"query": query, **nothing} for query in range(len(rows))]
+    return [{**line, **found.costs[line["query"]]} for line in lines]
