@@ -7,8 +7,8 @@ key is an error, and so is the same one while the first is being answered.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from hashlib import sha256
-from typing import Any
+from hashlib import file_digest, sha256
+from typing import IO, Any, BinaryIO, cast
 
 from anyio import to_thread
 from fastapi import Request
@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from macex.server.problems import ProblemError
 from macex.server.room import require_room
+from macex.server.security.sessions import CSRF_FIELD
 from macex.server.state import server_of
 from macex.server.storage.answers import StoredAnswer
 
@@ -28,7 +29,7 @@ LONGEST = 200
 async def answered_once(request: Request, body: bytes | None, answer: Handler) -> Response:
     """The answer to a request; the first one again if it was sent before.
 
-    The body of an upload is not read for this: its length stands for it.
+    A form, whose body is None, is the same if its fields and the contents of its files are.
     """
     given = request.headers.get(HEADER)
     caller = await server_of(request).gate.identify(request)
@@ -39,7 +40,8 @@ async def answered_once(request: Request, body: bytes | None, answer: Handler) -
     require_room(server_of(request).settings)
     answers = server_of(request).answers
     identity = _digest(caller.key_id, request.method, request.url.path, given)
-    asked = _digest(str(request.url.query), body or request.headers.get("content-length", ""))
+    sent = body if body is not None else await _form_digest(request)
+    asked = _digest(str(request.url.query), sent)
     there = await to_thread.run_sync(answers.begin, identity, asked)
     if there is not None:
         return _again(there, asked)
@@ -66,6 +68,32 @@ def _again(there: StoredAnswer, asked: str) -> Response:
         raise ProblemError(409, said, headers={"Retry-After": "1"}, code="idempotency_pending")
     headers = {**there.headers, "Idempotent-Replayed": "true"}
     return Response(there.body, there.status, headers=headers)
+
+
+async def _form_digest(request: Request) -> str:
+    """What a form says: what stands between its parts, and the session's token, differ each time.
+
+    Whoever answers gets the same form, which is read once.
+    """
+    form = await request.form()
+
+    def read() -> str:
+        made = sha256()
+        for name, value in form.multi_items():
+            if name == CSRF_FIELD:
+                continue
+            content = value.encode() if isinstance(value, str) else _content_digest(value.file)
+            made.update(_digest(name, type(value).__name__, content).encode())
+        return made.hexdigest()
+
+    return await to_thread.run_sync(read)
+
+
+def _content_digest(file: IO[bytes]) -> bytes:
+    """The SHA-256 of a file, which is at its beginning before and after."""
+    found = file_digest(cast("BinaryIO", file), sha256).digest()
+    file.seek(0)
+    return found
 
 
 def _digest(*parts: str | bytes) -> str:

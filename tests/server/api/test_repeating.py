@@ -8,6 +8,8 @@ import threading
 import httpx
 import pytest
 
+from macex.server import Settings
+
 JOBS = "/projects/loans/jobs"
 
 
@@ -63,6 +65,49 @@ def test_a_key_is_one_of_its_callers_and_its_route(http):
 
 def test_a_key_has_some_length(http):
     assert sent(http, "k" * 300, {"places": [0]}).status_code == 422
+
+
+@pytest.fixture(scope="module")
+def uploads(tmp_path_factory, start):
+    """A function that sends a form with a key to a server of its own."""
+    with (
+        start(Settings(state=tmp_path_factory.mktemp("uploads"))) as one,
+        httpx.Client(base_url=f"{one.url}/api/v1", timeout=120) as client,
+    ):
+        yield lambda key, form, files: client.post(
+            "/projects", data=form, files=files, headers={"Idempotency-Key": key}
+        )
+
+
+@pytest.fixture
+def upload(loan_files):
+    """A form that makes a project, and its files."""
+    files = {
+        "model": ("m", (loan_files / "model.skops").read_bytes()),
+        "data": ("d", (loan_files / "train.csv").read_bytes()),
+    }
+    return {"title": "Once", "label": "outcome"}, files
+
+
+def test_an_upload_that_is_sent_again_makes_one_project(uploads, upload):
+    first, again = (uploads("upload", *upload) for _ in range(2))
+    boundaries = {one.request.headers["content-type"] for one in (first, again)}
+    assert len(boundaries) == 2
+    assert (first.status_code, again.status_code) == (201, 201), again.text
+    assert again.json() == first.json()
+    assert again.headers["idempotent-replayed"] == "true"
+
+
+def test_another_file_of_the_same_length_is_another_upload(uploads, upload):
+    form, files = upload
+    assert uploads("lengths", *upload).status_code == 201
+    name, data = files["data"]
+    other = data.replace(b"20", b"21")
+    assert other != data
+    said = uploads("lengths", form, {**files, "data": (name, other)})
+    assert (said.status_code, said.json()["code"]) == (422, "idempotency_mismatch")
+    said = uploads("lengths", {**form, "title": "Twic"}, files)
+    assert (said.status_code, said.json()["code"]) == (422, "idempotency_mismatch")
 
 
 def events(http, identity):
