@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,12 +22,14 @@ from macex.bench.arena.scores import (
     BETTER,
     CELL,
     FEWEST,
+    FOUR,
     HALF,
     OF_BATCHES,
-    PARETO,
+    SOLVED,
     Duel,
     duels,
     front,
+    fronts,
     interval,
     means,
     scored,
@@ -35,20 +38,24 @@ from macex.bench.arena.scores import (
 from macex.bench.report.document import Block, ReportSection, ReportTable
 from macex.render.charts import Chart, Curve, Measure, Point, Scatter
 from macex.render.charts.curve import Line
+from macex.schema import Array
 
 DEFAULT = "default"
 QUALITY = (
-    "valid", "changed", "distance", "distance_mad", "distance_percentile", "plausibility", "lof",
+    *SOLVED, "changed", "distance", "distance_mad", "distance_percentile", "plausibility", "lof",
     "isolation", "real", "broken", "kept", "noise", "refits", "lawful", "idle", "excess",
 )  # fmt: skip
 COST = ("rows", "calls", "seconds", "memory")
 SETS = ("diversity_dpp", "diversity_sets", "diversity_spread", "stable")
-RANKED = ("changed", "plausibility", "refits", "rows")
 NAMED = 4
+SHOWN = 20  # cells that a table names
 BEATEN = f"""\
 A baseline beats the default in a cell if, at the same budget and on the queries that both solved, \
 {FEWEST} at least, the 95 % interval of the paired difference is all on its side. Each of these \
 cells is a goal."""
+INTERVALS = """\
+Means with 95 % bootstrap intervals: the queries of every cell are drawn again, the cells are not. \
+Nothing is said of answers where less than half of the queries were solved."""
 BATCHES = """\
 Seconds and memory are figures of a whole batch. A baseline is quicker or smaller than the default \
 in so many cells, by however little:"""
@@ -57,9 +64,10 @@ Means of first answers that are valid. Who solved less than {HALF:.0%} of the qu
 few answers are those of the easiest queries."""
 UNFITTED = "No method was asked in these cells, so none of them counts anywhere else on this page."
 OVERSPENT = "These asked the model about more rows than the budget, on average of a cell."
-FRONT = """\
-By {}: nobody else is as good in all and better in one. The default is on the front of {} of {} \
-cells."""
+FRONT = f"""\
+A method is on the front of a cell if nobody else is as good in all measures and better in one. By \
+four measures, {", ".join(FOUR)}, among who solved at least {HALF:.0%} of the queries, the default \
+is on the front of {{}} of {{}} cells; by five, with valid, among all, of {{}}."""
 
 
 @dataclass(frozen=True)
@@ -101,19 +109,20 @@ class Board:
     @cached_property
     def lost(self) -> list[Duel]:
         """Where the default is beaten at equal budget, worst measure first."""
-        known = [name for name in self._compared if name in self.measures]
+        known = self._compared
         return [one for one in duels(self.first, DEFAULT, known) if one.lost]
 
     @property
     def _compared(self) -> list[str]:
         """What two methods are compared by, query by query."""
-        return [name for name in (*QUALITY, *COST) if name not in OF_BATCHES]
+        apart = {*OF_BATCHES, "wrong", "unanswered"}  # `valid` says it of both together
+        return [name for name in (*QUALITY, *COST) if name in self.measures and name not in apart]
 
     def sections(self) -> list[ReportSection]:
         """All tables, what loses first."""
         found = [self.losing(), self.on_front()]
         found += [self.leader(budget) for budget in reversed(self.budgets)]
-        return [*found, self.ranking(), *self.failures()]
+        return [*found, self.intervals(self.budgets[-1]), self.ranking(), *self.failures()]
 
     def losing(self) -> ReportSection:
         """The measures in which baselines beat the default, and the cells."""
@@ -136,7 +145,7 @@ class Board:
                 named,
                 f"{worst.cell}, {worst.budget} rows: {worst.rival} ({worst.gap})",
             )
-        never = [n for n in self._compared if n in self.measures and n not in by]
+        never = [name for name in self._compared if name not in by]
         blocks: list[Block] = [BEATEN, table]
         if never:
             blocks.append(f"Never beaten in: {', '.join(never)}.")
@@ -156,23 +165,36 @@ class Board:
             table.add(measure, len(here), named or "nobody")
         return [BATCHES, table] if table.lines else []
 
+    @cached_property
+    def fronts(self) -> dict[tuple[Any, ...], tuple[list[str], list[str]]]:
+        """Who is on the front of a cell and budget, by four measures and by five."""
+        found = {}
+        for group, here in self.cells.groupby([*CELL, "budget"]):
+            key: Any = group
+            found[tuple(key)] = fronts(here.droplevel([*CELL, "budget"]))
+        return found
+
     def on_front(self) -> ReportSection:
-        """Whether the default is on the Pareto front of every cell."""
-        table = ReportTable(
-            "Methods on the front", ("cell", "budget", "default", "front"), prose=True
-        )
-        held, count = 0, 0
-        wanted = [name for name in PARETO if name in self.measures]
-        for key, here in self.cells.groupby([*CELL, "budget"]):
-            figures = here.droplevel([*CELL, "budget"])
-            on = front(figures, wanted)
-            held, count = held + (DEFAULT in on), count + 1
-            said = "yes" if DEFAULT in on else "NO"
-            table.add(f"{key[0]} / {key[1]}", str(key[3]), said, ", ".join(on))
-        return ReportSection(
-            "The Pareto front",
-            [FRONT.format(", ".join(wanted), held, count), table],
-        )
+        """On how many fronts each method is, and on which the default is not."""
+        count, names = len(self.fronts), self.methods
+        held = {
+            n: [sum(n in on[by] for on in self.fronts.values()) for by in (0, 1)] for n in names
+        }
+        table = ReportTable("Cells on whose front a method is", ("method", "by four", "by five"))
+        for name in sorted(names, key=lambda one: (-held[one][0], -held[one][1])):
+            table.add(name, *held[name])
+        off = [(key, on[0]) for key, on in self.fronts.items() if DEFAULT not in on[0]]
+        apart = ReportTable("Without the default, by four", ("cell", "budget", "front"), prose=True)
+        for key, on in off[:SHOWN]:
+            apart.add(_named(key), str(key[3]), ", ".join(on))
+        more: list[Block] = []
+        if len(off) > SHOWN:
+            more.append(f"And {len(off) - SHOWN} more, which the leaderboard has.")
+        ours = held.get(DEFAULT, [0, 0])
+        said = FRONT.format(ours[0], count, ours[1])
+        found: list[Block] = [said, table]
+        found += [apart, *more] if off else []
+        return ReportSection("The Pareto front", found)
 
     def leader(self, budget: int) -> ReportSection:
         """The figures of all methods at a budget, means over cells."""
@@ -192,15 +214,18 @@ class Board:
             blocks.append(shown)
         return ReportSection(f"Budget: {budget:,} rows", blocks)
 
-    def intervals(self, measure: str, budget: int) -> dict[str, tuple[float, float, float]]:
-        """The mean of each method over all its queries, with its bootstrap interval."""
+    def intervals(self, budget: int) -> ReportSection:
+        """What the main measures come to at a budget, and how far chance may move that."""
         here = self.first[self.first["budget"] == budget]
-        found = {}
-        for name, values in here.groupby("method")[measure]:
-            known = values.to_numpy(float)
-            if np.isfinite(known).any():
-                found[str(name)] = (float(np.nanmean(known)), *interval(known))
-        return found
+        known = [name for name in ("valid", *FOUR) if name in self.measures]
+        table = ReportTable(f"Means, {budget:,} rows", ("method", *known), prose=True)
+        every = trusted(means(here, ("method",)))
+        for name in every.sort_values("changed", na_position="last").index:
+            mine = here[here["method"] == name]
+            cells = {one: [v.to_numpy(float) for _, v in mine.groupby(CELL)[one]] for one in known}
+            shown = [_ranged(float(every.loc[name, one]), cells[one]) for one in known]
+            table.add(str(name), *shown)
+        return ReportSection("How far chance may move them", [INTERVALS, table])
 
     def ranks(self, measure: str, budget: int) -> tuple[dict[str, float], float, float]:
         """Average ranks over cells, the critical difference, and Friedman's chance."""
@@ -220,7 +245,7 @@ class Board:
 
     def ranking(self) -> ReportSection:
         """Average ranks by the main measures, at the largest budget."""
-        budget, known = self.budgets[-1], [name for name in RANKED if name in self.measures]
+        budget, known = self.budgets[-1], [name for name in FOUR if name in self.measures]
         every = {measure: self.ranks(measure, budget) for measure in known}
         table = ReportTable(f"Average ranks, {budget:,} rows", ("method", *known))
         order = sorted(self.everywhere, key=lambda one: sum(r[0][one] for r in every.values()))
@@ -271,7 +296,7 @@ class Board:
         """The charts by the names of their files, with their titles."""
         budget = self.budgets[-1]
         found: dict[str, tuple[str, Chart]] = {}
-        for measure in RANKED:
+        for measure in FOUR:
             if measure in self.measures and len(self.everywhere) > 1:
                 ranked, gap, _ = self.ranks(measure, budget)
                 found[f"ranks-{measure}"] = (
@@ -314,6 +339,16 @@ class Board:
         axis = Measure("rows a query", rows[0] - 0.05, rows[-1] + 0.05, ticks)
         values = [value for one in lines for value in one.y]
         return Curve(axis, Measure.over(measure, values), tuple(lines), words=_course(lines, self))
+
+
+def _named(key: Sequence[Any]) -> str:
+    """A table, a model and, but for the first, a split."""
+    return f"{key[0]} / {key[1]}" + (f" / split {key[2]}" if key[2] else "")
+
+
+def _ranged(mean: float, cells: Sequence[Array]) -> str:
+    """A mean with its interval; nothing where the mean is not ranked."""
+    return "-" if np.isnan(mean) else "{:.2f} [{:.2f}, {:.2f}]".format(mean, *interval(cells))
 
 
 def _course(lines: Sequence[Line], board: Board) -> str:

@@ -21,6 +21,8 @@ CELL = ["dataset", "model", "split"]
 ASKED = [*CELL, "method", "budget", "seed"]
 BETTER: dict[str, int] = {
     "valid": 1,
+    "wrong": -1,
+    "unanswered": -1,
     "changed": -1,
     "distance": -1,
     "distance_mad": -1,
@@ -46,11 +48,20 @@ BETTER: dict[str, int] = {
     "memory": -1,
 }
 """All measures, and whether more of each is better (1) or less (-1)."""
-COSTS = ("valid", "rows", "calls", "seconds", "memory")  # known of queries without an answer, too
+DERIVED = {
+    "valid": "share of queries whose first answer reaches the goal",
+    "wrong": "share of queries whose first answer does not reach the goal",
+    "unanswered": "share of queries without an answer",
+    "stable": "share of queries with the same changed columns under every seed",
+}
+"""What measures are that are made of the lines of results, not columns of them."""
+SOLVED = ("valid", "wrong", "unanswered")
+COSTS = (*SOLVED, "rows", "calls", "seconds", "memory")  # known of queries without an answer, too
 OF_BATCHES = ("seconds", "memory")  # one figure for all queries of a cell
 FEWEST = 5  # paired queries that an interval is made of
 HALF = 0.5  # the share of its queries that a method must solve for its answers to be ranked
-PARETO = ("valid", "changed", "plausibility", "refits", "rows")
+FOUR = ("changed", "plausibility", "refits", "rows")  # a front of who solved at least half
+FIVE = ("valid", *FOUR)  # a front of all
 RESAMPLES = 1000
 
 
@@ -59,7 +70,10 @@ def firsts(lines: pd.DataFrame) -> pd.DataFrame:
     first = lines[lines["rank"] <= 1].copy()
     measured = [name for name in BETTER if name in first and name not in COSTS]
     first.loc[~first["valid"].astype(bool), measured] = np.nan
+    answered = first["rank"] > 0
     first["valid"] = first["valid"].astype(float)
+    first["wrong"] = (answered & (first["valid"] == 0)).astype(float)
+    first["unanswered"] = (~answered).astype(float)
     return first
 
 
@@ -69,7 +83,7 @@ def steadiness(lines: pd.DataFrame) -> pd.Series:
     Indexed like the lines; NaN where there is one seed.
     """
     keys = [*CELL, "method", "budget", "query"]
-    sets = lines["changes"].fillna("")
+    sets = lines["changes"].astype(object).fillna("")
     different = sets.groupby([lines[key] for key in keys]).transform("nunique")
     seeds = lines.groupby(keys)["seed"].transform("nunique")
     return (different == 1).astype(float).where(seeds > 1)
@@ -88,18 +102,22 @@ def means(first: pd.DataFrame, by: Sequence[str] = ("method", "budget")) -> pd.D
     return cells.groupby(list(by)).mean()
 
 
-def interval(values: Array, draws: int = RESAMPLES) -> tuple[float, float]:
-    """A bootstrap interval of a mean, at 95 %.
+def interval(cells: Sequence[Array], draws: int = RESAMPLES) -> tuple[float, float]:
+    """A bootstrap interval, at 95 %, of the mean of cells' means: queries are drawn in each cell.
 
-    >>> interval(np.array([1.0, 1.0, 1.0]))
-    (1.0, 1.0)
+    >>> interval([np.array([1.0, 1.0, np.nan]), np.array([2.0])])
+    (1.5, 1.5)
     """
-    known = values[~np.isnan(values)]
-    if not len(known):
+    known = [values[~np.isnan(values)] for values in cells]
+    known = [values for values in known if len(values)]
+    if not known:
         return float("nan"), float("nan")
     random = np.random.default_rng(0)
-    sampled = known[random.integers(len(known), size=(draws, len(known)))].mean(axis=1)
-    low, high = np.quantile(sampled, [0.025, 0.975])
+    drawn = [
+        values[random.integers(len(values), size=(draws, len(values)))].mean(axis=1)
+        for values in known
+    ]
+    low, high = np.quantile(np.mean(drawn, axis=0), [0.025, 0.975])
     return float(low), float(high)
 
 
@@ -166,7 +184,13 @@ def trusted(table: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-def front(table: pd.DataFrame, measures: Sequence[str] = PARETO) -> list[str]:
+def fronts(table: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """The methods on the front by four measures, of who solved at least half, and by five."""
+    four, five = ([name for name in names if name in table] for names in (FOUR, FIVE))
+    return front(table[table["valid"] >= HALF], four), front(table, five)
+
+
+def front(table: pd.DataFrame, measures: Sequence[str]) -> list[str]:
     """The methods (index) that no other is as good as in all measures and better in one.
 
     >>> figures = pd.DataFrame({"changed": [1, 2, 2], "rows": [90, 10, 95]}, list("abc"))

@@ -1,0 +1,83 @@
+"""Figures over results, on numbers that are worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from macex.bench.arena.board import Board
+from macex.bench.arena.layout import COLUMNS
+from macex.bench.arena.scores import firsts, front, fronts, interval
+
+
+def figures(**columns):
+    return pd.DataFrame(columns, list("abcd")[: len(next(iter(columns.values())))])
+
+
+def test_the_front_is_who_nobody_beats():
+    """By trying all pairs: b is beaten by a, d by c; a and c are better in one each."""
+    table = figures(changed=[1, 1, 2, 2], plausibility=[0.5, 0.4, 0.9, 0.9], rows=[9, 9, 9, 10])
+    assert front(table, ["changed", "plausibility", "rows"]) == ["a", "c"]
+
+
+def test_who_is_equal_in_all_is_on_the_front_with_the_other():
+    assert front(figures(changed=[1, 1, 2]), ["changed"]) == ["a", "b"]
+
+
+def test_who_has_no_answers_beats_nobody():
+    table = figures(changed=[np.nan, 3.0], rows=[0.0, 5.0])
+    assert front(table, ["changed", "rows"]) == ["a", "b"]
+    assert front(table, ["changed"]) == ["b"]
+
+
+def test_few_answers_are_on_the_front_by_five_alone():
+    """a solved a quarter, with the best answers: b is on the front of who solved at least half."""
+    table = figures(
+        valid=[0.25, 1.0, 1.0],
+        changed=[1.0, 2.0, 2.0],
+        plausibility=[0.9, 0.5, 0.4],
+        refits=[0.9, 0.5, 0.5],
+        rows=[10, 50, 50],
+    )
+    assert fronts(table) == (["b"], ["a", "b"])
+
+
+def test_an_interval_draws_queries_within_their_cells():
+    """Cells that differ and do not vary leave nothing to chance; one that varies does."""
+    assert interval([np.full(20, 1.0), np.full(20, 9.0)]) == (5.0, 5.0)
+    low, high = interval([np.array([0.0, 1.0] * 50)])
+    assert low == pytest.approx(0.5 - 1.96 * 0.05, abs=0.02)
+    assert high == pytest.approx(0.5 + 1.96 * 0.05, abs=0.02)
+
+
+def lines(**columns):
+    count = len(columns["query"])
+    usual = {"dataset": "d", "model": "m", "split": 0, "budget": 9, "seed": 0, "n": 1}
+    rest = {name: [np.nan] * count for name in COLUMNS if name not in {*usual, *columns}}
+    return pd.DataFrame({**usual, **rest, **columns})
+
+
+def test_no_answer_is_not_a_wrong_answer():
+    told = lines(query=[0, 1, 2], method=["a"] * 3, rank=[0, 1, 1], valid=[False, False, True])
+    first = firsts(told)
+    assert first["unanswered"].tolist() == [1, 0, 0]
+    assert first["wrong"].tolist() == [0, 1, 0]
+    assert first["valid"].tolist() == [0, 0, 1]
+
+
+def test_the_board_says_how_far_chance_may_move_a_mean():
+    many = range(40)
+    told = lines(
+        query=[*many, *many],
+        method=["default"] * 40 + ["other"] * 40,
+        rank=[1] * 40 + [0] * 30 + [1] * 10,
+        valid=[True] * 40 + [False] * 30 + [True] * 10,
+        changed=[1.0, 3.0] * 20 + [1.0] * 40,
+    )
+    (table,) = (b for b in Board(told).intervals(9).blocks if not isinstance(b, str))
+    shown = {line[0]: list(line[1:]) for line in table.lines}
+    assert shown["default"][0] == "1.00 [1.00, 1.00]"
+    assert shown["default"][1].startswith("2.00 [1.")
+    assert shown["other"][0].startswith("0.25 [0.1")
+    assert shown["other"][1] == "-"  # few answers are not ranked
