@@ -7,8 +7,8 @@ key is an error, and so is the same one while the first is being answered.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from hashlib import file_digest, sha256
-from typing import IO, Any, BinaryIO, cast
+from hashlib import sha256
+from typing import IO, Any
 
 from anyio import to_thread
 from fastapi import Request
@@ -24,6 +24,7 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 HEADER = "idempotency-key"
 KEPT_HEADERS = ("content-type", "location")
 LONGEST = 200
+PIECE = 2**20  # bytes of a file that are read at a time
 
 
 async def answered_once(request: Request, body: bytes | None, answer: Handler) -> Response:
@@ -91,9 +92,11 @@ async def _form_digest(request: Request) -> str:
 
 def _content_digest(file: IO[bytes]) -> bytes:
     """The SHA-256 of a file, which is at its beginning before and after."""
-    found = file_digest(cast("BinaryIO", file), sha256).digest()
+    made = sha256()
+    while piece := file.read(PIECE):
+        made.update(piece)
     file.seek(0)
-    return found
+    return made.digest()
 
 
 def _digest(*parts: str | bytes) -> str:

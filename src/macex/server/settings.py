@@ -70,6 +70,9 @@ class Settings(BaseSettings):
     model_seconds: Annotated[float, Field(gt=0)] = Field(
         default=30, description="For one call of a model."
     )
+    models_at_once: AtLeastOne = Field(
+        default=16, description="Models that have a process; one that is not asked makes room."
+    )
     free_mb: Annotated[int, Field(ge=0)] = Field(
         default=200, description="Space in `state` without which nothing is taken in."
     )

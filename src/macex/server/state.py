@@ -88,7 +88,8 @@ def server_for(settings: Settings) -> Server:
     secret = kept_secret(settings.state) if own is None else own.get_secret_value().encode()
     sessions = Sessions(secret, 3600 * settings.session_hours, StoredSessions(engine))
     workers = Workers(
-        WorkerLimits(settings.model_memory_mb, settings.model_seconds, settings.upload_seconds)
+        WorkerLimits(settings.model_memory_mb, settings.model_seconds, settings.upload_seconds),
+        settings.models_at_once,
     )
     projects = Catalogue(
         settings.projects,

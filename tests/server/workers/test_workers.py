@@ -17,7 +17,7 @@ pytest.importorskip("onnxruntime")
 import macex as mx
 from lending import lender, loans
 from macex.errors import UnavailableError
-from macex.server.workers import process
+from macex.server.workers import places, process
 from macex.server.workers.messages import LENGTH, packed, receive, unpacked
 from macex.server.workers.pool import Workers
 from macex.server.workers.process import ModelFault, WorkerLimits
@@ -133,9 +133,46 @@ def test_a_worker_has_no_environment_and_an_empty_folder(opened, monkeypatch):
 
 def test_an_idle_process_is_ended_and_started_again_when_it_is_asked(opened):
     model = opened(loop(above=1000, turns=10**12 + 6))
-    model.worker.look(now=model.worker._last + process.IDLE_S + 1)
+    model.worker.look(now=model.worker.asked + process.IDLE_S + 1)
     assert model.worker.pid is None
     assert len(model(FRAME)) == len(FRAME)
+
+
+@pytest.fixture
+def two(tmp_path):
+    """A pool with room for two processes, and three models in it."""
+    pool = Workers(WorkerLimits(memory_mb=1000, seconds=30, opening_s=120), at_once=2)
+    paths = [tmp_path / str(number) for number in range(3)]
+    for number, path in enumerate(paths):
+        path.write_bytes(loop(above=1000, turns=10**12 + 20 + number))
+    yield pool, paths
+    pool.close()
+
+
+def test_the_model_that_was_asked_longest_ago_makes_room(two, monkeypatch):
+    monkeypatch.setattr(places, "RESTS_S", 0.0)
+    pool, paths = two
+    first, second = (pool.open_model(path) for path in paths[:2])
+    before = first(FRAME)
+    third = pool.open_model(paths[2])
+    pids = [one.worker.pid for one in (first, second, third)]
+    assert [pid is None for pid in pids] == [False, True, False]
+    assert np.array_equal(second(FRAME), before)
+    pids = [one.worker.pid for one in (first, second, third)]
+    assert [pid is None for pid in pids] == [True, False, False]
+
+
+def test_where_all_models_are_being_asked_one_more_is_told_to_come_back(two):
+    pool, paths = two
+    models = [pool.open_model(path) for path in paths[:2]]
+    for model in models:
+        assert len(model(FRAME)) == len(FRAME)  # a moment ago
+    with pytest.raises(UnavailableError, match="2 models are being asked") as error:
+        pool.open_model(paths[2])
+    assert (error.value.retry_s, error.value.lost) == (2, "")
+    os.kill(models[0].worker.pid, signal.SIGKILL)
+    pool.forget(paths[1])
+    assert len(pool.open_model(paths[2])(FRAME)) == len(FRAME)
 
 
 def test_a_model_that_is_always_slow_goes_behind_others(opened, monkeypatch):

@@ -92,7 +92,9 @@ def made(catalogue: Catalogue, upload: Upload, settings: Settings) -> Project:
         return project.open()
     except BaseException as error:
         catalogue.remove(project.name)
-        if isinstance(error, UnavailableError):  # the model hung or crashed when it was asked
+        if (
+            isinstance(error, UnavailableError) and error.lost
+        ):  # the model hung or crashed when it was asked
             raise ModelFileError(str(error).partition(";")[0]) from None
         if isinstance(error, ModelFileError):  # whose file is none of the sender's business
             raise ModelFileError(str(error).partition(f"{MODEL}: ")[2] or str(error)) from None

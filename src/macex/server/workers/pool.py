@@ -7,16 +7,17 @@ import time
 from pathlib import Path
 
 from macex.server.workers.model import WorkerModel
+from macex.server.workers.places import Places
 from macex.server.workers.process import Worker, WorkerLimits
 
 LOOK_S = 0.1
 
 
 class Workers:
-    """A worker for each model file that is asked."""
+    """A worker for each model file that is asked; `at_once` of them have a process."""
 
-    def __init__(self, limits: WorkerLimits) -> None:
-        self.limits = limits
+    def __init__(self, limits: WorkerLimits, at_once: int = 16) -> None:
+        self.limits, self._places = limits, Places(at_once)
         self._lock = threading.Lock()
         self._workers: dict[Path, Worker] = {}
         self._closing = threading.Event()
@@ -25,7 +26,7 @@ class Workers:
     def open_model(self, path: Path) -> WorkerModel:
         """The model of a file, in a process of its own."""
         with self._lock:
-            worker = self._workers.setdefault(path, Worker(path, self.limits))
+            worker = self._workers.setdefault(path, Worker(path, self.limits, self._places))
             if self._watch is None:
                 self._watch = threading.Thread(target=self._look, name="workers", daemon=True)
                 self._watch.start()

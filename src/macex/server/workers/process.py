@@ -24,6 +24,7 @@ from typing import IO, Any
 from macex.errors import ModelError, ModelFileError, UnavailableError
 from macex.models.files.sandbox import surroundings
 from macex.server.workers.messages import receive, send, unpacked
+from macex.server.workers.places import Places
 
 LOG = logging.getLogger("macex.server.workers")
 SLOW_S = 2.0  # a call that takes longer goes on behind all others
@@ -64,8 +65,8 @@ class Worker:
     that doubles each time nothing is asked.
     """
 
-    def __init__(self, path: Path, limits: WorkerLimits) -> None:
-        self.path, self.limits = path, limits
+    def __init__(self, path: Path, limits: WorkerLimits, places: Places) -> None:
+        self.path, self.limits, self._places = path, limits, places
         self.starts = 0
         self.sha256 = ""  # of the file, as it was opened
         self._turn = Lock()
@@ -74,7 +75,7 @@ class Worker:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._busy = False
         self._until = self._slow_at = 0.0  # of the call that runs
-        self._last = time.monotonic()
+        self.asked = time.monotonic()  # when the last call ended
         self._late = self._closed = self._lowered = False
         self._failures = self._slowish = 0
         self._paused_until = 0.0
@@ -114,14 +115,23 @@ class Worker:
         if process is None:
             return
         if not self._busy:
-            if now - self._last > IDLE_S and self._turn.acquire(blocking=False):
-                self._end()
-                self._turn.release()
+            if now - self.asked > IDLE_S:
+                self.rest()
         elif now > self._until:
             self._late = True
             process.kill()
         elif now > self._slow_at:
             self._lower(process)
+
+    def rest(self) -> bool:
+        """End the process, unless it is being asked; whoever asks next starts another."""
+        if not self._turn.acquire(blocking=False):
+            return False
+        try:
+            self._end()
+        finally:
+            self._turn.release()
+        return True
 
     def _lower(self, process: subprocess.Popen[bytes]) -> None:
         """Let others go first, until the process is started anew: the way back needs privileges."""
@@ -169,6 +179,7 @@ class Worker:
         return process
 
     def _started(self) -> subprocess.Popen[bytes]:
+        self._places.take(self)
         self.starts += 1
         self._late = self._lowered = False
         order = {"memory_mb": self.limits.memory_mb, "cpu_s": ceil(self.limits.seconds)}
@@ -206,8 +217,8 @@ class Worker:
         except (*BROKEN, MemoryError, RecursionError):
             raise self._lost(process, seconds) from None
         finally:
-            self._busy, self._last = False, time.monotonic()
-        slowish = slow_s == SLOW_S and self._last - now > SLOWISH_S
+            self._busy, self.asked = False, time.monotonic()
+        slowish = slow_s == SLOW_S and self.asked - now > SLOWISH_S
         self._slowish = self._slowish + 1 if slowish else 0
         if self._slowish >= SLOWISH:
             self._lower(process)
@@ -235,6 +246,7 @@ class Worker:
 
     def _end(self) -> None:
         process, self._process = self._process, None
+        self._places.leave(self)
         if process is None:
             return
         process.kill()
