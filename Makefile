@@ -79,8 +79,7 @@ bench-scale: $(VENV)/.installed-bench  ## rows by the million, on a quiet machin
 	$(BIN)/python -m macex.bench --tables scale --datasets adult $(if $(ROWS),--rows $(ROWS)) $(if $(QUERIES),--queries $(QUERIES)) --out bench-scale-results --resume
 
 bench-server: $(VENV)/.installed-bench $(VENV)/.installed-server $(VENV)/.installed-onnx  ## 50, then 200 clients ask a server for a minute, with shared calls, one by one, and beside models that hang
-	$(BIN)/python -m macex.bench.serving --clients 50 --seconds 60
-	$(BIN)/python -m macex.bench.serving --clients 200 --seconds 60
+	$(BIN)/python -m macex.bench.serving --clients 50 --clients 200 --seconds 60
 
 bench-cold: $(VENV)/.installed-server  ## how long a cold `macex serve` takes to its first page and its first answer
 	$(BIN)/python -m macex.bench.cold

@@ -18,7 +18,7 @@ import numpy as np
 CALL_S = 1.2
 PAGES = 45  # open pages of the slow project
 ASKERS = 5  # of the one that hangs
-PROBE_S = 0.05
+PROBES, PROBE_S = ("health", "ready"), 0.05
 OPENING = 30  # times that a project is asked for until it is there
 ENDLESS = 10**12
 TURNS = 200_000  # to measure a turn by
@@ -27,19 +27,21 @@ HANGING = {"x": 5000.0, "z": 0.0}
 
 @dataclass
 class Company:
-    """What the others saw meanwhile: how often each status came, and the waits for /health."""
+    """What the others saw meanwhile: how often each status came, and the waits for the probes."""
 
     statuses: dict[str, dict[int, int]] = field(default_factory=dict)
-    health_s: list[float] = field(default_factory=list)
+    probes_s: dict[str, list[float]] = field(default_factory=lambda: {one: [] for one in PROBES})
 
     def lines(self) -> list[str]:
-        """A line for each project, and one for /health."""
+        """A line for each project, and one for each probe."""
         said = [
             f"{name}: " + ", ".join(f"{count} x {status}" for status, count in sorted(seen.items()))
             for name, seen in self.statuses.items()
         ]
-        late, worst = 1000 * np.quantile(self.health_s, 0.99), 1000 * max(self.health_s)
-        return [*said, f"/health: p99 {late:.0f} ms, worst {worst:.0f} ms"]
+        for probe, took in self.probes_s.items():
+            late, worst = 1000 * np.quantile(took, 0.99), 1000 * max(took)
+            said.append(f"/{probe}: p99 {late:.0f} ms, worst {worst:.0f} ms")
+        return said
 
 
 def add_projects(state: Path) -> None:
@@ -67,7 +69,7 @@ async def opened(port: int) -> None:
 
 
 async def bother(port: int, until: float, *, others: bool = True) -> Company:
-    """Look at /health, and ask both projects, until the time is over."""
+    """Look at the probes, and ask both projects, until the time is over."""
     company = Company()
     if not others:
         await _probing(port, until, company)
@@ -98,9 +100,10 @@ async def _asking(
 
 async def _probing(port: int, until: float, company: Company) -> None:
     while time.monotonic() < until:
-        began = time.perf_counter()
-        await _status(port, "/api/v1/health", b"")
-        company.health_s.append(time.perf_counter() - began)
+        for probe, took in company.probes_s.items():
+            began = time.perf_counter()
+            await _status(port, f"/api/v1/{probe}", b"")
+            took.append(time.perf_counter() - began)
         await asyncio.sleep(PROBE_S)
 
 
