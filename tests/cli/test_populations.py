@@ -35,6 +35,18 @@ def test_plans_by_group(macex):
     assert "none: " in out
 
 
+def test_groups_are_those_of_several_columns(macex):
+    for command in ("plan", "recourse"):
+        code, out, _ = macex(f"{command} {LINE} --by job --by age --sample 20 --json")
+        document = json.loads(out)
+        lines = document["actions"] if command == "plan" else document["groups"]
+        assert code == 0
+        assert any(line["group"].startswith("none, ") for line in lines)
+    code, out, _ = macex(f"plan {LINE} --by age --bands age=40 --support 0.1")
+    assert code == 0
+    assert "up to 40: " in out
+
+
 def test_bias_is_printed_written_and_json(macex, tmp_path):
     code, out, err = macex(f"bias {LINE} --protected age --explained 20 --out bias.csv")
     assert (code, err) == (0, "")
@@ -106,9 +118,11 @@ def test_answers_hold_with_another_model(macex, tmp_path):
 
 
 def test_a_file_is_read_in_chunks_and_gives_the_same(macex, monkeypatch):
-    whole = [macex(f"{command} {LINE} --json")[1] for command in ("plan", "recourse")]
+    lines = [f"{command} {LINE} --json" for command in ("plan", "recourse", "picture")]
+    lines += [f"plan {LINE} --by job --json", f"bias {LINE} --protected age --explained 50 --json"]
+    whole = [macex(line)[1] for line in lines]
     monkeypatch.setattr("macex.cli.populations.CHUNK", 7)
-    parts = [macex(f"{command} {LINE} --json")[1] for command in ("plan", "recourse")]
+    parts = [macex(line)[1] for line in lines]
     assert parts == whole
     assert json.loads(whole[0])["flipped"] > 0
 

@@ -27,10 +27,7 @@ def bias(
         typer.Option(metavar="COLUMN", help="Compare groups by these columns too; repeatable."),
     ] = None,
     explained: Annotated[int, typer.Option(help="The most rows to explain.")] = 1000,
-    bands: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN=EDGES", help="Cut numbers, as in age=25,60; repeatable."),
-    ] = None,
+    bands: options.Bands = None,
     max_values: Annotated[
         int | None, typer.Option(help="The most values of a column to try in a row.")
     ] = None,
@@ -57,8 +54,7 @@ def bias(
         model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle, trusted
     )
     crowd = asked(files)
-    found = crowd.explainer.bias(
-        crowd.rows(sample),
+    found = crowd.population(sample).bias(
         protected=protected,
         want=crowd.want,
         constraints=crowd.constraints,

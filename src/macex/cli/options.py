@@ -79,9 +79,21 @@ Rules = Annotated[
     ),
 ]
 By = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
-        "--by", metavar="COLUMN", help="The same for each group of a column.", rich_help_panel=ASKED
+        "--by",
+        metavar="COLUMN",
+        help="The same for each group of a column, or of several; repeatable.",
+        rich_help_panel=ASKED,
+    ),
+]
+Bands = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bands",
+        metavar="COLUMN=EDGES",
+        help="Cut numbers into groups, as in age=25,60; repeatable.",
+        rich_help_panel=ASKED,
     ),
 ]
 Sample = Annotated[

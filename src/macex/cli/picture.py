@@ -41,8 +41,7 @@ def picture(
         model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle, trusted
     )
     crowd = asked(files)
-    found = crowd.explainer.picture(
-        crowd.rows(sample),
+    found = crowd.population(sample).picture(
         want=crowd.want,
         constraints=crowd.constraints,
         parts=parts,

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from macex.cli import options
-from macex.cli.populations import Files, Showing, asked, records
-from macex.scale.populations import plan_frames
+from macex.cli.populations import Files, Showing, asked, bands_typed, records
 
 
 def plan(
@@ -31,7 +30,12 @@ def plan(
     plausible: Annotated[
         bool, typer.Option(help="Let actions that make unusual rows count for less.")
     ] = True,
+    support: Annotated[
+        float, typer.Option(help="The least share of the rows in need that an action flips.")
+    ] = 0.0,
     by: options.By = None,
+    bands: options.Bands = None,
+    sample: options.Sample = None,
     schema: options.SchemaFile = None,
     classes: options.Classes = None,
     out: options.Sheet = None,
@@ -57,9 +61,7 @@ def plan(
     asked_for = {"want": crowd.want, "constraints": crowd.constraints}
     asked_for |= {"actions": actions, "max_changes": max_changes}
     asked_for |= {"slack": slack, "max_cost": max_cost, "plausible": plausible}
-    if by is None:
-        found = plan_frames(crowd.explainer, crowd.frames, **asked_for)
-    else:
-        found = crowd.explainer.plan(crowd.rows(), by=by, **asked_for)
+    asked_for |= {"support": support, "by": by or None, "bands": bands_typed(bands)}
+    found = crowd.population(sample).plan(**asked_for)
     counts = {"rows": len(found.taken), "asked": found.asked, "flipped": found.flipped}
     show(found, {**counts, "actions": records(found.to_frame())})

@@ -23,8 +23,9 @@ from macex.render.exports import csv_text
 from macex.render.files import write_whole
 from macex.scale.files import frames_of, refuse_existing
 from macex.scale.partition import CHUNK
+from macex.scale.passes import drawn
 from macex.scale.places import Local
-from macex.scale.populations import drawn
+from macex.scale.populations import PartedPopulation, of_frames
 
 FORMS = (".csv", ".html")
 
@@ -55,12 +56,13 @@ class PopulationQuestion:
     want: Any
     constraints: Constraints | None
 
-    def rows(self, sample: int | None = None) -> pd.DataFrame:
-        """All rows, or so many of them, drawn in one pass."""
+    def population(self, sample: int | None = None) -> PartedPopulation:
+        """All rows, chunk by chunk, or so many of them, drawn in one pass."""
         if sample is None:
-            return pd.concat(list(self.frames()))
+            return of_frames(self.explainer, self.frames)
         few = drawn(self.frames(), require_count("--sample", sample), 0)
-        return pd.concat(list(self.frames())) if few is None else few
+        frames = [] if few is None else [few]
+        return of_frames(self.explainer, lambda: frames)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import typer
 
 from macex.cli import options
 from macex.cli.populations import Files, Showing, asked, records
-from macex.scale.populations import recourse_frames
 
 
 def recourse(
@@ -21,6 +20,7 @@ def recourse(
     want: options.Want = None,
     constraints: options.Rules = None,
     by: options.By = None,
+    sample: options.Sample = None,
     max_rows: Annotated[
         int | None, typer.Option(help="Decide rows with at most this many combinations.")
     ] = None,
@@ -46,12 +46,10 @@ def recourse(
         model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle, trusted
     )
     crowd = asked(files)
-    found = recourse_frames(
-        crowd.explainer,
-        crowd.frames(),
+    found = crowd.population(sample).recourse(
         want=crowd.want,
         constraints=crowd.constraints,
-        by=by,
+        by=by or None,
         diagnose=diagnose,
         max_rows=max_rows,
     )

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ import pandas as pd
 
 from macex.ask.constraints import Constraints
 from macex.cohort.bias_sheet import bias_sheet, reading
-from macex.cohort.effects import GroupFlips, PairFlips, Tried, effects_of
+from macex.cohort.effects import Effects, GroupFlips, PairFlips, Tally, Tried, tallied
 from macex.cohort.estimates import Estimate, share_of
 from macex.cohort.explaining import explained as explanations_of
 from macex.cohort.fairness import (
@@ -31,7 +31,7 @@ from macex.cohort.fairness import (
     told,
 )
 from macex.cohort.groups import AND, Groups, groups_of, numbered, read_bands
-from macex.cohort.pathways import Pathway, pathways, through_columns
+from macex.cohort.pathways import Pathway, open_ways, through_columns
 from macex.cohort.population import Crowd, advising, crowd
 from macex.errors import GoalError, OptionError, closest, require_count
 from macex.render.names import Names
@@ -40,7 +40,10 @@ from macex.render.sheets import Finding, Sheet
 if TYPE_CHECKING:
     from macex.engine.engine import Engine
     from macex.explanation import Action, Explanation
+    from macex.schema import Array, Column
 
+ALONE = "alone"  # a column's way to decisions if nothing follows from it
+Tallies = dict[tuple[str, str], "Tally"]  # by column and way
 TOP = 3  # of the actions of a row, how many count as the strongest
 
 
@@ -117,6 +120,89 @@ class Bias(Finding):
         return pd.DataFrame(lines, columns=heads)
 
 
+@dataclass(frozen=True)
+class BiasQuestion:
+    """What is asked about protected columns, checked."""
+
+    columns: tuple[str, ...]
+    want: Any
+    constraints: Any
+    by: Any
+    explained: int
+    edges: Mapping[str, Array]
+    max_values: int | None
+    through: tuple[str, ...]
+
+    def varied(self, engine: Engine) -> list[str]:
+        """The protected columns that have other values."""
+        return [name for name in self.columns if len(_column(engine, name).seen) > 1]
+
+    def crowd(self, engine: Engine, rows: Any) -> Crowd:
+        """Rows, of which this is asked."""
+        everyone = crowd(engine, rows, self.want, self.constraints)
+        _refuse_derived(self.columns, everyone)
+        return everyone
+
+    def tallies(self, everyone: Crowd, groups: Mapping[str, Groups], most: int | None) -> Tallies:
+        """What every column does to decisions, by itself and with what follows from it.
+
+        `groups` are those of each column's values among the rows, `most` how many values are tried.
+        """
+        found = {}
+        for name in self.varied(everyone.engine) if len(everyone) else ():
+            edges, mine = self.edges.get(name), groups[name]
+            found[name, ALONE] = tallied(everyone, name, mine, edges=edges, most=most)
+            for ways, _, follow in open_ways(everyone.engine, name, self.through):
+                found[name, ways] = tallied(everyone, name, mine, most=most, following=follow)
+        return found
+
+    def found(
+        self,
+        sample: Crowd,
+        tallies: Tallies,
+        compared: tuple[str, Groups] | None,
+        rows: int,
+    ) -> Bias:
+        """The finding of what was counted, and of a sample of the rows, which are explained."""
+        engine, varied = sample.engine, self.varied(sample.engine)
+        draw = np.random.default_rng(sample.fitted.options.random_state)
+
+        def effects(name: str, ways: str) -> Effects:
+            classes = sample.fitted.outlook.classes
+            return tallies[name, ways].effects(_column(engine, name), classes, draw)
+
+        done = [effects(name, ALONE) for name in varied if tallies]
+        free, bound = _explanations(sample, varied)
+        fates = told(bound, wanted=self.want is not None)
+        groupings = _groupings(sample, varied, self.edges, compared) if bound else []
+        return Bias(
+            rows=rows,
+            explained=int(fates.needy.sum()),
+            flips=tuple((one.tried.column, one.some) for one in done),
+            effects=tuple((one.tried.column, one.one) for one in done),
+            by_group=tuple(line for one in done for line in one.by_group),
+            pairs=tuple(line for one in done for line in one.pairs),
+            tried=tuple(one.tried for one in done),
+            free=tuple(_presence(column, free, draw) for column in varied if len(free)),
+            burden=tuple(
+                line for name, own in groupings for line in burdens(name, own, fates, draw)
+            ),
+            gaps=tuple(line for name, own in groupings for line in gaps(name, own, fates)),
+            differences=differences(groupings, fates, draw),
+            constant=tuple(name for name in self.columns if name not in varied),
+            goal=_common_goal(sample) if self.want is not None else "",
+            ways=tuple(
+                Pathway(name, ways, held, one.some, one.one)
+                for name in varied
+                if tallies
+                for ways, held, _ in open_ways(engine, name, self.through)
+                for one in [effects(name, ways)]
+            ),
+            table=row_table(sample.places if bound else np.zeros(0, int), groupings, fates),
+            names=sample.fitted.options.names,
+        )
+
+
 @advising()
 def bias(
     engine: Engine,
@@ -132,7 +218,41 @@ def bias(
     through: Any = (),
 ) -> Bias:
     """What protected columns do to decisions; see `Explainer.bias`."""
-    columns = _columns(engine, protected)
+    question = bias_question(
+        engine,
+        protected=protected,
+        want=want,
+        constraints=constraints,
+        by=by,
+        explained=explained,
+        bands=bands,
+        max_values=max_values,
+        through=through,
+    )
+    everyone = question.crowd(engine, rows)
+    groups = {
+        name: groups_of(everyone.rows, name, question.edges) for name in question.varied(engine)
+    }
+    tallies = question.tallies(everyone, groups, max_values)
+    sample = everyone.spaced(question.explained)
+    compared = _compared(everyone, sample, by, question.edges)
+    return question.found(sample, tallies, compared, len(everyone))
+
+
+def bias_question(
+    engine: Engine,
+    *,
+    protected: Any,
+    want: Any,
+    constraints: Any,
+    by: Any,
+    explained: Any,
+    bands: Any,
+    max_values: Any,
+    through: Any,
+) -> BiasQuestion:
+    """What a caller asks about bias, checked."""
+    columns = tuple(_columns(engine, protected))
     require_count("explained", explained)
     if max_values is not None:
         require_count("max_values", max_values)
@@ -143,37 +263,7 @@ def bias(
             "bias looks at decisions, and this model gives a score: name its classes with "
             "classes=(no, yes)"
         )
-    everyone = crowd(engine, rows, want, constraints)
-    _refuse_derived(columns, everyone)
-    draw = np.random.default_rng(everyone.fitted.options.random_state)
-    constant = tuple(c for c in columns if _constant(engine, c))
-    varied = [column for column in columns if column not in constant]
-    done = [
-        effects_of(everyone, column, draw, edges=edges.get(column), most=max_values)
-        for column in varied * bool(len(everyone))
-    ]
-    sample = everyone.spaced(int(explained))
-    free, bound = _explanations(sample, varied)
-    fates = told(bound, wanted=want is not None)
-    groupings = _groupings(everyone, sample, varied, by, edges) if bound else []
-    return Bias(
-        rows=len(everyone),
-        explained=int(fates.needy.sum()),
-        flips=tuple((one.tried.column, one.some) for one in done),
-        effects=tuple((one.tried.column, one.one) for one in done),
-        by_group=tuple(line for one in done for line in one.by_group),
-        pairs=tuple(line for one in done for line in one.pairs),
-        tried=tuple(one.tried for one in done),
-        free=tuple(_presence(column, free, draw) for column in varied if len(free)),
-        burden=tuple(line for name, own in groupings for line in burdens(name, own, fates, draw)),
-        gaps=tuple(line for name, own in groupings for line in gaps(name, own, fates)),
-        differences=differences(groupings, fates, draw),
-        constant=constant,
-        goal=_common_goal(everyone) if want is not None else "",
-        ways=pathways(everyone, varied, allowed, draw, max_values),
-        table=row_table(sample.places if bound else np.zeros(0, int), groupings, fates),
-        names=everyone.fitted.options.names,
-    )
+    return BiasQuestion(columns, want, constraints, by, int(explained), edges, max_values, allowed)
 
 
 def _columns(engine: Engine, protected: Any) -> list[str]:
@@ -189,7 +279,7 @@ def _columns(engine: Engine, protected: Any) -> list[str]:
     return list(dict.fromkeys(given))
 
 
-def _refuse_derived(columns: list[str], everyone: Crowd) -> None:
+def _refuse_derived(columns: Sequence[str], everyone: Crowd) -> None:
     for one in everyone.distinct_constraints():
         for name in columns:
             if name in one.derived:
@@ -205,8 +295,8 @@ def _common_goal(everyone: Crowd) -> str:
     return texts.pop() if len(texts) == 1 else ""
 
 
-def _constant(engine: Engine, name: str) -> bool:
-    return len(engine.schema.columns[engine.schema.position(name)].seen) < 2
+def _column(engine: Engine, name: str) -> Column:
+    return engine.schema.columns[engine.schema.position(name)]
 
 
 def _explanations(sample: Crowd, columns: list[str]) -> tuple[list[Explanation], list[Explanation]]:
@@ -220,20 +310,28 @@ def _explanations(sample: Crowd, columns: list[str]) -> tuple[list[Explanation],
 
 
 def _groupings(
-    everyone: Crowd, sample: Crowd, columns: list[str], by: Any, edges: Any
+    sample: Crowd, columns: list[str], edges: Any, compared: tuple[str, Groups] | None
 ) -> list[tuple[str, Groups]]:
     """The groups of the rows that are explained: by each protected column, and by what is said."""
     found = [(column, groups_of(sample.rows, column, edges)) for column in columns]
-    if by is None:
-        return found
+    return [*found, *([compared] if compared and compared[0] not in columns else [])]
+
+
+def _compared(everyone: Crowd, sample: Crowd, by: Any, edges: Any) -> tuple[str, Groups] | None:
+    """What further groups are called, and which rows of the sample are in them."""
+    if by is None or not len(everyone):
+        return None
     several = isinstance(by, (list, tuple)) and len(by) != len(everyone)
-    name = by if isinstance(by, str) else AND.join(map(str, by)) if several else "group"
-    if name in columns:
-        return found
-    every = numbered(groups_of(everyone.rows, by, edges), len(everyone))
-    labels = list(groups_of(everyone.rows, by, edges))
-    mine = {label: np.flatnonzero(every[sample.places] == at) for at, label in enumerate(labels)}
-    return [*found, (name, {label: places for label, places in mine.items() if len(places)})]
+    groups = groups_of(everyone.rows, by, edges)
+    number = numbered(groups, len(everyone))[sample.places]
+    mine = {label: np.flatnonzero(number == at) for at, label in enumerate(groups)}
+    name = called(by) if isinstance(by, str) or several else "group"
+    return name, {label: places for label, places in mine.items() if len(places)}
+
+
+def called(by: Any) -> str:
+    """What groups by these columns are called."""
+    return by if isinstance(by, str) else AND.join(map(str, by))
 
 
 def _freed(given: Constraints, columns: list[str]) -> Constraints:

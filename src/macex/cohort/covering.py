@@ -154,11 +154,17 @@ class Trials:
 
 
 def chosen_actions(
-    trials: Trials, most: int, max_changes: int, *, spare: int = 0, plausible: bool = True
+    trials: Trials,
+    most: int,
+    max_changes: int,
+    *,
+    spare: int = 0,
+    plausible: bool = True,
+    least: int = 0,
 ) -> tuple[list[Entries], int]:
     """At most `most` actions, and how many of the `spare` rows are left.
 
-    Spare rows may be given up for actions of fewer moves.
+    Spare rows may be given up for actions of fewer moves. Each action flips at least `least` rows.
     """
     singles: list[Entries] = [(entry,) for entry in range(len(trials.moves))]
     trials.score(singles)
@@ -166,7 +172,7 @@ def chosen_actions(
         return [], spare
     gain = np.stack(trials.progress, axis=1) - trials.population.base[:, None]  # (Q, A)
     gain = np.where(trials.idle, 0.0, np.where(trials.lawful, gain, -np.inf)).astype(np.float32)
-    choice = _Choice(trials, plausible)
+    choice = _Choice(trials, plausible, least)
     chosen: list[int] = []
     for _ in range(most):
         covered = _union(trials, chosen)
@@ -177,7 +183,7 @@ def chosen_actions(
             break
         chosen.append(best)
     chosen = _swapped(choice, chosen)
-    simple = _simplified(trials, chosen, spare)
+    simple = _simplified(trials, chosen, spare, least)
     lost = int(_union(trials, chosen).sum() - _union(trials, simple).sum())
     return [trials.actions[place] for place in simple], spare - lost
 
@@ -188,6 +194,7 @@ class _Choice:
 
     trials: Trials
     plausible: bool
+    least: int  # rows that an action flips
 
     def worth(self, place: int) -> float:
         return self.trials.plausible(place) if self.plausible else 1.0
@@ -205,13 +212,13 @@ class _Choice:
         Plausibility is looked up for those that could be the best, as far as `PROMISING` go.
         """
         held, trials = self.held(chosen), self.trials
-        bound = np.stack(trials.reached) @ (1 - held)
+        reached = np.stack(trials.reached)
+        bound = np.where(reached.sum(axis=1) < self.least, 0.0, reached @ (1 - held))
         found: tuple[tuple[float, int, float, Entries], int] | None = None
         for place in np.argsort(-bound, kind="stable")[:PROMISING].tolist():
             if bound[place] <= 0 or (found is not None and bound[place] < -found[0][0]):
                 break
-            reached = trials.reached[place]
-            adds = round(float(np.maximum(self.worth(place) * reached - held, 0).sum()), 6)
+            adds = round(float(np.maximum(self.worth(place) * reached[place] - held, 0).sum()), 6)
             entries = trials.actions[place]
             key = (-adds, len(entries), trials.cost[place], entries)
             if adds > 0 and (found is None or key < found[0]):
@@ -272,7 +279,7 @@ def _swapped(choice: _Choice, chosen: list[int]) -> list[int]:
     return chosen
 
 
-def _simplified(trials: Trials, chosen: list[int], spare: int) -> list[int]:
+def _simplified(trials: Trials, chosen: list[int], spare: int, least: int) -> list[int]:
     """Replace actions by others of fewer moves as long as at most `spare` rows are given up."""
     floor = _union(trials, chosen).sum() - spare
     sizes = np.array([len(entries) for entries in trials.actions])
@@ -282,7 +289,7 @@ def _simplified(trials: Trials, chosen: list[int], spare: int) -> list[int]:
         for turn, place in enumerate(chosen):
             rest = chosen[:turn] + chosen[turn + 1 :]
             covered = _union(trials, rest)
-            fewer = np.flatnonzero(sizes < sizes[place])
+            fewer = np.flatnonzero((sizes < sizes[place]) & (every.sum(axis=1) >= least))
             if not len(fewer):
                 continue
             total = covered.sum() + (every[fewer] & ~covered).sum(axis=1)

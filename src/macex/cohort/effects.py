@@ -8,18 +8,18 @@ Where not every value was tried, an interval reaches as far as the others could 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from macex.cohort.estimates import Estimate, mean_of, share_of
+from macex.cohort.estimates import Estimate, Flags, Numbers, mean_of, share_of
 from macex.cohort.flipping import Flips, flips_of
 from macex.cohort.groups import Groups, column_groups, numbered
 from macex.schema import Array
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from macex.ask.space import Caused
     from macex.cohort.population import Crowd
@@ -71,91 +71,183 @@ class Effects:
     pairs: tuple[PairFlips, ...]
 
 
-def effects_of(
+@dataclass(frozen=True)
+class Between:
+    """Numbers of which it is known that they lie between two others."""
+
+    least: Numbers
+    most: Numbers
+
+    def __add__(self, other: Between) -> Between:
+        return Between(self.least + other.least, self.most + other.most)
+
+    def mean(self, draw: np.random.Generator) -> Estimate:
+        """The mean, with an interval that reaches as far as it may be."""
+        low = _mean(self.least, draw)
+        if np.isclose(self.least.total, self.most.total):
+            return low
+        return Estimate(low.value, low.low, _mean(self.most, draw).high, low.rows)
+
+
+@dataclass(frozen=True)
+class Some:
+    """Rows that some value flips, and those that some value may flip."""
+
+    flipped: Flags
+    possible: Flags
+
+    def __add__(self, other: Some) -> Some:
+        return Some(self.flipped + other.flipped, self.possible + other.possible)
+
+    def share(self, draw: np.random.Generator) -> Estimate:
+        """The share that some value flips; at least that, where not all were tried."""
+        share = share_of(self.flipped, draw)
+        if self.flipped == self.possible:
+            return share
+        most = share_of(self.possible, draw)
+        return Estimate(share.value, share.low, most.high, share.rows)
+
+
+@dataclass(frozen=True)
+class Line:
+    """What is counted of the rows of one group with one decision."""
+
+    some: Some
+    toward: Array  # (V,) flips by value
+    after: Array  # (K,) flips by new decision
+    pairs: dict[str, Between]  # by the other group of values
+
+    def __add__(self, other: Line) -> Line:
+        return Line(
+            self.some + other.some,
+            self.toward + other.toward,
+            self.after + other.after,
+            _added(self.pairs, other.pairs),
+        )
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What is counted of the flips of some rows; that of more rows is the sum."""
+
+    tried: Tried
+    values: Array  # (V,) codes
+    some: Some
+    one: Between
+    lines: dict[tuple[str, int], Line]  # by group and decision
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.tried,
+            self.values,
+            self.some + other.some,
+            self.one + other.one,
+            _added(self.lines, other.lines),
+        )
+
+    def ordered(self, groups: Iterable[str]) -> Tally:
+        """The same with its groups in this order."""
+        turn = {name: at for at, name in enumerate(groups)}
+        lines = sorted(self.lines.items(), key=lambda line: (turn[line[0][0]], line[0][1]))
+        return replace(self, lines=dict(lines))
+
+    def effects(self, known: Column, classes: Any, draw: np.random.Generator) -> Effects:
+        """What the counts say, with intervals."""
+        some, one = self.some.share(draw), self.one.mean(draw)
+        by_group = [
+            _line(known, group, classes, decision, self.values, line, draw)
+            for (group, decision), line in self.lines.items()
+        ]
+        by_group.sort(key=lambda line: -line.share.value)
+        pairs = [
+            PairFlips(known.name, group, classes[decision], other, numbers.mean(draw))
+            for (group, decision), line in self.lines.items()
+            for other, numbers in line.pairs.items()
+        ]
+        return Effects(self.tried, some, one, tuple(by_group), tuple(pairs))
+
+
+def tallied(
     everyone: Crowd,
     column: str,
-    draw: np.random.Generator,
+    groups: Groups,
     *,
     edges: Array | None = None,
     most: int | None = None,
     following: Mapping[int, Caused] | None = None,
-) -> Effects:
+) -> Tally:
     """Try the values of a column, at most `most`, in all rows; some columns may follow it."""
     place = everyone.rows.schema.position(column)
-    known, codes = everyone.rows.schema.columns[place], everyone.rows.codes[:, place]
-    groups = column_groups(known, codes, edges)
+    known = everyone.rows.schema.columns[place]
     parts = column_groups(known, known.seen, edges, most=MOST_PARTS, counts=known.counts)
     part = numbered(parts, len(known.seen))
-    flips = flips_of(everyone, column, numbered(groups, len(codes)), part, most, following)
-    classes = everyone.fitted.outlook.classes or ()
-    return Effects(
+    group = numbered(groups, len(everyone))
+    flips = flips_of(everyone, column, group, part, most, following)
+    lines = {}
+    for at, (name, places) in enumerate(groups.items()):
+        for decision in np.unique(flips.before[places]).tolist():
+            mine = places[flips.before[places] == decision]
+            lines[name, decision] = Line(
+                _some(flips, mine),
+                flips.toward[at, decision],
+                flips.after[at, decision],
+                {
+                    other: _pair(flips, mine, number)
+                    for number, other in enumerate(parts)
+                    if other != name and flips.tried[mine, number].any()
+                },
+            )
+    return Tally(
         Tried(column, len(flips.values), len(known.seen)),
-        _some(flips, np.arange(len(codes)), draw),
-        _between(flips.drawn, flips.drawn + flips.open, draw),
-        _by_group(known, groups, flips, classes, draw),
-        _pairs(column, groups, list(parts), flips, classes, draw),
+        flips.values,
+        _some(flips, np.arange(len(everyone))),
+        Between(Numbers.of(flips.drawn), Numbers.of(flips.drawn + flips.open)),
+        lines,
     )
 
 
-def _some(flips: Flips, mine: Array, draw: np.random.Generator) -> Estimate:
-    """The share of rows that some value flips; at least that, where not all were tried."""
-    share = share_of(flips.flipped[mine], draw)
-    if flips.settled[mine].all():
-        return share
-    most = share_of(flips.flipped[mine] | ~flips.settled[mine], draw)
-    return Estimate(share.value, share.low, most.high, share.rows)
+def _some(flips: Flips, mine: Array) -> Some:
+    flipped, settled = flips.flipped[mine], flips.settled[mine]
+    possible = int((flipped | ~settled).sum())
+    return Some(Flags(len(mine), int(flipped.sum())), Flags(len(mine), possible))
 
 
-def _between(least: Array, most: Array, draw: np.random.Generator) -> Estimate:
-    """The mean of numbers of which it is known that they lie between two others."""
-    low = _mean(least, draw)
-    if np.allclose(least, most):
-        return low
-    return Estimate(low.value, low.low, _mean(most, draw).high, low.rows)
+def _pair(flips: Flips, mine: Array, number: int) -> Between:
+    total = np.maximum(flips.others[mine, number], 1)
+    least = flips.flips[mine, number] / total
+    most = 1 - (flips.tried - flips.flips)[mine, number] / total
+    return Between(Numbers.of(least), Numbers.of(most))
 
 
-def _mean(values: Array, draw: np.random.Generator) -> Estimate:
+def _mean(values: Numbers, draw: np.random.Generator) -> Estimate:
     """The mean of shares; a share of rows where each is 0 or 1."""
-    whole = np.isclose(values, 0) | np.isclose(values, 1)
-    return share_of(values > 0.5, draw) if whole.all() else mean_of(values, draw)
+    return (
+        share_of(Flags(values.rows, values.ones), draw) if values.shares else mean_of(values, draw)
+    )
 
 
-def _by_group(
-    known: Column, groups: Groups, flips: Flips, classes: Any, draw: np.random.Generator
-) -> tuple[GroupFlips, ...]:
-    """A line for each group and decision, largest share first."""
-    lines = []
-    for at, (group, places) in enumerate(groups.items()):
-        for decision in np.unique(flips.before[places]):
-            mine = places[flips.before[places] == decision]
-            hits = flips.toward[at, decision]
-            some = bool(hits.any())
-            toward = known.value(float(flips.values[hits.argmax()])) if some else None
-            after = classes[flips.after[at, decision].argmax()] if some else None
-            share = _some(flips, mine, draw)
-            lines.append(GroupFlips(known.name, group, classes[decision], after, toward, share))
-    return tuple(sorted(lines, key=lambda line: -line.share.value))
-
-
-def _pairs(
-    column: str,
-    groups: Groups,
-    parts: list[str],
-    flips: Flips,
+def _line(
+    known: Column,
+    group: str,
     classes: Any,
+    decision: int,
+    values: Array,
+    line: Line,
     draw: np.random.Generator,
-) -> tuple[PairFlips, ...]:
-    """A line for each group, decision and other group of values, of which some were tried."""
-    lines = []
-    for group, places in groups.items():
-        for decision in np.unique(flips.before[places]):
-            mine = places[flips.before[places] == decision]
-            for number, other in enumerate(parts):
-                if other == group or not flips.tried[mine, number].any():
-                    continue
-                total = np.maximum(flips.others[mine, number], 1)
-                least = flips.flips[mine, number] / total
-                most = 1 - (flips.tried - flips.flips)[mine, number] / total
-                share = _between(least, most, draw)
-                lines.append(PairFlips(column, group, classes[decision], other, share))
-    return tuple(lines)
+) -> GroupFlips:
+    some = bool(line.toward.any())
+    toward = known.value(float(values[line.toward.argmax()])) if some else None
+    after = classes[line.after.argmax()] if some else None
+    return GroupFlips(known.name, group, classes[decision], after, toward, line.some.share(draw))
+
+
+Part = TypeVar("Part", Line, Between)
+Key = TypeVar("Key")
+
+
+def _added(mine: dict[Key, Part], others: dict[Key, Part]) -> dict[Key, Part]:
+    """Counts by what they are of, those of the same added."""
+    found = dict(mine)
+    for key, one in others.items():
+        found[key] = found[key] + one if key in found else one
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +42,60 @@ class Estimate(NamedTuple):
         return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
-def share_of(flags: Array, draw: np.random.Generator) -> Estimate:
+@dataclass(frozen=True)
+class Flags:
+    """How many rows there are, and how many of them are flagged."""
+
+    rows: int = 0
+    flagged: int = 0
+
+    def __add__(self, other: Flags) -> Flags:
+        return Flags(self.rows + other.rows, self.flagged + other.flagged)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers whose mean is estimated: added up, and kept as long as they are few.
+
+    >>> some = Numbers.of(np.array([0.0, 1.0])) + Numbers.of(np.array([0.5]))
+    >>> some.rows, some.total, some.shares
+    (3, 1.5, False)
+    """
+
+    rows: int
+    total: float
+    squares: float
+    ones: int  # how many are over a half
+    shares: bool  # whether each is 0 or 1
+    kept: Array | None  # None where there are very many
+
+    @staticmethod
+    def of(values: Array) -> Numbers:
+        """These numbers."""
+        return Numbers(
+            len(values),
+            float(values.sum()),
+            float((values**2).sum()),
+            int((values > 0.5).sum()),
+            bool((np.isclose(values, 0) | np.isclose(values, 1)).all()),
+            values if len(values) <= MANY else None,
+        )
+
+    def __add__(self, other: Numbers) -> Numbers:
+        rows, kept = self.rows + other.rows, None
+        if rows <= MANY and self.kept is not None and other.kept is not None:
+            kept = np.concatenate([self.kept, other.kept])
+        return Numbers(
+            rows,
+            self.total + other.total,
+            self.squares + other.squares,
+            self.ones + other.ones,
+            self.shares and other.shares,
+            kept,
+        )
+
+
+def share_of(flags: Array | Flags, draw: np.random.Generator) -> Estimate:
     """The share of rows that are flagged.
 
     A bootstrap of rows that are all alike says nothing, so the far end is then 3 / n away (the
@@ -50,10 +104,11 @@ def share_of(flags: Array, draw: np.random.Generator) -> Estimate:
     >>> share_of(np.zeros(30, bool), np.random.default_rng(0))
     Estimate(value=0.0, low=0.0, high=0.1, rows=30)
     """
-    count = len(flags)
+    known = flags if isinstance(flags, Flags) else Flags(len(flags), int(flags.sum()))
+    count = known.rows
+    share = known.flagged / count if count else float("nan")
     if count < 2:
-        return Estimate(float(flags.mean()) if count else float("nan"), None, None, count)
-    share = float(flags.mean())
+        return Estimate(share, None, None, count)
     if share in (0.0, 1.0):
         far = min(1.0, 3 / count)
         return Estimate(share, *((0.0, far) if share == 0 else (1 - far, 1.0)), count)
@@ -61,18 +116,21 @@ def share_of(flags: Array, draw: np.random.Generator) -> Estimate:
     return Estimate(share, float(low), float(high), count)
 
 
-def mean_of(values: Array, draw: np.random.Generator) -> Estimate:
+def mean_of(values: Array | Numbers, draw: np.random.Generator) -> Estimate:
     """The mean of some numbers; of very many the interval is that of the normal distribution."""
-    count = len(values)
+    known = values if isinstance(values, Numbers) else Numbers.of(values)
+    count, kept = known.rows, known.kept
+    mean = known.total / count if count else float("nan")
     if count < 2:
-        return Estimate(float(values.mean()) if count else float("nan"), None, None, count)
-    if count > MANY:
-        mean, half = float(values.mean()), 1.96 * float(values.std(ddof=1)) / count**0.5
+        return Estimate(mean, None, None, count)
+    if kept is None:
+        spread = max(0.0, known.squares - count * mean**2) / (count - 1)
+        half = 1.96 * spread**0.5 / count**0.5
         return Estimate(mean, mean - half, mean + half, count)
     turns = max(1, AT_ONCE // count)
     means: list[float] = []
     while len(means) < RESAMPLES:
         drawn = draw.integers(0, count, (min(turns, RESAMPLES - len(means)), count))
-        means += values[drawn].mean(axis=1).tolist()
+        means += kept[drawn].mean(axis=1).tolist()
     low, high = np.quantile(means, ENDS)
-    return Estimate(float(values.mean()), float(low), float(high), count)
+    return Estimate(mean, float(low), float(high), count)

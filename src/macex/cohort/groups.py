@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from macex.schema import Column, Schema
 
 MOST = 60
+UNFOLDED = 2**62  # more groups than there are
 PARTS = 4  # how many parts a column of many numbers is cut into
 FEW = 12  # numbers that are groups of their own
 WORDS = {MISSING: "missing", UNKNOWN: "unknown"}
@@ -43,7 +44,7 @@ def groups_of(rows: Rows, by: Any, bands: Bands | None = None, most: int = MOST)
     if isinstance(by, str):
         return _of_column(rows, by, bands, most)
     if _names_columns(by, rows):
-        crossed = _crossed([_of_column(rows, name, bands, most) for name in by], len(rows))
+        crossed = _crossed([_of_column(rows, name, bands, UNFOLDED) for name in by], len(rows))
         return folded(crossed, most)
     return folded(_labelled(_labels(by, rows)), most)
 
@@ -74,7 +75,9 @@ def _crossed(several: Sequence[Groups], count: int) -> Groups:
             which[places, at] = number
     keys, inverse = np.unique(which, axis=0, return_inverse=True)
     called = [AND.join(names[at][number] for at, number in enumerate(key)) for key in keys]
-    return {name: np.flatnonzero(inverse.ravel() == at) for at, name in enumerate(called)}
+    order = np.argsort(inverse.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(inverse.ravel(), minlength=len(keys)))
+    return dict(zip(called, np.split(order, ends[:-1]), strict=True)) if called else {}
 
 
 def read_bands(schema: Schema, bands: Any) -> dict[str, Array]:
@@ -184,11 +187,36 @@ def folded(groups: Groups, most: int = MOST, counts: Array | None = None) -> Gro
     """The largest groups, and the rest of the rows as one."""
     if len(groups) <= most:
         return groups
-    size = {
-        name: len(places) if counts is None else int(counts[places].sum())
-        for name, places in groups.items()
-    }
-    kept = set(sorted(groups, key=lambda name: -size[name])[: most - 1])
-    others = [places for name, places in groups.items() if name not in kept]
-    large = {name: places for name, places in groups.items() if name in kept}
-    return large | {f"{len(others)} other groups": np.sort(np.concatenate(others))}
+    return renamed(
+        groups,
+        largest(
+            {
+                name: len(places) if counts is None else int(counts[places].sum())
+                for name, places in groups.items()
+            },
+            most,
+        ),
+    )
+
+
+def largest(sizes: Mapping[str, int], most: int = MOST) -> dict[str, str]:
+    """What each group is called if the largest stand for themselves, in their order.
+
+    >>> largest({"a": 1, "b": 5, "c": 2}, 2)
+    {'b': 'b', 'a': '2 other groups', 'c': '2 other groups'}
+    """
+    if len(sizes) <= most:
+        return {name: name for name in sizes}
+    kept = set(sorted(sizes, key=lambda name: (-sizes[name], name))[: most - 1])
+    others = f"{len(sizes) - len(kept)} other groups"
+    own = {name: name for name in sizes if name in kept}
+    return own | {name: others for name in sizes if name not in kept}
+
+
+def renamed(groups: Groups, names: Mapping[str, str]) -> Groups:
+    """The groups as they are called, in the order of the names; those called the same are one."""
+    found: dict[str, list[Array]] = {}
+    for name, called in names.items():
+        if name in groups:
+            found.setdefault(called, []).append(groups[name])
+    return {name: np.sort(np.concatenate(places)) for name, places in found.items()}

@@ -8,19 +8,16 @@ count (Kilbertus et al., 2017: resolving variables). These are held at the row's
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from macex.cohort.effects import effects_of
 from macex.cohort.estimates import Estimate
 from macex.errors import OptionError, closest
 
 if TYPE_CHECKING:
+    from macex.ask.space import Caused
     from macex.causes import CausalModel
-    from macex.cohort.population import Crowd
     from macex.engine.engine import Engine
 
 
@@ -61,26 +58,19 @@ def through_columns(engine: Engine, columns: Sequence[str], given: Any) -> tuple
     return names
 
 
-def pathways(
-    everyone: Crowd,
-    columns: Sequence[str],
-    through: tuple[str, ...],
-    draw: np.random.Generator,
-    most: int | None = None,
-) -> tuple[Pathway, ...]:
-    """The ways of every column from which something follows."""
-    causal, names = everyone.fitted.causal, everyone.rows.schema.names
-    if causal is None or not len(everyone):
-        return ()
-    found = []
-    for column in columns:
-        follow = causal.causes.effects_of(column)
-        held = tuple(name for name in through if name in follow)
-        open_ = [("every", ()), ("direct", tuple(names)), ("otherwise", held)]
-        for ways, kept in open_[: 3 if held else 2] if follow else ():
-            done = effects_of(everyone, column, draw, most=most, following=_but(causal, kept))
-            found.append(Pathway(column, ways, held, done.some, done.one))
-    return tuple(found)
+def open_ways(
+    engine: Engine, column: str, through: tuple[str, ...]
+) -> Iterator[tuple[str, tuple[str, ...], dict[int, Caused]]]:
+    """What the ways are called, the columns held that may count, and what follows along them."""
+    causal = engine.fitted.causal
+    follow = () if causal is None else causal.causes.effects_of(column)
+    if causal is None or not follow:
+        return
+    held = tuple(name for name in through if name in follow)
+    yield "every", held, _but(causal, ())
+    yield "direct", held, _but(causal, causal.schema.names)
+    if held:
+        yield "otherwise", held, _but(causal, held)
 
 
 def _but(causal: CausalModel, held: Sequence[str]) -> dict[int, Any]:

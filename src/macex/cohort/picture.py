@@ -50,8 +50,8 @@ class PictureRule:
 class Picture(Finding):
     """What the answers of many rows have in common: `summary` counts changes, `rules` say whom.
 
-    `rows` have an answer that changes something, of `explained` that were looked at, evenly spaced
-    among the `given`.
+    `rows` have an answer that changes something, of `explained` that were looked at, of all that
+    were `given`.
     """
 
     rows: int
@@ -72,7 +72,7 @@ class Picture(Finding):
 
     def sheet(self) -> Sheet:
         """The changes and the rules as tables."""
-        looked = f"Looked at {self.explained} of {self.given} rows, evenly spaced."
+        looked = f"Looked at {self.explained} of {self.given} rows."
         said = (looked,) * (self.explained < self.given)
         if not self.rows:
             return Sheet("No row has an answer that changes anything", remarks=said)

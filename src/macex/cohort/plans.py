@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ import pandas as pd
 
 from macex.cohort.covering import Entries, Tally, Trials, chosen_actions, ordered
 from macex.cohort.groups import groups_of
-from macex.cohort.moves import Move, common_moves
+from macex.cohort.moves import Move, Moves, common_moves
 from macex.cohort.plan_sheet import action_text, plan_sheet
 from macex.cohort.population import Crowd, Population, advising, crowd, opened
 from macex.cohort.shrinking import shrunk
@@ -165,6 +166,7 @@ class PlanOptions:
     slack: float = SLACK
     max_cost: float = float("inf")
     plausible: bool = True
+    support: float = 0.0
 
 
 @advising()
@@ -181,9 +183,12 @@ def plan(
     max_cost: float | None = None,
     plausible: bool = True,
     bands: Any = None,
+    support: float = 0.0,
 ) -> Plan:
     """At most `actions` common actions that flip the most rows; see `Explainer.plan`."""
-    options = read_plan_options(actions, max_changes, slack, max_cost, plausible=plausible)
+    options = read_plan_options(
+        actions, max_changes, slack, max_cost, plausible=plausible, support=support
+    )
     everyone = crowd(engine, rows, want, constraints)
     names = everyone.fitted.options.names
     if by is None:
@@ -197,15 +202,16 @@ def plan(
 
 
 def read_plan_options(
-    actions: Any, max_changes: Any, slack: Any, max_cost: Any, *, plausible: Any
+    actions: Any, max_changes: Any, slack: Any, max_cost: Any, *, plausible: Any, support: Any
 ) -> PlanOptions:
     """What a caller wants of a plan, checked."""
     return PlanOptions(
         require_count("actions", actions),
         require_count("max_changes", max_changes),
-        _share(slack),
+        _share("slack", slack),
         _cost(max_cost),
         require_flag("plausible", plausible),
+        _share("support", support),
     )
 
 
@@ -218,33 +224,63 @@ def _cost(max_cost: Any) -> float:
     return cost
 
 
-def _share(slack: Any) -> float:
-    share = require_number("slack", slack)
+def _share(name: str, given: Any) -> float:
+    share = require_number(name, given)
     if not 0 <= share <= 1:
-        raise OptionError(f"slack is a share of the rows, from 0 to 1, not {slack!r}")
+        raise OptionError(f"{name} is a share of the rows, from 0 to 1, not {given!r}")
     return share
+
+
+@dataclass(frozen=True)
+class ChosenActions:
+    """The actions of a plan, chosen on some rows, to be counted over others."""
+
+    moves: Moves
+    entries: tuple[Entries, ...]
+    named: tuple[tuple[Move, ...], ...]
+    plausible: tuple[float, ...]
+    max_cost: float
+
+    def tally(self, everyone: Crowd) -> Tally:
+        """What they do for rows, block by block."""
+        tallies = []
+        for _, part in everyone.blocks(len(self.moves)):
+            trials = Trials(part, self.moves, max_cost=self.max_cost)
+            trials.score(list(self.entries))
+            tallies.append(trials.tally(list(self.entries)))
+        return Tally(*(np.concatenate(parts) for parts in zip(*tallies, strict=True)))
+
+    def plan(self, everyone: Crowd, tally: Tally) -> Plan:
+        """The plan of rows for which it is known what the actions do."""
+        covered = np.zeros(len(tally.there), bool)
+        found = []
+        for turn, (moves, share) in enumerate(zip(self.named, self.plausible, strict=True)):
+            hit = tally.reached[:, turn]
+            cost = float(tally.far[hit, turn].mean()) if hit.any() else float("nan")
+            adds = int((hit & ~covered).sum())
+            found.append(PlannedAction(moves, int(hit.sum()), adds, cost, share))
+            covered |= hit
+        names = everyone.fitted.options.names
+        return Plan(tuple(found), tally.taken(), everyone.rows, names=names)
 
 
 def planned(everyone: Crowd, options: PlanOptions, *, among: int = SAMPLE) -> Plan:
     """The plan of rows that are read already, chosen among so many of them."""
-    names = everyone.fitted.options.names
     few = len(everyone) <= among
     sample = _opened(everyone if few else in_need(everyone).spaced(among))
     if sample is None:
+        names = everyone.fitted.options.names
         return Plan((), np.full(len(everyone), -2), everyone.rows, names=names)
-    final = chosen_for(sample, options)
-    chosen = ordered(final)
-    tally = final.tally(chosen) if few else _counted(everyone, final, chosen)
-    return Plan(_actions(final, chosen, tally), tally.taken(), everyone.rows, names=names)
+    chosen, tally = chosen_for(sample, options)
+    return chosen.plan(everyone, tally if few else chosen.tally(everyone))
 
 
-def counted(everyone: Crowd, final: Trials) -> Plan:
-    """What actions that were chosen on other rows do for these."""
-    names, chosen = everyone.fitted.options.names, ordered(final)
-    if not len(everyone):
-        return Plan((), np.zeros(0, int), everyone.rows, names=names)
-    tally = _counted(everyone, final, chosen)
-    return Plan(_actions(final, chosen, tally), tally.taken(), everyone.rows, names=names)
+def counted(everyone: Crowd, chosen: ChosenActions | None) -> Plan:
+    """What actions that were chosen on other rows do for these; None where nobody needs one."""
+    if len(everyone) and chosen is not None:
+        return chosen.plan(everyone, chosen.tally(everyone))
+    names = everyone.fitted.options.names
+    return Plan((), np.full(len(everyone), -2), everyone.rows, names=names)
 
 
 def joined(parts: Sequence[Plan]) -> Plan:
@@ -262,18 +298,35 @@ def joined(parts: Sequence[Plan]) -> Plan:
     return Plan(tuple(actions), taken, rows, names=parts[0].names)
 
 
-def chosen_for(sample: Population, options: PlanOptions) -> Trials:
-    """The actions of a plan, as small as they can be, scored."""
+def chosen_for(sample: Population, options: PlanOptions) -> tuple[ChosenActions, Tally]:
+    """The actions of a plan, as small as they can be, and what they do for the sample."""
     trials = Trials(sample, common_moves(sample.space), max_cost=options.max_cost)
     changes = min(options.max_changes, sample.space.width)
-    spare = int(options.slack * (~sample.there).sum())
+    needy = int((~sample.there).sum())
+    least = ceil(options.support * needy)
     chosen, spare = chosen_actions(
-        trials, options.actions, changes, spare=spare, plausible=options.plausible
+        trials,
+        options.actions,
+        changes,
+        spare=int(options.slack * needy),
+        plausible=options.plausible,
+        least=least,
     )
-    moves, actions = shrunk(trials, chosen, spare)
+    moves, actions = shrunk(trials, chosen, spare, least)
     final = Trials(sample, moves, max_cost=options.max_cost)
     final.score(actions)
-    return final
+    entries = ordered(final)
+    known = not sample.fitted.ground.private
+    found = ChosenActions(
+        moves,
+        tuple(entries),
+        tuple(tuple(moves.named(sample.space, at) for at in each) for each in entries),
+        tuple(
+            final.plausible(final.actions.index(one)) if known else float("nan") for one in entries
+        ),
+        options.max_cost,
+    )
+    return found, final.tally(entries)
 
 
 def _opened(asked: Crowd) -> Population | None:
@@ -286,28 +339,3 @@ def in_need(everyone: Crowd) -> Crowd:
     for places, part in everyone.blocks(1):
         there[places] = part.there
     return everyone.take(np.flatnonzero(~there))
-
-
-def _counted(everyone: Crowd, final: Trials, chosen: list[Entries]) -> Tally:
-    """What the chosen actions do for all rows, block by block."""
-    tallies = []
-    for _, part in everyone.blocks(len(final.moves)):
-        trials = Trials(part, final.moves, max_cost=final.max_cost)
-        trials.score(chosen)
-        tallies.append(trials.tally(chosen))
-    return Tally(*(np.concatenate(parts) for parts in zip(*tallies, strict=True)))
-
-
-def _actions(final: Trials, chosen: Sequence[Entries], tally: Tally) -> tuple[PlannedAction, ...]:
-    covered = np.zeros(len(tally.there), bool)
-    found = []
-    for turn, entries in enumerate(chosen):
-        hit = tally.reached[:, turn]
-        parts = tuple(final.moves.named(final.population.space, entry) for entry in entries)
-        cost = float(tally.far[hit, turn].mean()) if hit.any() else float("nan")
-        adds = int((hit & ~covered).sum())
-        known = not final.population.fitted.ground.private
-        share = final.plausible(final.actions.index(entries)) if known else float("nan")
-        found.append(PlannedAction(parts, int(hit.sum()), adds, cost, share))
-        covered |= hit
-    return tuple(found)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from macex.cohort.deciding import Everything, by_cells
 from macex.cohort.explaining import explained
-from macex.cohort.groups import MOST, folded, groups_of
+from macex.cohort.groups import MOST, groups_of, largest
 from macex.cohort.population import Crowd, advising, crowd
 from macex.errors import require_count, require_flag
 from macex.render.sheets import Finding, Grid, Sheet, percent, several
@@ -150,12 +150,11 @@ def joined(parts: Iterable[Recourse]) -> Recourse:
 
 def _largest(groups: dict[str, Counter[Standing]]) -> dict[str, Counter[Standing]]:
     """The largest groups, and all others as one."""
-    places = np.repeat(np.arange(len(groups)), [counts.total() for counts in groups.values()])
-    sized = {name: np.flatnonzero(places == at) for at, name in enumerate(groups)}
-    kept = folded(sized) if len(groups) > MOST else sized
-    found = {name: groups[name] for name in kept if name in groups}
-    others = [counts for name, counts in groups.items() if name not in found]
-    return found | {name: sum(others, Counter()) for name in kept if name not in found}
+    found: dict[str, Counter[Standing]] = {}
+    sizes = {name: counts.total() for name, counts in groups.items()}
+    for name, called in largest(sizes).items():
+        found.setdefault(called, Counter()).update(groups[name])
+    return found
 
 
 def _explained(everyone: Crowd, max_rows: int | None) -> list[Explanation]:

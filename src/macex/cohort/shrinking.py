@@ -43,13 +43,18 @@ class _Work:
         return np.unique(np.linspace(self.low + 1, self.high, LADDER).astype(int))
 
 
-def shrunk(trials: Trials, chosen: list[Entries], spare: int) -> tuple[Moves, list[Entries]]:
-    """The same actions with smaller moves; each gives up at most its part of `spare` rows."""
+def shrunk(
+    trials: Trials, chosen: list[Entries], spare: int, least: int = 0
+) -> tuple[Moves, list[Entries]]:
+    """The same actions with smaller moves; each gives up at most its part of `spare` rows.
+
+    None flips fewer than `least` rows then.
+    """
     population, moves, max_cost = trials.population, trials.moves, trials.max_cost
     flipped = [trials.reached[trials.actions.index(entries)] for entries in chosen]
     each = spare // max(1, len(chosen))
     works = [
-        _Work(moves.take(entries), rows, int(rows.sum()) - each)
+        _Work(moves.take(entries), rows, max(least, int(rows.sum()) - each))
         for entries, rows in zip(chosen, flipped, strict=True)
     ]
     for turn in range(max((len(entries) for entries in chosen), default=0)):

@@ -34,6 +34,7 @@ class Populations:
         max_cost: float | None = None,
         plausible: bool = True,
         bands: Mapping[str, Sequence[float]] | None = None,
+        support: float = 0.0,
     ) -> Plan:
         """Few common actions that flip the most rows, each as small as it can be.
 
@@ -51,6 +52,8 @@ class Populations:
         plausible : let a flip count as much as the share of the action's rows that are plausible
             afterwards; false counts flips alone.
         bands : where columns of numbers are cut into groups, e.g. `{"age": [25, 60]}`.
+        support : the least share of the rows in need that an action must flip. Of more than 2,048
+            rows it is the share of the sample on which the actions are chosen.
 
         Examples
         --------
@@ -75,6 +78,7 @@ class Populations:
             max_cost=max_cost,
             plausible=plausible,
             bands=bands,
+            support=support,
         )
 
     def _planner(self, batch: Batch) -> Planner | None:
