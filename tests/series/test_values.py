@@ -12,10 +12,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import macex as mx
+from macex.render.cards import card
 from macex.render.speech import Speech
 from macex.render.stretches import stretch_clause
 from macex.series.json import schema
-from series.machines import Machine, explainer, made_cases
+from series.machines import NAMES, Machine, explainer, made_cases
 
 QUERIES = made_cases(3, seed=1)
 FOUND = explainer(finetune=None).explain(QUERIES, want="bump")
@@ -56,6 +57,56 @@ def test_json_holds_what_changed_before_and_after():
     assert change["channel"] == "sensor 2"
     assert document["explanations"][0]["cost"]["rows"] == FOUND[0].cost.rows
     assert "cost" not in json.loads(FOUND[0].to_json(canonical=True))
+
+
+def test_probabilities_are_those_of_the_model():
+    for one in FOUND:
+        assert one.probabilities == pytest.approx(said(one.query), abs=1e-6)
+        for answer in one.counterfactuals:
+            assert answer.probabilities == pytest.approx(said(answer.sample), abs=1e-6)
+    assert NONE[0].miss.probabilities == {}
+    bare = mx.SeriesExplainer(lambda cases: cases[:, 0].mean(axis=1), made_cases())
+    assert bare.explain(QUERIES[:1], want=mx.above(-5))[0].probabilities == {}
+
+
+def said(sample):
+    return dict(zip(Machine.classes_, Machine().predict_proba(sample[None])[0], strict=True))
+
+
+class Timid(Machine):
+    """A machine that hardly ever says that a level is raised."""
+
+    def predict_proba(self, cases):
+        found = super().predict_proba(cases) * [1.0, 1.0, 1e-9]
+        return found / found.sum(axis=1, keepdims=True)
+
+
+def test_one_of_three_answers_says_why():
+    asked = {
+        "tried": {},
+        "rows": {"max_rows": 30},
+        "fragile": {"want": None, "also": [Timid()]},
+    }
+    for why, options in asked.items():
+        asking = explainer(candidates=mx.NearCases(k=40 if why == "fragile" else 5))
+        (found,) = asking.explain(QUERIES[:1], **{"want": "bump", "n": 3, **options})
+        assert (why, found.fewer) == (why, why)
+        assert json.loads(found.to_json())["fewer"] == why
+    (found,) = explainer().explain(QUERIES[:1], want="bump", n=3)
+    assert repr(found).endswith("1 of 3 asked. No other combination that was tried suffices")
+    assert explainer().explain(QUERIES[:1], want="bump")[0].fewer is None
+
+
+def test_more_channels_than_three_are_listed_and_not_told_in_one_sentence():
+    (found,) = explainer(finetune=None).explain(
+        QUERIES[:1], want="bump", constraints={"groups": [NAMES[:5]]}
+    )
+    assert len(found.counterfactuals[0].channels) == 5
+    told = card(found, Speech())
+    assert told.lead.startswith("If 5 channels were as listed below, the model would have decided")
+    assert len(told.answers[0].lines) == 5
+    assert found.sentences()[0].count("as in case") == 5
+    assert "bump 0.01 → " in told.answers[0].probabilities
 
 
 def test_the_schema_is_a_schema():

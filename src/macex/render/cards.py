@@ -12,8 +12,14 @@ from macex.render.badges import Badge, badges
 from macex.render.bars import Scale, ScoreBar, bar
 from macex.render.charts.chart import Chart
 from macex.render.contexts import context
-from macex.render.scores import goal_text, needs_text, score_line, score_text
-from macex.render.sentences import no_answer, sentence
+from macex.render.scores import (
+    goal_text,
+    needs_text,
+    probabilities_text,
+    score_line,
+    score_text,
+)
+from macex.render.sentences import brief, fewer_texts, no_answer
 from macex.render.speech import Speech
 from macex.render.stretches import Panel, is_stretch, panel, stretch_texts
 
@@ -43,6 +49,7 @@ class Answer:
     badges: tuple[Badge, ...]
     panels: tuple[Panel, ...] = ()
     context: Chart | None = None
+    probabilities: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,7 @@ def card(
         found=bool(found),
         why="" if found else no_answer(explanation, speech),
         helps=_helps(explanation, speech, on_page=on_page),
-        lead=sentence(explanation, found[0], speech) if found else "",
+        lead=brief(explanation, found[0], speech) if found else "",
         bounded=explanation.needed.bounded,
         answers=_answers(explanation, shown, speech),
         remarks=_remarks(explanation, speech),
@@ -153,6 +160,7 @@ def _answers(explanation: Any, shown: Sequence[Any], speech: Speech) -> tuple[An
             badges=badges(answer, explanation.minimal_over, speech),
             panels=_panels(explanation, answer, speech),
             context=context(explanation, answer, speech),
+            probabilities=probabilities_text(explanation, answer, speech),
         )
         for rank, answer in enumerate(shown, 1)
     )
@@ -234,7 +242,8 @@ def _remarks(explanation: Any, speech: Speech) -> tuple[str, ...]:
     found, asked = len(explanation.counterfactuals), explanation.asked.n or 0
     said = []
     if found and not _there(explanation) and found < asked:
-        said.append(speech.say("card.fewer", {"found": found, "asked": asked}))
+        counted = speech.say("card.fewer", {"found": found, "asked": asked})
+        said.append(" ".join([counted, *fewer_texts(explanation, speech)]))
     if found and explanation.fell_back:
         said.append(speech.say("card.fell_back", {"method": explanation.method}))
     return tuple(said)

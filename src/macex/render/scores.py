@@ -9,6 +9,8 @@ from macex.ask.goals import AnyOf
 from macex.ask.thresholds import Needed
 from macex.render.speech import Speech
 
+CLASSES = 6  # whose probabilities are told
+
 
 def goal_text(explanation: Any, speech: Speech) -> str:
     """What is wanted: the labels as they are, any other decision, or a score in words."""
@@ -53,6 +55,23 @@ def scores_told(explanation: Any, found: Any, speech: Speech) -> tuple[str, str]
         return speech.score_apart(score, [other for other in known if other != score])
 
     return told(explanation.score), told(found.score)
+
+
+def probabilities_text(explanation: Any, found: Any, speech: Speech) -> str:
+    """What the model gives each class, before and after; the few that matter, of many."""
+    before = getattr(explanation, "probabilities", {})
+    after = getattr(found, "probabilities", {})
+    if not before or not after:
+        return ""
+    order = sorted(after, key=lambda label: -max(before[label], after[label]))
+    chosen = [label for label in after if label in order[:CLASSES]]
+    said = [
+        f"{speech.plain(label)} {speech.score(before[label])} → {speech.score(after[label])}"
+        for label in chosen
+    ]
+    left = len(order) - len(chosen)
+    more = [speech.say_counted("card.more_classes", left)] if left else []
+    return speech.say("card.probabilities", {"all": "; ".join([*said, *more])})
 
 
 def needs_text(explanation: Any, speech: Speech) -> str:

@@ -12,6 +12,8 @@ from macex.render.scores import scores_told
 from macex.render.speech import Speech
 from macex.render.stretches import is_stretch, stretch_clause
 
+FEW = 3  # channels that are told in one sentence where there is a table, too
+
 
 def sentences(
     explanation: Any, language: str | Path = ENGLISH, codes: CodeTable | None = None
@@ -55,6 +57,29 @@ def sentence(explanation: Any, found: Any, speech: Speech) -> str:
         "after": after,
     }
     return speech.say("sentence.decided" if decided else "sentence.scored", values)
+
+
+def brief(explanation: Any, found: Any, speech: Speech) -> str:
+    """What a counterfactual says as one sentence, where a table lists what changes."""
+    channels = {change.column for change in found.changes if is_stretch(change)}
+    if len(channels) <= FEW:
+        return sentence(explanation, found, speech)
+    before, after = scores_told(explanation, found, speech)
+    decided = isinstance(explanation.goal, AnyOf)
+    several = speech.say("series.several", {"count": len(channels)})
+    values = {
+        "condition": speech.say("sentence.condition", {"changes": several}),
+        "label": speech.plain(found.label),
+        "before": before,
+        "after": after,
+    }
+    return speech.say("sentence.decided" if decided else "sentence.scored", values)
+
+
+def fewer_texts(explanation: Any, speech: Speech) -> list[str]:
+    """Why there are fewer answers than were asked for, where that is known."""
+    why = getattr(explanation, "fewer", None)
+    return [] if why is None else [speech.say(f"fewer.{why}")]
 
 
 def _condition(changes: list[str], found: Any, speech: Speech) -> str:

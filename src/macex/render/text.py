@@ -13,6 +13,7 @@ from typing import Any
 from macex.render.badges import badges
 from macex.render.overview import typical_texts
 from macex.render.scores import goal_text, score_line, score_text
+from macex.render.sentences import fewer_texts
 from macex.render.speech import Speech
 from macex.render.stretches import is_stretch, stretch_texts
 from macex.render.values import shown
@@ -106,8 +107,9 @@ def _notes(explanation: Any, found: Any, speech: Speech) -> str:
 def _remarks(explanation: Any) -> list[str]:
     found, asked = explanation.counterfactuals, explanation.asked.n or 0
     fewer = found and found[0].changes and len(found) < asked
+    why = fewer_texts(explanation, Speech(explanation.names))
     return [
-        *([f"{len(found)} of {asked} asked"] if fewer else []),
+        *([" ".join([f"{len(found)} of {asked} asked.", *why]).rstrip(".")] if fewer else []),
         *(
             [f"found by another search: {explanation.method}"]
             * bool(found and explanation.fell_back)

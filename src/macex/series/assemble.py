@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from macex.series.stretches import laid_out
 from macex.series.surroundings import surroundings
 from macex.series.values import (
     CaseSource,
+    Fewer,
     SeriesAction,
     SeriesChange,
     SeriesCounterfactual,
@@ -86,6 +88,7 @@ def _explanation(
     per_row: float,
 ) -> SeriesExplanation:
     fitted, cases = outcome.fitted, outcome.cases.rows
+    own = outcome.own.scores[query]
     status, over = status_of(outcome, query, answers)
     minimal = False
     if answers:
@@ -109,7 +112,33 @@ def _explanation(
         names=fitted.called,
         asked=Asking(outcome.cases.count, fitted.options.method_name, outcome.goals),
         times=fitted.times,
+        fewer=_fewer(outcome, query, answers),
+        probabilities=_probabilities(fitted, own) if known else {},
     )
+
+
+def _fewer(outcome: SeriesOutcome, query: int, answers: list[SeriesCounterfactual]) -> Fewer | None:
+    """Why a case with answers has not as many as were asked for."""
+    if not answers or not answers[0].changes or len(answers) >= outcome.cases.count:
+        return None
+    judge, pool = outcome.judge, outcome.pool
+    mine = np.flatnonzero(pool.at == query)
+    sets = np.unique(outcome.task.space.changed(pool.codes[mine], pool.at[mine]), axis=0)
+    if judge.late:
+        return "time"
+    if outcome.cases.requirements and len(sets) > len(answers):
+        return "fragile"
+    if judge.ran_out[query] or judge.finished[query]:
+        return "rows"
+    return "tried"
+
+
+def _probabilities(fitted: FittedSeries, scores: Array) -> dict[Any, float]:
+    """The probability of every class (K,), where the model gives any."""
+    outlook = fitted.outlook
+    if outlook.classes is None or outlook.scale != "probabilities" or np.isnan(scores).any():
+        return {}
+    return dict(zip(outlook.classes, outlook.rounded(scores).tolist(), strict=True))
 
 
 def _reason(
@@ -155,17 +184,26 @@ def _made(
                 plausibility=_plausibility(outcome, int(query), sample),
                 minimal=minimal_of(outcome, int(query), sparsity)[0],
                 label_score=_label_score(outcome, row, draft),
+                probabilities=_probabilities(fitted, _all_scores(outcome, row, draft)),
                 source=CaseSource(mixture.cases, fitted.names, int(query), sample),
             )
         )
     return made
 
 
+def _all_scores(outcome: SeriesOutcome, row: int, draft: Draft) -> Array:
+    """What the model says of an answer; NaN of a miss."""
+    if draft is outcome.draft:
+        return np.asarray(outcome.scores[row])
+    return np.full(max(1, outcome.fitted.outlook.width), np.nan)
+
+
 def _label_score(outcome: SeriesOutcome, row: int, draft: Draft) -> float | None:
     """The score of the decided class, where the goal is more than one class; None of a miss."""
-    if draft is not outcome.draft or np.isnan(outcome.label_score[row]):
+    scores, decision = _all_scores(outcome, row, draft), outcome.checked.decision
+    if not outcome.classes_open[draft.at[row]] or np.isnan(scores).any():
         return None
-    return float(outcome.label_score[row])
+    return float(scores[decision[row]])
 
 
 def _changes(
@@ -207,6 +245,7 @@ def _unchanged(outcome: SeriesOutcome, query: int) -> SeriesCounterfactual:
         plausibility=_plausibility(outcome, query, own),
         minimal=True,
         source=_source(fitted, cases, query),
+        probabilities=_probabilities(fitted, outcome.own.scores[query]),
     )
 
 

@@ -71,6 +71,9 @@ def _explanation(e: SeriesExplanation, *, canonical: bool) -> Document:
         "method": e.method,
         "diagnosis": list(e.diagnosis),
     }
+    if e.fewer is not None:
+        document["fewer"] = e.fewer
+    document |= _probabilities(e)
     if not canonical:
         document["cost"] = plain(e.cost._asdict())
     return document
@@ -89,7 +92,13 @@ def _counterfactual(found: SeriesCounterfactual) -> Document:
         "plausibility": measured(found.plausibility),
         "minimal": bool(found.minimal),
         **robust,
+        **_probabilities(found),
     }
+
+
+def _probabilities(of: SeriesExplanation | SeriesCounterfactual) -> Document:
+    known = {str(label): measured(share) for label, share in of.probabilities.items()}
+    return {"probabilities": known} if known else {}
 
 
 def _change(change: SeriesChange) -> Document:

@@ -28,7 +28,7 @@ class SeriesOutcome(Outcome):
     mixture: Mixture  # offer: the neighbors of every case
     offered: Array  # offer: (Q, K, d) bool: which channels of which neighbor differ
     draft: Draft  # confirm: what each answer takes of which neighbor
-    label_score: Array  # confirm: (C,) of the class decided; NaN where that is the score itself
+    scores: Array  # confirm: (C, K) all that the model says of each answer; NaN if not known
 
     @property
     def classes_open(self) -> Array:

@@ -88,7 +88,7 @@ def open_cases(fitted: FittedSeries, batch: CaseBatch) -> SeriesOutcome:
         mixture=asker.mixture,
         offered=np.zeros((len(rows), fitted.neighbors, len(fitted.names)), bool),
         draft=Draft.empty(space.width),
-        label_score=np.zeros(0),
+        scores=np.zeros((0, max(1, fitted.outlook.width))),
     )
 
 

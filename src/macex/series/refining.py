@@ -37,18 +37,19 @@ def _held(outcome: SeriesOutcome, draft: Draft, made: Draft) -> SeriesOutcome:
     judge.count(made.at)
     verdict = outcome.goals.judge(answers, made.at)
     holds = verdict.reached & done
+    told = np.where(holds[:, None], outcome.fitted.outlook.rounded(answers.scores), np.nan)
     score[holds], decision[holds] = verdict.score[holds], answers.decision[holds]
     kept = [
         np.where(holds.reshape(-1, *[1] * (new.ndim - 1)), new, old)
         for new, old in zip(made, draft, strict=True)
     ]
     checked = checked._replace(score=score, decision=decision)
-    return replace(outcome, draft=Draft(*kept), checked=checked)
+    return replace(outcome, draft=Draft(*kept), checked=checked, scores=told)
 
 
 def _measured(outcome: SeriesOutcome) -> SeriesOutcome:
-    """The answers with the scores of their classes and, where it was asked for, robustness."""
-    outcome = replace(outcome, label_score=_label_scores(outcome))
+    """The answers with all their scores and, where it was asked for, robustness."""
+    outcome = replace(outcome, scores=_scores(outcome))
     robust, draft = outcome.cases.requirements, outcome.draft
     if robust.least is None or outcome.judge.late or not len(draft.at):
         return outcome
@@ -56,18 +57,18 @@ def _measured(outcome: SeriesOutcome) -> SeriesOutcome:
     return replace(outcome, checked=outcome.checked._replace(robustness=share))
 
 
-def _label_scores(outcome: SeriesOutcome) -> Array:
-    """The score of the class each answer is decided as, where more than one would do, (C,)."""
-    draft, found = outcome.draft, np.full(len(outcome.draft.at), np.nan)
-    open_ = np.flatnonzero(outcome.classes_open[draft.at])
-    if not len(open_) or outcome.judge.late:
+def _scores(outcome: SeriesOutcome) -> Array:
+    """All that the model says of each answer (C, K), as far as there is time to ask."""
+    draft, outlook, judge = outcome.draft, outcome.fitted.outlook, outcome.judge
+    found = np.full((len(draft.at), max(1, outlook.width)), np.nan)
+    found[: len(outcome.scores)] = outcome.scores
+    open_ = np.flatnonzero(np.isnan(found).all(axis=1))
+    if outlook.classes is None or judge.late or not len(open_):
         return found
     full = full_tables(outcome.task.space, draft.take(open_))
-    answers, done = outcome.judge.asker(full, draft.at[open_], always=True)
-    outcome.judge.count(draft.at[open_])
-    decided = outcome.checked.decision[open_]
-    scores = outcome.fitted.outlook.rounded(answers.scores[np.arange(len(open_)), decided])
-    found[open_] = np.where(done, scores, np.nan)
+    answers, done = judge.asker(full, draft.at[open_], always=True)
+    judge.count(draft.at[open_])
+    found[open_] = np.where(done[:, None], outlook.rounded(answers.scores), np.nan)
     return found
 
 

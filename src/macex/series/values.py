@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,10 @@ from macex.schema import Array
 from macex.series.cases import Cases, contents
 from macex.series.mixing import differs
 from macex.series.times import Times
+
+Fewer = Literal["time", "rows", "fragile", "tried"]
+"""Why there are fewer answers than were asked for: time or rows ran out; others do not hold as
+`robust=` and `also=` ask; or no other combination that was tried suffices."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,8 @@ class SeriesCounterfactual:
     """A sample that reaches the goal (or, as a miss, nearly does), in the caller's layout.
 
     `proximity` is how far the channels move, `distance` the same times the weights. `robustness` is
-    the share of its 32 neighbors that reach the goal, too, where it was asked for.
+    the share of its 32 neighbors that reach the goal, too, where it was asked for. `probabilities`
+    are those of all classes; there are none of a miss, nor where the model gives none.
     """
 
     changes: tuple[SeriesChange, ...]
@@ -142,6 +147,7 @@ class SeriesCounterfactual:
     label_score: float | None = None  # of the class decided, where the goal is several classes
     why: Why | None = None
     beside: Mapping[str, Surroundings] = field(default_factory=dict, repr=False, compare=False)
+    probabilities: Mapping[Any, float] = field(default_factory=dict, repr=False, compare=False)
     copies: ClassVar[bool] = False
 
     @property
@@ -168,7 +174,8 @@ class SeriesExplanation(Result):
 
     `status` is `"found"`; or `"none"` (every allowed combination over `minimal_over` was scored and
     failed), `"not_found"` (the search was cut) or `"budget"` (rows or time ran out), and then
-    `reason` says why and `miss` is the sample that came nearest.
+    `reason` says why and `miss` is the sample that came nearest. `fewer` says why there are fewer
+    answers than were asked for. `probabilities` are those of all classes for the case itself.
     """
 
     label: Any
@@ -188,6 +195,8 @@ class SeriesExplanation(Result):
     names: Names = field(default_factory=dict, repr=False, compare=False)
     asked: Asking = field(default=Asking(), repr=False, compare=False)
     times: Times = field(default=Times(), repr=False, compare=False)
+    fewer: Fewer | None = None
+    probabilities: Mapping[Any, float] = field(default_factory=dict, repr=False, compare=False)
     of_series: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -13,6 +13,12 @@ data = "train.npz"
 rows = "cases.npz"
 channels = ["current", "heat", "noise"]
 classes = ["well", "worn"]
+time_unit = "s"
+times = [{times}]
+
+[names.heat]
+text = "bearing heat"
+unit = "°C"
 """
 
 
@@ -47,7 +53,9 @@ def onnx_model():
 
 def write_series(folder):
     folder.mkdir(parents=True)
-    (folder / "project.toml").write_text(TOML)
+    (folder / "project.toml").write_text(
+        TOML.format(times=", ".join(str(at / 4) for at in range(LENGTH)))
+    )
     (folder / "model.onnx").write_bytes(onnx_model())
     np.savez(folder / "train.npz", X=cases(120, 0))
     np.savez(folder / "cases.npz", X=cases(40, 1))

@@ -43,16 +43,48 @@ def test_cases_are_listed_filtered_and_sorted(client):
 def test_what_changed_is_drawn_over_the_case_and_shaded(client):
     text = client.get(f"/projects/motors/cases/{worn(client)}").text
     answers = text[text.index('id="answers"') : text.index('id="keep-title"')]
-    assert "Answer 1: well" in answers
-    assert "<b>heat</b>" in answers
+    assert "then well" in answers
+    assert "<b>bearing heat</b>" in answers
     drawn = re.findall(r"<figcaption>.*?as in case", answers)
-    assert answers.count("mx-stretch") == len(drawn) >= 1
-    assert answers.count("mx-new") >= 1
+    assert answers.count('class="mx-stretch"') == len(drawn) >= 1
+    assert answers.count('class="mx-new"') >= 1
+
+
+def test_where_it_comes_from_and_what_is_usual_are_drawn_too(client):
+    text = client.get(f"/projects/motors/cases/{worn(client)}").text
+    answers = text[text.index('id="answers"') : text.index('id="keep-title"')]
+    assert 'class="mx-donor"' in answers
+    assert 'class="mx-band"' in answers
+    assert "<span>11.75 s</span>" in answers
+    assert re.search(r"<span>-?[\d.]+ °C</span>", answers)
+    assert re.search(r"<title>[\d.]+ s: -?[\d.]+ → -?[\d.]+</title>", answers)
+    case = text[text.index('id="case-title"') :]
+    assert "<span>11.75 s</span>" in case
+    assert "bearing heat stays" in text
+
+
+def test_probabilities_of_all_classes_are_told(client):
+    at = worn(client)
+    (told,) = client.get(f"/projects/motors/cases/{at}/answers.json?n=1").json()["explanations"]
+    before, after = told["probabilities"], told["counterfactuals"][0]["probabilities"]
+    assert before["worn"] > 0.5 > after["worn"]
+    assert sum(after.values()) == pytest.approx(1, abs=1e-5)
+    text = client.get(f"/projects/motors/cases/{at}").text
+    assert f"well {before['well']:.2f} → {after['well']:.2f}" in text
+
+
+def test_fewer_answers_than_were_asked_for_say_why(client):
+    found = client.get(f"/projects/motors/cases/{worn(client)}/answers.json?n=3").json()
+    (told,) = found["explanations"]
+    assert len(told["counterfactuals"]) < 3
+    assert told["fewer"] == "tried"
+    text = client.get(f"/projects/motors/cases/{worn(client)}?n=3").text
+    assert "of the 3 answers asked for. No other combination that was tried suffices." in text
 
 
 def test_a_channel_that_stays_is_not_changed(client):
     text = client.get(f"/projects/motors/cases/{worn(client)}", params={"may.heat": "keep"}).text
-    assert "No answer was found." in text
+    assert "No answer" in text
 
 
 def test_answers_are_saved_as_json(client):

@@ -42,6 +42,8 @@ def create(
         Form(description="Rows of a table, or cases of time series: NumPy files, .npz with X."),
     ] = "table",
     channels: Listed = None,
+    times: Listed = None,
+    time_unit: Annotated[str, Form(max_length=50)] = "",
     structure: Annotated[
         str,
         Form(max_length=1_000_000, description="keep, warn, ignore, or relations as JSON."),
@@ -66,6 +68,8 @@ def create(
         causes=_object("causes", causes),
         kind=kind,
         channels=[channel for channel in channels or () if channel],
+        times=times or (),
+        time_unit=time_unit,
     )
     return project_info(made(server.projects, upload, server.settings))
 

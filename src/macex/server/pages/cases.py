@@ -10,9 +10,12 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from macex.errors import DataError, MacexError, OptionError, SchemaError, closest
+from macex.render.cards import card
 from macex.render.speech import Speech
+from macex.render.stretches import Panel, panel
 from macex.schema import Array
-from macex.series.values import SeriesExplanation, SeriesExplanations
+from macex.series.explainer import SeriesExplainer
+from macex.series.values import SeriesExplanations
 from macex.server.api.needs import Asker
 from macex.server.asking import CallOptions, bounded_rows
 from macex.server.case_asking import CaseAsk
@@ -21,7 +24,6 @@ from macex.server.noting import gist, note
 from macex.server.pages.address import LISTING, Address
 from macex.server.pages.asking import gone_of, turn
 from macex.server.pages.guard import PageRoute
-from macex.server.pages.panels import case_panels, changed_panels
 from macex.server.pages.permits import changes_at_most
 from macex.server.pages.questions import asked_of, question
 from macex.server.pages.shell import address_of, attached, page, page_number, parts_asked, pieces
@@ -68,17 +70,17 @@ def cases_page(request: Request, project: SeriesProject) -> HTMLResponse:
 def case_page(request: Request, name: str, at: int, _caller: Asker) -> HTMLResponse:
     """One case."""
     project, address = series_project(server_of(request).projects[name]), address_of(request)
-    cases, explainer, speech = project.series.cases, project.case_explainer(), Speech()
+    cases, explainer = project.series.cases, project.case_explainer()
+    speech = Speech(explainer.fitted.called)
     values: dict[str, Any] = {"at": _checked(at, len(cases)), "speech": speech}
     values |= {"total": len(cases), "channels": explainer.channels, "refused": ""}
     values |= {"kept": address.under("may."), "carried": address.parts(*LISTING)}
     values |= {"always": explainer.constraints.fixed, **asked_of(address, explainer)}
-    values["panels"] = case_panels(cases[at], explainer.channels, speech)
+    values["panels"] = _panels(explainer, cases[at], speech)
     try:
-        explanation = explained(project, at, request)[0]
-        values |= {"explanation": explanation, "answers": _answers(explanation, speech)}
+        values["card"] = card(explained(project, at, request)[0], speech, on_page=True)
     except MacexError as error:
-        values |= {"explanation": None, "answers": [], "refused": str(error)}
+        values["refused"] = str(error)
     if parts_asked(request, ("answers",)):
         return pieces(request, ["case_answers"], values, project=project)
     return page(request, "case", values, project=project)
@@ -123,13 +125,11 @@ def series_project(project: Project) -> SeriesProject:
     return project
 
 
-def _answers(explanation: SeriesExplanation, speech: Speech) -> list[dict[str, Any]]:
-    shown = explanation.counterfactuals or tuple(filter(None, [explanation.miss]))
-    said = explanation.sentences() if explanation.counterfactuals else [""]
-    return [
-        {"said": text, "found": one, "panels": changed_panels(explanation, one, speech)}
-        for one, text in zip(shown, said, strict=False)
-    ]
+def _panels(explainer: SeriesExplainer, case: Array, speech: Speech) -> list[Panel]:
+    """The channels of a case as they are."""
+    times = explainer.fitted.times
+    lines = zip(explainer.channels, case, strict=True)
+    return [panel(name, values, None, (), speech, None, times) for name, values in lines]
 
 
 def _checked(at: int, count: int) -> int:

@@ -21,7 +21,8 @@ fixed = ["race", "gender"]
 --structure` writes it, and `[causes.edges]` and `[causes.mechanisms]` say what causes what.
 
 A project of time series says `kind = "series"`. Its data and rows are NumPy files (.npz) with an
-array `X` (cases, channels, time), and `channels` names the channels.
+array `X` (cases, channels, time), and `channels` names the channels. `times` labels the time points
+and `time_unit` is their unit; `[names]` says how channels are called, and their units.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from macex.structure import Structure
 
 FILE = "project.toml"
 FILES = ("model", "data", "rows")
-LISTS = ("drop", "classes", "channels")
+LISTS = ("drop", "classes", "channels", "times")
 SORTS = ("table", "series")
 TABLES = ("names", "schema", "constraints", "causes")
 
@@ -63,6 +64,8 @@ class Description:
     classes: tuple[Any, ...] | None = None
     kind: str = "table"
     channels: tuple[str, ...] = ()
+    times: tuple[Any, ...] = ()
+    time_unit: str = ""
     names: Mapping[str, Any] = field(default_factory=dict)
     schema: Mapping[str, Any] = field(default_factory=dict)
     constraints: Mapping[str, Any] = field(default_factory=dict)
@@ -76,7 +79,7 @@ class Description:
 
     def write(self, folder: Path) -> None:
         """Put it into a folder, whole or not at all."""
-        usual: tuple[Any, ...] = (None, (), {}, SORTS[0], STRUCTURES[0])
+        usual: tuple[Any, ...] = (None, (), {}, "", SORTS[0], STRUCTURES[0])
         said = {part: value for part, value in vars(self).items() if value not in usual}
         for part, value in said.items():
             try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
@@ -13,6 +13,7 @@ import numpy as np
 from macex.audit import Audit
 from macex.errors import DataError, MacexError, ModelError, OptionError, SchemaError, closest
 from macex.models.files.model_file import load_model
+from macex.render.names import read_names
 from macex.schema import Array
 from macex.series.explainer import SeriesExplainer
 from macex.series.recording import fingerprint
@@ -31,6 +32,9 @@ class SeriesParts:
     channels: tuple[str, ...] | None
     classes: tuple[Any, ...] | None
     constraints: Mapping[str, Any]
+    times: tuple[Any, ...] = ()
+    time_unit: str = ""
+    names: Mapping[str, Any] = field(default_factory=dict)
     model_file: Path | None = None
     data_file: Path | None = None
 
@@ -166,6 +170,9 @@ def read_series(folder: Path, open_model: OpenModel = load_model) -> SeriesParts
         channels=told.channels or None,
         classes=told.classes,
         constraints=told.constraints,
+        times=told.times,
+        time_unit=told.time_unit,
+        names=read_names(told.names),
         model_file=folder / told.model,
         data_file=folder / told.data,
     )
@@ -195,4 +202,7 @@ def _explainer(
         prefer=prefer,
         classes=parts.classes,
         audit=audit,
+        times=list(parts.times) or None,
+        time_unit=parts.time_unit,
+        names=parts.names,
     )

@@ -23,7 +23,8 @@ from macex.server.settings import Settings
 MODEL, DATA, ROWS = "model.bin", "train.parquet", "rows.parquet"
 CASES = {DATA: "train.npz", ROWS: "cases.npz"}
 CASES_MODULE = "macex.server.projects.case_intake"
-OF_TABLES = ("label", "drop", "schema", "names", "structure", "causes")  # said of columns
+OF_TABLES = ("label", "drop", "schema", "structure", "causes")  # said of columns
+OF_SERIES = ("channels", "times", "time_unit")
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Upload:
     causes: Mapping[str, Any] = field(default_factory=dict)
     kind: str = "table"
     channels: Sequence[str] = ()
+    times: Sequence[Any] = ()
+    time_unit: str = ""
 
     @property
     def series(self) -> bool:
@@ -56,17 +59,17 @@ class Upload:
 
     def said(self) -> dict[str, Any]:
         """What `project.toml` says."""
-        for part in OF_TABLES if self.series else ("channels",):
+        for part in OF_TABLES if self.series else OF_SERIES:
             if getattr(self, part):
                 raise DataError(f"{part} is not said of a project of {self.kind!r}")
         lists = {"drop": list(self.drop), "classes": list(self.classes or ())}
-        lists |= {"channels": list(self.channels)}
+        lists |= {"channels": list(self.channels), "times": list(self.times)}
         tables = {"schema": self.schema, "constraints": self.constraints, "names": self.names}
         tables |= {"causes": self.causes}
         files = {"model": MODEL, "data": self.file(DATA)}
         files |= {"rows": self.file(ROWS)} if self.rows is not None else {}
         parts: dict[str, Any] = {"kind": self.kind, "label": self.label, **lists, **tables}
-        parts |= {"structure": self.structure}
+        parts |= {"structure": self.structure, "time_unit": self.time_unit}
         return {"title": self.title, **files, **{k: v for k, v in parts.items() if v}}
 
 
