@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import httpx
 import numpy as np
 import pandas as pd
 import pytest
 
 import macex as mx
 from lending import loans
+from macex.client import connection as connection_module
 from macex.server import Settings
 from serving import loan_files, loan_project, served, start
 
@@ -70,6 +72,67 @@ def test_many_rows_are_a_job_and_progress_is_told(client, explainer):
     assert found.to_json(canonical=True) == explainer.explain(many).to_json(canonical=True)
     assert seen[-1] == (50, 50)
     assert seen == sorted(seen)
+
+
+@pytest.fixture
+def stumbling(client, monkeypatch):
+    """A function that lets the next requests go wrong, each in a way of its own."""
+    connection = client._connection
+    send, sent, faults = connection._http.request, [], []
+
+    def request(method, path, **more):
+        sent.append((method, path, more["headers"].get("Idempotency-Key")))
+        if not faults:
+            return send(method, path, **more)
+        fault = faults.pop(0)
+        if fault == "lost":
+            send(method, path, **more)
+            raise httpx.ReadError("the connection broke")
+        headers = {"retry-after": "0.01"} if isinstance(fault, int) else fault
+        status = fault if isinstance(fault, int) else 503
+        return httpx.Response(status, headers=headers, json={"type": "", "detail": "come back"})
+
+    def stumble(*more):
+        faults.extend(more)
+        return sent
+
+    monkeypatch.setattr(connection._http, "request", request)
+    monkeypatch.setattr(connection_module, "LOST_S", 0.01)
+    return stumble
+
+
+def test_a_busy_server_is_come_back_to(client, explainer, rows, stumbling):
+    sent = stumbling(503, 429, 503)
+    same(client.explain(rows, n=2), explainer.explain(rows, n=2))
+    assert len(sent) == 4
+
+
+def test_a_wait_has_bounds(client, rows, stumbling):
+    sent = stumbling({"retry-after": "100000"})
+    with pytest.raises(mx.MacexError, match="come back"):
+        client.predict(rows)
+    stumbling({})
+    with pytest.raises(mx.MacexError, match="come back"):
+        client.predict(rows)
+    assert len(sent) == 2
+
+
+def test_a_job_whose_answer_was_lost_is_made_once(client, explainer, served, rows, stumbling):
+    before = served.server.jobs.count()
+    sent = stumbling("lost", 503)
+    same(client.submit(rows, n=2).result(), explainer.explain(rows, n=2))
+    assert served.server.jobs.count() == before + 1
+    keys = [key for method, path, key in sent if path.endswith("/jobs")]
+    assert len(keys) == 3
+    assert len(set(keys)) == 1
+    assert keys[0]
+
+
+def test_a_question_whose_answer_was_lost_is_not_sent_again(client, rows, stumbling):
+    sent = stumbling("lost")
+    with pytest.raises(mx.MacexError, match="cannot be reached"):
+        client.predict(rows)
+    assert len(sent) == 1
 
 
 def test_a_job_of_one_s_own(client, explainer, rows):

@@ -10,16 +10,17 @@ dtypes and index in them. Many rows become a job on the server, which is waited 
 from __future__ import annotations
 
 import json
+import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
-from macex import errors
 from macex.ask.answers import Outlook
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, AnyOf, Goal, goal_stated, resolve
+from macex.client.connection import API, Connection
 from macex.engine.blocks import reporter
 from macex.engine.options import PREFERENCES
 from macex.errors import ConstraintError, OptionError, ServerError, closest
@@ -29,9 +30,7 @@ from macex.explanation.reader import explanations_read
 from macex.render.names import read_names
 from macex.schema import Rows, Schema
 
-API = "/api/v1"
 FULL = 0.8  # how much of the largest body a request uses
-ERROR = "urn:macex:error:"
 
 
 class Client:
@@ -43,6 +42,7 @@ class Client:
     key : an API key, where the server wants one.
     project : which project; not needed where the server has only one.
     timeout_s : how long to wait for one answer over the network.
+    wait_s : how long to come back to a server that says it is busy; 0 to be told at once.
     """
 
     def __init__(
@@ -52,14 +52,9 @@ class Client:
         project: str | None = None,
         *,
         timeout_s: float = 120.0,
+        wait_s: float = 60.0,
     ) -> None:
-        try:
-            import httpx
-        except ImportError as error:
-            raise ImportError("httpx is not installed: pip install macex[client]") from error
-        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-        self._http = httpx.Client(base_url=url, headers=headers, timeout=timeout_s)
-        self._failure = httpx.TransportError
+        self._connection = Connection(url, key, timeout_s, wait_s)
         self._url, self._project = url, project
 
     def __enter__(self) -> Self:
@@ -70,7 +65,7 @@ class Client:
 
     def close(self) -> None:
         """Close the connection."""
-        self._http.close()
+        self._connection.close()
 
     def projects(self) -> list[str]:
         """The names of the server's projects."""
@@ -216,7 +211,7 @@ class Client:
         options |= {"max_rows": max_rows, "margin": margin, "diagnose": diagnose}
         options |= {"timeout_s": timeout_s, "robust": robust, "reach": reach, "also": _names(also)}
         ask = _Ask(options, self._wants(want, len(read)), _constraints(constraints, len(read)))
-        said = self._post("jobs", ask.body(_cells(read), 0))
+        said = self._made(ask.body(_cells(read), 0))
         return RemoteJob(self, said["id"], len(read), read, options)
 
     def _answered(self, ask: _Ask, cells: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
@@ -234,7 +229,7 @@ class Client:
         size = min(max(1, most), len(cells), self.limits["job_rows"])
         for start in range(0, len(cells), size):
             part = cells[start : start + size]
-            yield RemoteJob(self, self._post("jobs", ask.body(part, start))["id"], len(part))
+            yield RemoteJob(self, self._made(ask.body(part, start))["id"], len(part))
 
     def _wants(self, want: Any, count: int) -> Any:
         stated = [self._stated(goal) for goal in resolve(want, count)]
@@ -262,18 +257,16 @@ class Client:
     def _post(self, what: str, body: Any) -> Any:
         return self._json("POST", f"/projects/{self.project}/{what}", body)
 
+    def _made(self, body: Any) -> Any:
+        """A new job, once, however often the request must be sent."""
+        once = secrets.token_hex(16)
+        return self._answer("POST", f"/projects/{self.project}/jobs", body, once).json()
+
     def _json(self, method: str, path: str, body: Any = None) -> Any:
         return self._answer(method, path, body).json()
 
-    def _answer(self, method: str, path: str, body: Any = None) -> Any:
-        """A response, if all is well; otherwise the error that the server names."""
-        try:
-            response = self._http.request(method, f"{API}{path}", json=body)
-        except self._failure as error:
-            raise ServerError(f"{self._url} cannot be reached: {error}", status=0) from error
-        if response.status_code >= 400:
-            raise _error(response)
-        return response
+    def _answer(self, method: str, path: str, body: Any = None, once: str = "") -> Any:
+        return self._connection.answer(method, path, body, once)
 
 
 @dataclass(frozen=True)
@@ -376,18 +369,3 @@ def _constraints(given: Any, count: int) -> Any:
             f"constraints= has {len(parts)} entries for {count} rows: give one per row"
         )
     return parts
-
-
-def _error(response: Any) -> errors.MacexError:
-    """The error that a response speaks of."""
-    try:
-        said = response.json()
-        kind, detail = str(said["type"]), str(said["detail"])
-    except (ValueError, KeyError, TypeError):
-        kind, detail = "", response.text[:500]
-    known = getattr(errors, kind.removeprefix(ERROR), None) if kind.startswith(ERROR) else None
-    if isinstance(known, type) and issubclass(known, errors.MacexError):
-        return known(detail)
-    return ServerError(
-        f"the server answered {response.status_code}: {detail}", status=response.status_code
-    )
