@@ -57,13 +57,13 @@ def _proposed(levels: Levels, codes: Array, skip: Array) -> list[tuple[int, int]
     implied &= here > 0
     apart = levels.column[:, None] != levels.column[None, :]
     strength = np.where((never | implied) & apart, np.where(never, chance, odds), 0.0)
-    best: dict[tuple[int, int], float] = {}
-    for i, j in np.argwhere(strength > 0):
-        pair = sorted((int(levels.column[i]), int(levels.column[j])))
-        if not skip[pair[0], pair[1]]:
-            key = (pair[0], pair[1])
-            best[key] = max(best.get(key, 0.0), float(strength[i, j]))
-    return sorted(sorted(best, key=lambda pair: -best[pair])[:MOST_PAIRS])
+    best = np.zeros(skip.shape)
+    i, j = np.nonzero(strength)
+    one, other = levels.column[i], levels.column[j]
+    np.maximum.at(best, (np.minimum(one, other), np.maximum(one, other)), strength[i, j])
+    pairs = np.argwhere((best > 0) & ~skip)
+    order = np.argsort(-best[tuple(pairs.T)], kind="stable")[:MOST_PAIRS]
+    return [(int(i), int(j)) for i, j in pairs[np.sort(order)]]
 
 
 def _slack(chance: Array, count: Array) -> Array:

@@ -8,6 +8,8 @@ sum(p ** 2) ** (k / 2). The product over all values must be below exp(-30).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from macex.schema import MISSING, Array, Column, Schema, special
@@ -34,10 +36,11 @@ def determinations(schema: Schema, codes: Array) -> list[Determination]:
         exceptions = _exceptions(groups[first], codes[:, second])
         if exceptions is not None and _in_ranges(schema.columns[first], codes, first, second):
             found[first, second] = exceptions
+    links = Links(found)
     return [
-        _relation(schema, codes, first, second, exceptions, (second, first) in found)
+        _relation(schema, codes, first, second, exceptions, links.mutual(first, second))
         for (first, second), exceptions in sorted(found.items())
-        if not _follows(found, first, second)
+        if not links.follows(first, second)
     ]
 
 
@@ -96,24 +99,35 @@ def _in_ranges(column: Column, codes: Array, first: int, second: int) -> bool:
     return bool(np.count_nonzero(value[1:] != value[:-1]) <= 2 * len(np.unique(value)))
 
 
-def _follows(found: dict[tuple[int, int], int], first: int, second: int) -> bool:
-    """Whether it follows from two others.
+class Links:
+    """Which column determines which, without those that follow from two others.
 
     Of columns that determine each other only the first is compared with columns beyond them.
     """
 
-    def mutual(one: int, other: int) -> bool:
-        return (one, other) in found and (other, one) in found
+    def __init__(self, found: Iterable[tuple[int, int]]) -> None:
+        self.found = set(found)
+        led = {max(pair) for pair in self.found if self.mutual(*pair)}
+        self.middles: dict[int, list[int]] = {}
+        for first, second in sorted(self.found):
+            if second not in led:
+                self.middles.setdefault(first, []).append(second)
+        self.led = led
 
-    def leads(one: int) -> bool:
-        return not any(mutual(one, other) for start, other in found if start == one and other < one)
+    def mutual(self, one: int, other: int) -> bool:
+        """Whether two columns determine each other."""
+        return (one, other) in self.found and (other, one) in self.found
 
-    if mutual(first, second):
-        return second < first or not leads(first)
-    if not leads(first) or not leads(second):
-        return True
-    middles = {other for start, other in found if start == first and leads(other)}
-    return any((middle, second) in found and middle != second for middle in middles)
+    def follows(self, first: int, second: int) -> bool:
+        """Whether it follows from two others that the first determines the second."""
+        if self.mutual(first, second):
+            return second < first or first in self.led
+        if first in self.led or second in self.led:
+            return True
+        return any(
+            (middle, second) in self.found and middle != second
+            for middle in self.middles.get(first, ())
+        )
 
 
 def _relation(
@@ -138,11 +152,11 @@ def _relation(
 def mapping(first: Array, second: Array) -> tuple[list[float], list[float], Array]:
     """Each value of one column with the value it has most often in the other, and its rows."""
     known = ~special(first) & ~special(second)
-    pairs, counts = np.unique(
-        np.column_stack([first[known], second[known]]), axis=0, return_counts=True
-    )
-    order = np.lexsort((pairs[:, 1], -counts, pairs[:, 0]))
-    pairs, counts = pairs[order], counts[order]
-    start = np.flatnonzero(np.r_[True, pairs[1:, 0] != pairs[:-1, 0]])
+    values, place = np.unique(first[known], return_inverse=True)
+    others, other = np.unique(second[known], return_inverse=True)
+    met, counts = np.unique(place * len(others) + other, return_counts=True)
+    place, other = met // len(others), met % len(others)
+    start = np.flatnonzero(np.r_[True, place[1:] != place[:-1]])
     rows = np.add.reduceat(counts, start)
-    return pairs[start, 0].tolist(), pairs[start, 1].tolist(), rows
+    best = np.lexsort((other, -counts, place))[start]
+    return values[place[best]].tolist(), others[other[best]].tolist(), rows

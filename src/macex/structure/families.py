@@ -56,15 +56,11 @@ def families(schema: Schema, codes: Array) -> list[OneOf]:
 def _family(start: int, free: set[int], met: Array, counts: Array, rows: int) -> list[int]:
     """Flags that never meet, the most frequent first, until every row has one; else none."""
     members, left = [start], rows - int(counts[start])
-    for other in np.argsort(-counts, kind="stable").tolist():
-        if (
-            other in free
-            and other != start
-            and counts[other] <= left
-            and not met[members, other].any()
-        ):
-            members.append(other)
-            left -= int(counts[other])
+    order = np.array([at for at in np.argsort(-counts, kind="stable").tolist() if at in free])
+    while left and len(order):
+        order = order[(met[members[-1], order] == 0) & (counts[order] <= left)]
+        members += order[:1].tolist()
+        left -= int(counts[order[:1]].sum())
     return members if left == 0 else []
 
 

@@ -16,9 +16,12 @@ from macex.schema import Array, Schema
 from macex.structure.categories import implications
 from macex.structure.determined import determinations
 from macex.structure.families import families, flags
-from macex.structure.numbers import formulas, orders
+from macex.structure.lines import lines
+from macex.structure.numbers import LEAST, numbers_of
+from macex.structure.orders import orders
 from macex.structure.relations import Relation
 from macex.structure.structure import Structure
+from macex.structure.triples import triples
 
 MOST = 1000  # relations that are listed
 
@@ -37,15 +40,26 @@ def find_structure(schema: Schema, codes: Array) -> Structure:
         warnings.simplefilter("ignore", RuntimeWarning)  # of columns that are all missing
         grouped = families(schema, codes)
         determined = determinations(schema, codes)
-        computed = formulas(schema, codes)
+        computed = _formulas(schema, codes)
     told = _pairs(schema, [*grouped, *determined, *computed])
     twins = [schema.position(r.columns[1]) for r in determined if r.mutual]
     told[twins, :] = told[:, twins] = True  # what holds of one column of a pair holds of the other
     ordered = [r for r in orders(schema, codes) if not told[_places(schema, r)]]
     implied = implications(schema, codes, told)
-    determined = [r for r in determined if not _pairs(schema, computed)[_places(schema, r)]]
+    formed = _pairs(schema, computed)
+    determined = [r for r in determined if not formed[_places(schema, r)]]
     found = [*computed, *determined, *grouped, *ordered, *implied, *flags(schema, codes)]
     return Structure(tuple(found[:MOST]))
+
+
+def _formulas(schema: Schema, codes: Array) -> list[Relation]:
+    """The formulas that nearly all rows keep; a line of another column enters no other."""
+    numbers = numbers_of(schema, codes)
+    if len(codes) < LEAST or len(numbers.places) < 2:
+        return []
+    straight = list(lines(schema, numbers))
+    twins = {schema.position(relation.columns[1]) for relation in straight}
+    return [*straight, *triples(schema, numbers.without(twins))]
 
 
 def _places(schema: Schema, relation: Relation) -> tuple[int, int]:
