@@ -65,7 +65,7 @@ def test_an_installed_package_adds_a_method(tmp_path, monkeypatch):
     assert methods.method("guess").build(None, None, 3) == 3
 
 
-@pytest.mark.parametrize("name", methods.OURS)
+@pytest.mark.parametrize("name", [name for name in methods.OURS if name != methods.EXACT])
 def test_our_own_answer_every_loan(name, cells):
     cell = cells.get("loans", "MLP")
     built = methods.method(name).build(cell.model, cell.train, 0)

@@ -31,6 +31,7 @@ from macex.baselines.prototypes import Prototypes
 from macex.baselines.random_search import RandomSearch
 from macex.baselines.shap_based import ShapBased
 from macex.baselines.wachter import Wachter
+from macex.baselines.wachter_autograd import WachterAutograd
 
 __all__ = [
     "ActionableRecourse",
@@ -53,6 +54,7 @@ __all__ = [
     "RandomSearch",
     "ShapBased",
     "Wachter",
+    "WachterAutograd",
     "ares",
     "globe_ce",
 ]

@@ -1,14 +1,15 @@
-"""Gradient descent on a score without gradients, for all queries in step.
+"""Gradient descent on a score, with or without its gradients, for all queries in step.
 
 Minimised is `weight * miss**2 + sparse * |z| + square * z**2 + pull * (z - aim)**2`, where z are
 the changes of numbers in units of their scales and `miss` is how far the goal is missed. The
-model's part of the gradient comes from finite differences, one row a number; the absolute values
-are treated by soft thresholds (ISTA), so that numbers that do not help stay where they are. The
-weight grows while the goal is missed and falls while it is reached.
+model's part of the gradient comes from finite differences, one row a number, unless a `slope` is
+handed in; the absolute values are treated by soft thresholds (ISTA), so that numbers that do not
+help stay where they are. The weight grows while the goal is missed and falls while it is reached.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,8 @@ MOST = 6.0  # log odds beyond which a model is as sure as can be
 UP, DOWN = 1.3, 0.8  # how the weight of the goal changes
 MOST_STEPS = 100
 LONGEST = 0.5  # that one step moves a number, in scales
+Slope = Callable[[Task, Array, Array, Array], Array]
+"""(task, rows (q, U), their queries, what is free) -> how progress grows with each number."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class Descent:
     square: float = 0.0
     pull: float = 0.0
     aim: Array | None = None  # (Q, U) rows that z is pulled to
+    slope: Slope | None = None  # gradients of the model, where it has them
 
     def __call__(self, opened: Outcome, own_rows: int) -> Pool:
         """All rows on the way that reach their goals; categories stay as they are."""
@@ -54,12 +58,17 @@ class Descent:
             rows = np.where(free[at], rows, own[at])
             here = judged(task, rows, at)
             pools.append(here.pool)
-            slope = self._slope(task, rows, at, free, here.progress)
+            if self.slope is None:
+                slope = self._differences(task, rows, at, free, here.progress)
+            else:
+                slope = self.slope(task, rows, at, free) * self.scale
             change[at] = self._moved(own, change, at, weight, here.progress, slope)
             weight[at] *= np.where(here.fit, DOWN, UP)
         return Pool.join(pools, task.space.width)
 
-    def _slope(self, task: Task, rows: Array, at: Array, free: Array, progress: Array) -> Array:
+    def _differences(
+        self, task: Task, rows: Array, at: Array, free: Array, progress: Array
+    ) -> Array:
         """How progress grows with each number, (q, U), by finite differences."""
         place, unit = np.nonzero(free[at])
         moved, line = rows[place], np.arange(len(place))

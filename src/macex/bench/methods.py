@@ -90,6 +90,7 @@ OPTIMUM = {
 
 DEFAULT = "default"
 NEAREST = "nearest"
+EXACT = "exact trees"
 NICE = "NICE"
 OMNIXAI_RL, OMNIXAI_GLD = "OmniXAI MACE-RL", "OmniXAI MACE-GLD"
 OURS = {
@@ -99,6 +100,7 @@ OURS = {
     DEFAULT: Method(DEFAULT, ours({})),
     NEAREST: Method(NEAREST, ours({"prefer": "nearest"})),
     "reinforce": Method("reinforce", ours({"method": "reinforce"}), optional=True),
+    EXACT: Method(EXACT, ours({"candidates": "thresholds"}), optional=True),
     "optimum": Method("optimum", ours(OPTIMUM), optional=True),
 }
 RIVALS = {
@@ -124,6 +126,7 @@ FIELD = {
     "random": ("RandomSearch", {}),
     "Growing Spheres": ("GrowingSpheres", {}),
     "Wachter": ("Wachter", {}),
+    "Wachter autograd": ("WachterAutograd", {}),
     "FACE": ("Face", {}),
     "GeCo": ("GeCo", {}),
     "MOC": ("Moc", {}),

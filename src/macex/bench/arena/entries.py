@@ -15,14 +15,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from macex.bench.methods import BUILT_IN, Build, methods
+from macex.bench.methods import BUILT_IN, EXACT, Build, methods
 from macex.bench.methods import FIELD as OF_PAPERS
 from macex.errors import DataError, OptionError, closest
 
-OURS = ("default", "nearest", "MACE-RL")
+OURS = ("default", "nearest", EXACT, "MACE-RL")
 FIELD = (*OURS, "Greedy", "SHAP-based", "CERTIFAI", *OF_PAPERS)
 """Who takes part unless it is said who. Other people's programs do where they are named."""
-ONLY: Mapping[str, set[str]] = {"FeatureTweak": {"forest"}, "Actionable Recourse": {"logistic"}}
+ONLY: Mapping[str, set[str]] = {
+    EXACT: {"XGBoost", "LightGBM", "CatBoost", "forest"},
+    "FeatureTweak": {"forest"},
+    "Actionable Recourse": {"logistic"},
+    "Wachter autograd": {"torch"},
+}
 """Methods that are made for some kinds of models alone."""
 
 

@@ -6,8 +6,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
 
 from macex.schema import Array
+
+
+def _of_classes(network: Any) -> bool:
+    return not network.regression
 
 
 class TorchNetwork(BaseEstimator):  # type: ignore[misc]
@@ -71,14 +76,10 @@ class TorchNetwork(BaseEstimator):  # type: ignore[misc]
         found: Array = self.classes_[self._out(rows).argmax(axis=1)]
         return found
 
-    def _probabilities(self, rows: Array) -> Array:
+    @available_if(_of_classes)  # type: ignore[untyped-decorator]
+    def predict_proba(self, rows: Array) -> Array:
+        """The probabilities of the classes; a network of numbers has none."""
         out = self._out(rows)
         odds = np.exp(out - out.max(axis=1, keepdims=True))
-        return odds / odds.sum(axis=1, keepdims=True)
-
-    @property
-    def predict_proba(self) -> Any:
-        """The probabilities of the classes; a network of numbers has none."""
-        if self.regression:
-            raise AttributeError("a network of regression has no probabilities")
-        return self._probabilities
+        found: Array = odds / odds.sum(axis=1, keepdims=True)
+        return found
