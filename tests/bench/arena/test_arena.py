@@ -299,6 +299,45 @@ def test_every_table_that_needs_no_file_is_there():
             assert len(table(name).dataset.frame) >= 150
 
 
+def test_tables_that_come_with_scikit_learn_are_whole():
+    """Rows, columns, categories, gaps and labels, as OpenML has them."""
+    known = {
+        "chess": (3196, 36, 36, 0, 2),
+        "glass": (163, 9, 0, 0, 2),
+        "cpu": (209, 7, 1, 0, 0),
+        "penguins": (344, 6, 2, 18, 3),
+    }
+    for name, figures in known.items():
+        made = table(name).dataset
+        gaps = int(made.frame.isna().sum().sum())
+        assert (*made.frame.shape, len(made.categorical), gaps, len(made.labels)) == figures
+    assert table("cpu").regression
+
+
+def test_a_model_whose_library_is_missing_is_left_out_by_name(tmp_path, monkeypatch):
+    monkeypatch.setitem(factories.NEEDS, "CatBoost", ("a_library_nobody_has", "bench"))
+    cells = ["--datasets", "totals", "--models", "CatBoost,logistic", "--methods", "Greedy"]
+    done = run(*cells, "--budgets", "50", "--queries", 1, "--out", tmp_path / "out")
+    assert done.exit_code == 0
+    assert "left out: CatBoost models: a_library_nobody_has is not installed" in done.output
+    assert "pip install macex[bench]" in done.output
+    lines = pd.read_parquet(tmp_path / "out" / "results.parquet")
+    assert set(lines["model"]) == {"logistic"}
+
+
+def test_another_seed_is_another_subset(tmp_path):
+    cell = ["--datasets", "iris", "--models", "logistic", "--methods", "random", "--queries", 3]
+    held = []
+    for seed in (0, 7):
+        done = run(*cell, "--budgets", "50", "--seed", seed, "--out", tmp_path / str(seed))
+        assert done.exit_code == 0
+        lines = pd.read_parquet(tmp_path / str(seed) / "results.parquet")
+        assert set(lines["seed"]) == set(lines["split"]) == {seed}
+        assert len(scripts(tmp_path / str(seed))["0.js"]) == 3
+        held.append(lines["row"].tolist())
+    assert held[0] != held[1]
+
+
 def test_a_file_that_is_missing_is_named(tmp_path):
     with pytest.raises(DataError, match=r"german_credit\.csv"):
         table("german", tmp_path)

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from macex.bench.arena.cells import ArenaCells
 from macex.bench.arena.entries import chosen, suited
-from macex.bench.arena.factories import LAST
+from macex.bench.arena.factories import LAST, missing
 from macex.bench.arena.layout import ArenaTask, asked, read_parts, write_lines
 from macex.bench.arena.page import write_board
 from macex.bench.arena.runner import ArenaJob, run, undone
@@ -45,6 +45,7 @@ def arena(  # noqa: PLR0917
     queries: Annotated[int | None, typer.Option(min=1, help="Queries of a cell.")] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds of the methods.")] = 1,
     splits: Annotated[int, typer.Option(min=1, help="Splits into training and test.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed, and the first split.")] = 0,
     answers: Annotated[int, typer.Option(min=1, help="Answers for each query.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Ten minutes on two cores.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Processes at a time.")] = 1,
@@ -72,9 +73,9 @@ def arena(  # noqa: PLR0917
         job = ArenaJob(out, folder, method or None, added)
         tasks = planned(
             _tables(datasets, added),
-            _checked("model", _listed(models), list(LAST)),
+            _installed(_checked("model", _listed(models), list(LAST))),
             chosen(_listed(methods), method or None),
-            (splits, seeds),
+            (range(seed, seed + splits), range(seed, seed + seeds)),
             _numbers(budgets or BUDGETS),
             (answers, queries or QUERIES),
             ArenaCells(folder, added),
@@ -97,18 +98,17 @@ def planned(
     tables: list[str],
     models: list[str],
     methods: list[str],
-    repeats: tuple[int, int],
+    repeats: tuple[range, range],
     budgets: list[int],
     asked: tuple[int, int],
     cells: ArenaCells,
 ) -> list[ArenaTask]:
     """The tasks of a selection, without tables whose files are missing."""
     marks = {name: mark for name in tables if (mark := _mark(name, cells))}
-    splits, seeds = (range(count) for count in repeats)
     return [
         ArenaTask(name, kind, split, method, budget, seed, *asked, marks[name])
         for name, kind, split, method, budget, seed in product(
-            marks, models, splits, methods, budgets, seeds
+            marks, models, repeats[0], methods, budgets, repeats[1]
         )
         if suited(method, kind)
     ]
@@ -121,6 +121,13 @@ def _mark(name: str, cells: ArenaCells) -> str:
     except DataError as error:
         typer.echo(f"left out: {error}", err=True)
         return ""
+
+
+def _installed(kinds: list[str]) -> list[str]:
+    """The kinds of models whose library is here; the others are named."""
+    for said in filter(None, map(missing, kinds)):
+        typer.echo(f"left out: {said}", err=True)
+    return [kind for kind in kinds if missing(kind) is None]
 
 
 def _own_table(data: Path | None, label: str) -> tuple[ArenaTable, ...]:

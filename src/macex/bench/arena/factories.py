@@ -7,6 +7,7 @@ networks and linear models see standardised numbers. All run on one thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from typing import Any
 
 from macex.bench.arena.tables import ArenaTable
@@ -74,6 +75,26 @@ LAST: Mapping[str, Make] = {
     "MLP": _mlp,
     "torch": _torch,
 }
+
+NEEDS: Mapping[str, tuple[str, str]] = {
+    "XGBoost": ("xgboost", "bench"),
+    "LightGBM": ("lightgbm", "bench"),
+    "CatBoost": ("catboost", "bench"),
+    "torch": ("torch", "torch"),
+}
+"""Kinds of models by the library and the extra of macex that they need; others need none."""
+
+
+def missing(kind: str) -> str | None:
+    """What to install for a kind of model; None where nothing is missing.
+
+    >>> missing("forest") is None
+    True
+    """
+    library, extra = NEEDS.get(kind, ("sklearn", ""))
+    if find_spec(library) is not None:
+        return None
+    return f"{kind} models: {library} is not installed: pip install macex[{extra}]"
 
 
 def unfitted(table: ArenaTable, kind: str) -> Any:
