@@ -143,6 +143,25 @@ def test_every_list_is_read_page_by_page(http, path):
     assert [page[name][0][known] for page in pages] == [one[known] for one in whole[name]]
 
 
+def test_the_audit_is_read_whole_or_page_by_page(http):
+    for at in range(3):
+        assert http.post("/projects/loans/explain", json={"places": [at]}).status_code == 200
+    whole = http.get("/audit").text.splitlines()
+    paged, start = [], 0
+    while page := http.get("/audit", params={"start": start, "size": 2}).text.splitlines():
+        assert len(page) <= 2
+        paged, start = paged + page, start + 2
+    assert paged == whole
+    last = json.loads(whole[-3])["time"]
+    since = http.get("/audit", params={"since": last}).text.splitlines()
+    assert since == [line for line in whole if json.loads(line)["time"] >= last]
+    assert 3 <= len(since) <= len(whole)
+    bare = last.removesuffix("+00:00").removesuffix("Z")
+    assert http.get("/audit", params={"since": bare}).text.splitlines() == since
+    assert http.get("/audit", params={"since": "2999-01-01"}).text == ""
+    assert http.get("/audit", params={"since": "soon"}).status_code == 422
+
+
 def test_a_file_of_rows_has_all_of_them(served, monkeypatch):
     from macex.server.pages import listing
 

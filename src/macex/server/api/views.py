@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -64,14 +65,20 @@ def audit(
     server: Running,
     caller: Admin,
     project: Annotated[str | None, Query(max_length=100)] = None,
+    since: Annotated[
+        datetime | None, Query(description="The earliest time, of UTC if it names no zone.")
+    ] = None,
+    start: Start = 0,
+    size: Annotated[int | None, Query(ge=1, description="At most so many; else all.")] = None,
 ) -> Response:
     """The audit records as lines of JSON, oldest first: a file that `macex replay` reads."""
 
+    since = since.replace(tzinfo=UTC) if since is not None and since.tzinfo is None else since
     if not (caller.everywhere if project is None else caller.sees(project)):
         raise ProblemError(403, "name a project that the key is for", code="scope_needed")
 
     def lines() -> Iterator[str]:
-        for record in records(server.engine, project):
+        for record in records(server.engine, project, since=since, start=start, size=size):
             yield json.dumps(record, ensure_ascii=False) + "\n"
 
     return StreamingResponse(lines(), media_type="application/x-ndjson")

@@ -25,6 +25,7 @@ from macex.server.security.gate import Caller
 from macex.server.state import Server, server_of
 
 MOST_NAMED = 1000  # rows that an address names one by one
+LISTED = 20  # jobs on a page
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
@@ -82,6 +83,16 @@ def places_of(address: Address) -> list[int]:
     return list(dict.fromkeys(map(int, places)))
 
 
+def _jobs(server: Server, project: Project, address: Address, caller: Caller) -> dict[str, object]:
+    """Some of the newest jobs, or of those before them, and where older and newer ones begin."""
+    said = address.one("older")
+    start = int(said) if said.isdecimal() and len(said) < 10 else 0
+    found = server.jobs.all(project.name, LISTED + 1, start=start, **visible(caller))
+    newer = address.having({"older": max(0, start - LISTED) or None}) if start else None
+    older = address.having({"older": start + LISTED}) if len(found) > LISTED else None
+    return {"jobs": found[:LISTED], "newer": newer, "older": older}
+
+
 def _shown(
     server: Server, project: Project, address: Address, caller: Caller, refused: str = ""
 ) -> dict[str, object]:
@@ -98,7 +109,7 @@ def _shown(
         "matching": matching,
         "fault": fault,
         "refused": refused,
-        "jobs": server.jobs.all(project.name, 20, **visible(caller)),
+        **_jobs(server, project, address, caller),
         "most": server.settings.job_rows,
         "fields": (blank := blank_fields(explainer.schema, speech)),
         "groups": grouped(blank),

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
@@ -110,18 +111,26 @@ def stored_audit(engine: Engine, project: str, parts: Parts | SeriesParts) -> St
     )
 
 
-def records(engine: Engine, project: str | None = None) -> Iterator[dict[str, Any]]:
-    """The records as an audit file has them, oldest first."""
+def records(
+    engine: Engine,
+    project: str | None = None,
+    *,
+    since: datetime | None = None,
+    start: int = 0,
+    size: int | None = None,
+) -> Iterator[dict[str, Any]]:
+    """The records as an audit file has them, oldest first: all, or some of those since a time."""
     found = select(tables.audit.c.body, tables.audit_common.c.body.label("common")).join(
         tables.audit_common, tables.audit.c.common == tables.audit_common.c.sha256
     )
     if project is not None:
         found = found.where(tables.audit.c.project == project)
+    if since is not None:
+        earliest = since.astimezone(UTC).isoformat(timespec="milliseconds")
+        found = found.where(tables.audit.c.time >= earliest)
+    found = found.order_by(tables.audit.c.time, tables.audit.c.id).offset(start).limit(size)
     with engine.connect() as connection:
-        lines = connection.execution_options(yield_per=500).execute(
-            found.order_by(tables.audit.c.time, tables.audit.c.id)
-        )
-        for body, common in lines:
+        for body, common in connection.execution_options(yield_per=500).execute(found):
             yield json.loads(body) | json.loads(common)
 
 
