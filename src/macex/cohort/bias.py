@@ -17,7 +17,7 @@ import pandas as pd
 
 from macex.ask.constraints import Constraints
 from macex.cohort.bias_sheet import bias_sheet, reading
-from macex.cohort.effects import Effects, GroupFlips, PairFlips, Tally, Tried, tallied
+from macex.cohort.effects import Effects, FlipCounts, GroupFlips, PairFlips, Tried, tallied
 from macex.cohort.estimates import Estimate, share_of
 from macex.cohort.explaining import explained as explanations_of
 from macex.cohort.fairness import (
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from macex.schema import Array, Column
 
 ALONE = "alone"  # a column's way to decisions if nothing follows from it
-Tallies = dict[tuple[str, str], "Tally"]  # by column and way
+Tallies = dict[tuple[str, str], "FlipCounts"]  # by column and way
 TOP = 3  # of the actions of a row, how many count as the strongest
 
 

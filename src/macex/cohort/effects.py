@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from macex.cohort.estimates import Estimate, Flags, Numbers, mean_of, share_of
+from macex.cohort.estimates import Estimate, Flags, Moments, mean_of, share_of
 from macex.cohort.flipping import Flips, flips_of
 from macex.cohort.groups import Groups, column_groups, numbered
 from macex.schema import Array
@@ -75,8 +75,8 @@ class Effects:
 class Between:
     """Numbers of which it is known that they lie between two others."""
 
-    least: Numbers
-    most: Numbers
+    least: Moments
+    most: Moments
 
     def __add__(self, other: Between) -> Between:
         return Between(self.least + other.least, self.most + other.most)
@@ -90,14 +90,14 @@ class Between:
 
 
 @dataclass(frozen=True)
-class Some:
+class FlipCount:
     """Rows that some value flips, and those that some value may flip."""
 
     flipped: Flags
     possible: Flags
 
-    def __add__(self, other: Some) -> Some:
-        return Some(self.flipped + other.flipped, self.possible + other.possible)
+    def __add__(self, other: FlipCount) -> FlipCount:
+        return FlipCount(self.flipped + other.flipped, self.possible + other.possible)
 
     def share(self, draw: np.random.Generator) -> Estimate:
         """The share that some value flips; at least that, where not all were tried."""
@@ -109,16 +109,16 @@ class Some:
 
 
 @dataclass(frozen=True)
-class Line:
+class GroupCounts:
     """What is counted of the rows of one group with one decision."""
 
-    some: Some
+    some: FlipCount
     toward: Array  # (V,) flips by value
     after: Array  # (K,) flips by new decision
     pairs: dict[str, Between]  # by the other group of values
 
-    def __add__(self, other: Line) -> Line:
-        return Line(
+    def __add__(self, other: GroupCounts) -> GroupCounts:
+        return GroupCounts(
             self.some + other.some,
             self.toward + other.toward,
             self.after + other.after,
@@ -127,17 +127,17 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Tally:
+class FlipCounts:
     """What is counted of the flips of some rows; that of more rows is the sum."""
 
     tried: Tried
     values: Array  # (V,) codes
-    some: Some
+    some: FlipCount
     one: Between
-    lines: dict[tuple[str, int], Line]  # by group and decision
+    lines: dict[tuple[str, int], GroupCounts]  # by group and decision
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
+    def __add__(self, other: FlipCounts) -> FlipCounts:
+        return FlipCounts(
             self.tried,
             self.values,
             self.some + other.some,
@@ -145,7 +145,7 @@ class Tally:
             _added(self.lines, other.lines),
         )
 
-    def ordered(self, groups: Iterable[str]) -> Tally:
+    def ordered(self, groups: Iterable[str]) -> FlipCounts:
         """The same with its groups in this order."""
         turn = {name: at for at, name in enumerate(groups)}
         lines = sorted(self.lines.items(), key=lambda line: (turn[line[0][0]], line[0][1]))
@@ -175,7 +175,7 @@ def tallied(
     edges: Array | None = None,
     most: int | None = None,
     following: Mapping[int, Caused] | None = None,
-) -> Tally:
+) -> FlipCounts:
     """Try the values of a column, at most `most`, in all rows; some columns may follow it."""
     place = everyone.rows.schema.position(column)
     known = everyone.rows.schema.columns[place]
@@ -187,7 +187,7 @@ def tallied(
     for at, (name, places) in enumerate(groups.items()):
         for decision in np.unique(flips.before[places]).tolist():
             mine = places[flips.before[places] == decision]
-            lines[name, decision] = Line(
+            lines[name, decision] = GroupCounts(
                 _some(flips, mine),
                 flips.toward[at, decision],
                 flips.after[at, decision],
@@ -197,29 +197,29 @@ def tallied(
                     if other != name and flips.tried[mine, number].any()
                 },
             )
-    return Tally(
+    return FlipCounts(
         Tried(column, len(flips.values), len(known.seen)),
         flips.values,
         _some(flips, np.arange(len(everyone))),
-        Between(Numbers.of(flips.drawn), Numbers.of(flips.drawn + flips.open)),
+        Between(Moments.of(flips.drawn), Moments.of(flips.drawn + flips.open)),
         lines,
     )
 
 
-def _some(flips: Flips, mine: Array) -> Some:
+def _some(flips: Flips, mine: Array) -> FlipCount:
     flipped, settled = flips.flipped[mine], flips.settled[mine]
     possible = int((flipped | ~settled).sum())
-    return Some(Flags(len(mine), int(flipped.sum())), Flags(len(mine), possible))
+    return FlipCount(Flags(len(mine), int(flipped.sum())), Flags(len(mine), possible))
 
 
 def _pair(flips: Flips, mine: Array, number: int) -> Between:
     total = np.maximum(flips.others[mine, number], 1)
     least = flips.flips[mine, number] / total
     most = 1 - (flips.tried - flips.flips)[mine, number] / total
-    return Between(Numbers.of(least), Numbers.of(most))
+    return Between(Moments.of(least), Moments.of(most))
 
 
-def _mean(values: Numbers, draw: np.random.Generator) -> Estimate:
+def _mean(values: Moments, draw: np.random.Generator) -> Estimate:
     """The mean of shares; a share of rows where each is 0 or 1."""
     return (
         share_of(Flags(values.rows, values.ones), draw) if values.shares else mean_of(values, draw)
@@ -232,7 +232,7 @@ def _line(
     classes: Any,
     decision: int,
     values: Array,
-    line: Line,
+    line: GroupCounts,
     draw: np.random.Generator,
 ) -> GroupFlips:
     some = bool(line.toward.any())
@@ -241,7 +241,7 @@ def _line(
     return GroupFlips(known.name, group, classes[decision], after, toward, line.some.share(draw))
 
 
-Part = TypeVar("Part", Line, Between)
+Part = TypeVar("Part", GroupCounts, Between)
 Key = TypeVar("Key")
 
 

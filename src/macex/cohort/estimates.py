@@ -54,10 +54,10 @@ class Flags:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class Moments:
     """Numbers whose mean is estimated: added up, and kept as long as they are few.
 
-    >>> some = Numbers.of(np.array([0.0, 1.0])) + Numbers.of(np.array([0.5]))
+    >>> some = Moments.of(np.array([0.0, 1.0])) + Moments.of(np.array([0.5]))
     >>> some.rows, some.total, some.shares
     (3, 1.5, False)
     """
@@ -70,9 +70,9 @@ class Numbers:
     kept: Array | None  # None where there are very many
 
     @staticmethod
-    def of(values: Array) -> Numbers:
+    def of(values: Array) -> Moments:
         """These numbers."""
-        return Numbers(
+        return Moments(
             len(values),
             float(values.sum()),
             float((values**2).sum()),
@@ -81,11 +81,11 @@ class Numbers:
             values if len(values) <= MANY else None,
         )
 
-    def __add__(self, other: Numbers) -> Numbers:
+    def __add__(self, other: Moments) -> Moments:
         rows, kept = self.rows + other.rows, None
         if rows <= MANY and self.kept is not None and other.kept is not None:
             kept = np.concatenate([self.kept, other.kept])
-        return Numbers(
+        return Moments(
             rows,
             self.total + other.total,
             self.squares + other.squares,
@@ -116,9 +116,9 @@ def share_of(flags: Array | Flags, draw: np.random.Generator) -> Estimate:
     return Estimate(share, float(low), float(high), count)
 
 
-def mean_of(values: Array | Numbers, draw: np.random.Generator) -> Estimate:
+def mean_of(values: Array | Moments, draw: np.random.Generator) -> Estimate:
     """The mean of some numbers; of very many the interval is that of the normal distribution."""
-    known = values if isinstance(values, Numbers) else Numbers.of(values)
+    known = values if isinstance(values, Moments) else Moments.of(values)
     count, kept = known.rows, known.kept
     mean = known.total / count if count else float("nan")
     if count < 2:

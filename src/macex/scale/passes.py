@@ -47,7 +47,7 @@ def merged(mine: Mapping[Key, Found], others: Mapping[Key, Found]) -> dict[Key, 
 
 
 @dataclass(frozen=True)
-class Sample:
+class RowSample:
     """At most `most` rows, each as likely as any other; those with the lowest keys."""
 
     most: int
@@ -55,24 +55,24 @@ class Sample:
     keys: Array
 
     @staticmethod
-    def of(everyone: Crowd, frame: pd.DataFrame, most: int) -> Sample:
+    def of(everyone: Crowd, frame: pd.DataFrame, most: int) -> RowSample:
         """A sample of the rows that were read from a frame."""
         return _lowest(most, frame, _keys(everyone.rows, everyone.engine.options.random_state))
 
-    def __add__(self, other: Sample) -> Sample:
+    def __add__(self, other: RowSample) -> RowSample:
         frame, keys = pd.concat([self.frame, other.frame]), np.append(self.keys, other.keys)
         return _lowest(self.most, frame, keys)
 
-    def take(self, places: Array) -> Sample:
+    def take(self, places: Array) -> RowSample:
         """Some of its rows."""
-        return Sample(self.most, self.frame.iloc[places], self.keys[places])
+        return RowSample(self.most, self.frame.iloc[places], self.keys[places])
 
 
-def _lowest(most: int, frame: pd.DataFrame, keys: Array) -> Sample:
+def _lowest(most: int, frame: pd.DataFrame, keys: Array) -> RowSample:
     if len(keys) > most:
         kept = np.sort(np.argsort(keys, kind="stable")[:most])
         frame, keys = frame.iloc[kept], keys[kept]
-    return Sample(most, frame, keys)
+    return RowSample(most, frame, keys)
 
 
 def _keys(rows: Rows, seed: int) -> Array:

@@ -38,7 +38,7 @@ from macex.cohort.recourse import joined as joined_recourse
 from macex.engine.engine import Engine
 from macex.errors import OptionError, closest, require_count
 from macex.explainer import Explainer
-from macex.scale.passes import Census, Pass, Sample, divided, merged, over_frames, total
+from macex.scale.passes import Census, Pass, RowSample, divided, merged, over_frames, total
 
 NONE = np.zeros(0, int)
 NOBODY = "there are no rows to look at"
@@ -255,7 +255,7 @@ def _needy(asked: _Asked, division: _Division, frame: pd.DataFrame) -> _ByGroup:
     found = {}
     for name, places in division(everyone).items():
         mine = places[needy[places]]
-        found[name] = Sample.of(everyone.take(mine), frame.iloc[mine], SAMPLE)
+        found[name] = RowSample.of(everyone.take(mine), frame.iloc[mine], SAMPLE)
     return _ByGroup(found)
 
 
@@ -316,7 +316,7 @@ class _Flipped:
     """What protected columns do to the decisions of some rows, and a sample of these."""
 
     tallies: Tallies
-    sample: Sample
+    sample: RowSample
 
     @staticmethod
     def of(
@@ -332,12 +332,12 @@ class _Flipped:
             for name in question.varied(engine)
         }
         tallies = question.tallies(everyone, groups, most)
-        return _Flipped(tallies, Sample.of(everyone, frame, question.explained))
+        return _Flipped(tallies, RowSample.of(everyone, frame, question.explained))
 
     def __add__(self, other: _Flipped) -> _Flipped:
         return _Flipped(merged(self.tallies, other.tallies), self.sample + other.sample)
 
 
-def _drawn(asked: _Asked, most: int, frame: pd.DataFrame) -> tuple[Sample, int]:
+def _drawn(asked: _Asked, most: int, frame: pd.DataFrame) -> tuple[RowSample, int]:
     """A sample of the rows of a frame, and how many there are."""
-    return Sample.of(asked.crowd(frame), frame, most), len(frame)
+    return RowSample.of(asked.crowd(frame), frame, most), len(frame)
