@@ -31,6 +31,22 @@ def test_a_pipeline_and_its_last_step_are_counted_once(model):
     assert (meter.calls, meter.rows) == (2, 2 * len(ROWS))
 
 
+class AsksItself(LogisticRegression):
+    """A classifier that asks itself by keywords, as LightGBM's does."""
+
+    def predict(self, rows, raw=False):
+        return self.classes_[self.predict_proba(X=rows).argmax(axis=1)]
+
+
+def test_a_model_may_ask_itself_by_keywords():
+    rows = ROWS[["age"]].to_numpy()
+    model = make_pipeline(AsksItself()).fit(rows, [0, 0, 1, 1] * 5)
+    meter = attach(model)
+    assert model.predict(rows).tolist() == [0, 0, 1, 1] * 5
+    assert model[-1].predict(rows).tolist() == [0, 0, 1, 1] * 5
+    assert (meter.calls, meter.rows) == (2, 2 * len(ROWS))
+
+
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_every_call_of_an_explainer_is_counted(model, wrapped):
     meter = attach(model)

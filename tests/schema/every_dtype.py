@@ -28,7 +28,9 @@ PANDAS: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {
     "object numbers": (object, LARGE | FLOATS | ANY_BLANK),
     "object whole": (object, st.integers(-(2**70), 2**70)),
     "str": ("str", WORDS | NONE),
+    "str without pyarrow": (pd.StringDtype("python", na_value=float("nan")), WORDS | NONE),
     "string": ("string", WORDS | NONE),
+    "string without pyarrow": (pd.StringDtype("python"), WORDS | NONE),
     "category": (pd.CategoricalDtype(["b", "a", "c"]), st.sampled_from("abc") | NONE),
     "category of numbers": (pd.CategoricalDtype([3, 1, 2]), st.sampled_from([1, 2, 3]) | NONE),
     "ordered": (

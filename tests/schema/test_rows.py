@@ -73,6 +73,16 @@ def test_a_dtype_grows_only_where_a_written_value_does_not_fit():
     assert grown.to_numpy().tolist() == [[42.5, "PhD", 7.0]]
 
 
+@pytest.mark.parametrize("trained", [object, "category", pd.StringDtype("python")])
+def test_text_is_written_where_pyarrow_is_not_installed(trained):
+    """Pandas then keeps text in an array that looks like one of plain objects."""
+    schema = Schema.infer(pd.DataFrame({"home": pd.Series(["own", "rent"] * 9, dtype=trained)}))
+    rows = schema.read(pd.DataFrame({"home": pd.Series(["own"], dtype=pd.StringDtype("python"))}))
+    written = rows.row(0, schema.read(pd.DataFrame({"home": ["rent"]})).codes[0])
+    assert written["home"].tolist() == ["rent"]
+    assert written["home"].dtype == pd.StringDtype("python")
+
+
 def test_a_float_that_the_callers_float32_cannot_hold_takes_the_training_dtype():
     rows = SCHEMA.read(TRAIN.astype({"age": "float32"}))
     assert rows.row(0, np.array([0.1, 0, 10]))["age"].tolist() == [0.1]

@@ -53,7 +53,8 @@ class OverBudgetError(RuntimeError):
 class Counted:
     """A method of a model, counted; what the model asks itself is part of the question.
 
-    It looks like the bound method whose place it takes, and travels with the model.
+    It looks like the bound method whose place it takes, and travels with the model. While the model
+    answers, its own methods are back in their places: it may ask itself as it likes, by keywords.
     """
 
     def __init__(self, meter: ModelMeter, model: Any, name: str) -> None:
@@ -66,21 +67,28 @@ class Counted:
 
     def __call__(self, frame: Any) -> Any:
         """The model's answer."""
-        ask = getattr(type(self.__self__), self.__name__).__get__(self.__self__)
         meter = self.meter
         if meter.busy:
-            return ask(frame)
+            return self._answer(frame)
         meter.refuse(len(frame))
         meter.busy = True
         wall, cpu = time.perf_counter(), time.process_time()
         try:
-            return ask(frame)
+            return self._answer(frame)
         finally:
             meter.busy = False
             meter.seconds += time.perf_counter() - wall
             meter.cpu += time.process_time() - cpu
             meter.calls += 1
             meter.rows += len(frame)
+
+    def _answer(self, frame: Any) -> Any:
+        own = vars(self.__self__)
+        counted = {name: own.pop(name) for name in ASKED if isinstance(own.get(name), Counted)}
+        try:
+            return getattr(self.__self__, self.__name__)(frame)
+        finally:
+            own.update(counted)
 
 
 def attach(model: Any) -> ModelMeter:

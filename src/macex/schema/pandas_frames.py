@@ -129,7 +129,8 @@ def _cells(array: Any, name: str) -> Cells:
 def _overwritten(array: Any, write: Write) -> Any:
     """A caller's column with the chosen cells written, in a wider dtype only where needed."""
     trained, chosen = write.trained, write.chosen
-    plain = isinstance(array, pd.arrays.NumpyExtensionArray)
+    text = isinstance(array.dtype, pd.StringDtype)  # without pyarrow it is such an array, too
+    plain = isinstance(array, pd.arrays.NumpyExtensionArray) and not text
     own = array.dtype.numpy_dtype if plain else array.dtype
     same = trained is not None and str(trained.dtype) == str(own)
     if same and bool(trained.dtype == own):
