@@ -163,10 +163,10 @@ def test_the_audit_is_read_whole_or_page_by_page(http):
 
 
 def test_a_file_of_rows_has_all_of_them(served, monkeypatch):
-    from macex.server.pages import listing
+    from macex.server.pages import rows
 
     whole = httpx.get(f"{served.url}/projects/loans/rows.csv?sort=-income").text
-    monkeypatch.setattr(listing, "WRITTEN", 7)
+    monkeypatch.setattr(rows, "WRITTEN", 7)
     assert httpx.get(f"{served.url}/projects/loans/rows.csv?sort=-income").text == whole
     assert len(whole.splitlines()) == 301
     none = httpx.get(f"{served.url}/projects/loans/rows.csv?where=income<0").text

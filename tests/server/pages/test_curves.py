@@ -13,7 +13,7 @@ from macex.explainer.trials.maps import SIDE, score_map
 from macex.explainer.trials.variants import all_said, variant
 from macex.render.speech import Speech
 from macex.server.pages.address import Address
-from macex.server.pages.comparing import comparison, nearest_real
+from macex.server.pages.comparison import comparison, nearest_real
 from macex.server.pages.panes import curve_pane, map_pane
 from macex.server.projects.parts import Parts
 from macex.server.projects.project import Project

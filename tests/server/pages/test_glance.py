@@ -11,7 +11,7 @@ from macex.errors import OptionError
 from macex.render.speech import Speech
 from macex.server.pages.glance.groups import grouped_by
 from macex.server.pages.glance.importance import EXPLAINED, SHUFFLED, importance
-from macex.server.pages.glance.scattering import DOTS, scattered
+from macex.server.pages.glance.points import DOTS, scattered
 from macex.server.pages.glance.scores import scored
 from macex.server.projects.parts import Parts
 from macex.server.projects.project import Project

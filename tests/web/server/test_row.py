@@ -138,7 +138,7 @@ def test_a_column_that_stays_never_changes(visit, site):
     page = refused(visit, site)
     changed = page.locator("#answers tbody th[scope=row]")
     first = changed.first.inner_text()
-    page.locator("#permits summary").first.click()
+    page.locator("#constraints summary").first.click()
     page.get_by_label(f"{first} may").select_option("keep")
     expect(changed.first).not_to_have_text(first)
     assert first not in changed.all_inner_texts()
@@ -176,7 +176,7 @@ def test_why_there_is_no_answer_is_said(visit, site):
 
 def test_a_rule_that_cannot_be_read_is_shown_where_it_was_written(visit, site):
     page = refused(visit, site)
-    page.locator("#permits summary").first.click()
+    page.locator("#constraints summary").first.click()
     page.get_by_label("Rules, one per line").fill("hours <=")
     page.get_by_label("Changes at most").fill("2")
     expect(page.get_by_role("alert")).to_contain_text("This cannot be asked")
@@ -188,7 +188,7 @@ def test_a_rule_that_cannot_be_read_is_shown_where_it_was_written(visit, site):
 def test_an_address_shows_the_same_view_to_a_colleague(browser, visit, site):
     page = refused(visit, site)
     page.get_by_label("hours per week, A", exact=True).fill("69")
-    page.locator("#permits summary").first.click()
+    page.locator("#constraints summary").first.click()
     page.get_by_label("job may").select_option("keep")
     expect(page.locator("#answers[aria-busy]")).to_have_count(0)
     page.get_by_label("Answers").fill("2")
@@ -233,7 +233,7 @@ def test_an_answer_that_was_overtaken_offers_nothing(visit, site):
 
 def test_what_may_change_is_remembered_for_the_visit(visit, site):
     page = refused(visit, site)
-    page.locator("#permits summary").first.click()
+    page.locator("#constraints summary").first.click()
     page.get_by_label("job may").select_option("keep")
     page.wait_for_url("**may.job=keep*")
     page.goto(f"{site}/projects/loans/rows/5")

@@ -24,7 +24,7 @@ def test_the_panel_says_what_is_restricted_after_a_lock(visit, site):
     expect(gist).to_have_text("everything that the project allows")
     lock(page, "job")
     expect(gist).to_have_text("1 column restricted")
-    page.locator("#permits summary").first.click()
+    page.locator("#constraints summary").first.click()
     page.get_by_label("Changes at most").fill("2")
     page.get_by_label("Changes at most").blur()
     expect(gist).to_have_text("1 column restricted, at most 2 changes")

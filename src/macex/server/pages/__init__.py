@@ -7,15 +7,15 @@ from fastapi import FastAPI
 from macex.server.pages import (
     cases,
     cohort,
-    entering,
-    following,
     home,
-    keeping,
-    listing,
-    looking,
-    making,
+    job,
+    login,
+    new_project,
     reference,
-    tidying,
+    row,
+    rows,
+    upkeep,
+    views,
 )
 from macex.server.pages.glance import page as glance
 from macex.server.pages.guard import add_lost
@@ -23,17 +23,17 @@ from macex.server.recent import Recent
 
 ROOMS = (
     home,
-    entering,
-    making,
+    login,
+    new_project,
     glance,
-    listing,
-    looking,
+    rows,
+    row,
     cases,
     cohort,
     reference,
-    following,
-    keeping,
-    tidying,
+    job,
+    views,
+    upkeep,
 )
 KEPT = 8  # outcomes of jobs that are not summed up again
 PACES = 200  # jobs whose pace is watched

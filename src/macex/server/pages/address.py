@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 LISTING = ("decision", "q", "where", "sort", "page")
 ASKING = ("want", "least", "most", "n", "method", "prefer")
-PERMITTING = ("may.", "low.", "high.", "allow.", "max", "rules")
+LIMITING = ("may.", "low.", "high.", "allow.", "max", "rules")
 VARIANTS = ("a", "b")
 CELLS = ("a.", "b.")  # here no text is a missing value, and says something
 

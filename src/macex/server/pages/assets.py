@@ -10,7 +10,7 @@ from hashlib import sha256
 from importlib.resources import files
 
 from macex.render.palette import DARK, LIGHT, PRINT
-from macex.server.pages.templating import templates
+from macex.server.pages.environment import templates
 
 KINDS = {
     "css": "text/css; charset=utf-8",

@@ -22,9 +22,9 @@ from macex.server.case_asking import CaseAsk
 from macex.server.case_asking import explained as answers_of
 from macex.server.noting import gist, note
 from macex.server.pages.address import LISTING, Address
-from macex.server.pages.asking import gone_of, turn
+from macex.server.pages.answers import gone_of, turn
+from macex.server.pages.constraints import changes_at_most
 from macex.server.pages.guard import PageRoute
-from macex.server.pages.permits import changes_at_most
 from macex.server.pages.questions import asked_of, question
 from macex.server.pages.shell import address_of, attached, page, page_number, parts_asked, pieces
 from macex.server.projects.project import Project

@@ -13,11 +13,11 @@ from macex.render.speech import Speech
 from macex.server.api.jobs import submitted, visible
 from macex.server.api.needs import Asker, Reader
 from macex.server.api.shapes import JobRequest
-from macex.server.pages.address import ASKING, PERMITTING, Address
+from macex.server.pages.address import ASKING, LIMITING, Address
+from macex.server.pages.constraints import WAYS, column_limits, constraints, gist
 from macex.server.pages.guard import Form, PageRoute
-from macex.server.pages.listing import view_of
-from macex.server.pages.permits import WAYS, constraints, gist, permits
 from macex.server.pages.questions import asked_of, question
+from macex.server.pages.rows import view_of
 from macex.server.pages.shell import address_of, page
 from macex.server.problems import ProblemError
 from macex.server.projects.project import Project
@@ -115,13 +115,13 @@ def _shown(
         "groups": grouped(blank),
         "together": TOGETHER,
         "gist": gist(address, explainer.schema),
-        "permits": permits(address, explainer.schema, always),
-        "permitting": address.parts(*PERMITTING),
+        "column_limits": column_limits(address, explainer.schema, always),
+        "limiting": address.parts(*LIMITING),
         "ways": WAYS,
         "rules_always": [str(rule) for rule in always.rules],
         "most_always": always.max_changes,
         "listing": address.without("a.", "b.", "two"),
         "carried": address.parts("rows") or address.parts("decision", "q", "where"),
-        "asking": address.only(*ASKING, *PERMITTING),
+        "asking": address.only(*ASKING, *LIMITING),
         **asked_of(address, explainer),
     }

@@ -15,7 +15,7 @@ from macex.explainer.trials.variants import Variant, variant
 from macex.schema import Array, Rows
 from macex.schema.text import text_of
 from macex.server.pages.address import Address
-from macex.server.pages.comparing import comparison, nearest_real
+from macex.server.pages.comparison import comparison, nearest_real
 
 
 @dataclass(frozen=True)

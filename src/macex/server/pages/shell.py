@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 
 from macex.server.pages.address import Address
 from macex.server.pages.assets import version
-from macex.server.pages.templating import templates
+from macex.server.pages.environment import templates
 from macex.server.projects.project import Project
 from macex.server.security.gate import caller_of
 from macex.server.state import server_of

@@ -13,10 +13,10 @@ from macex.errors import MacexError
 from macex.render.speech import Speech
 from macex.server.api.needs import Reader
 from macex.server.pages.address import Address
-from macex.server.pages.asking import Gone, gone_of, turn
+from macex.server.pages.answers import Gone, gone_of, turn
 from macex.server.pages.glance.groups import groupable, grouped_by
 from macex.server.pages.glance.importance import importance
-from macex.server.pages.glance.scattering import scattered
+from macex.server.pages.glance.points import scattered
 from macex.server.pages.glance.scores import scored
 from macex.server.pages.guard import PageRoute
 from macex.server.pages.panes import Pane

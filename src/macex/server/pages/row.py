@@ -21,14 +21,14 @@ from macex.render.fields import TOGETHER, fields, found_values, grouped
 from macex.render.speech import Speech
 from macex.schema.text import text_of
 from macex.server.api.needs import Asker, Reader
-from macex.server.pages.address import ASKING, LISTING, PERMITTING, VARIANTS
-from macex.server.pages.asking import explained, gone_of
+from macex.server.pages.address import ASKING, LIMITING, LISTING, VARIANTS
+from macex.server.pages.answers import explained, gone_of
+from macex.server.pages.constraints import WAYS, column_limits, constraints, gist
 from macex.server.pages.guard import PageRoute
-from macex.server.pages.listing import view_of
 from macex.server.pages.panes import Pane, answer_codes, compare_pane, curve_pane, map_pane
 from macex.server.pages.paths import steps
-from macex.server.pages.permits import WAYS, constraints, gist, permits
 from macex.server.pages.questions import asked_of, question, wanted
+from macex.server.pages.rows import view_of
 from macex.server.pages.shell import address_of, attached, page, parts_asked, pieces
 from macex.server.projects.project import Project
 from macex.server.security.gate import caller_of
@@ -38,7 +38,17 @@ from macex.server.storage.tables import now
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 MEDIA = {"csv": "text/csv", "json": "application/json", "html": "text/html"}
-PARTS = ("question", "answers", "whatif", "verdicts", "curve", "map", "compare", "permits", "gist")
+PARTS = (
+    "question",
+    "answers",
+    "whatif",
+    "verdicts",
+    "curve",
+    "map",
+    "compare",
+    "constraints",
+    "gist",
+)
 LAZY = ("map", "compare")  # of a page as a whole, only where its address asks for it
 
 
@@ -114,7 +124,7 @@ class Look:
         made = {"at": self.at, "speech": self.speech, **asked_of(self.address, self.explainer)}
         if "question" in parts:
             made |= self._around()
-        if {"whatif", "permits", "map"} & set(parts):
+        if {"whatif", "constraints", "map"} & set(parts):
             made |= self._editing()
         made |= {"gist": gist(self.address, self.rows.schema)}
         if {"whatif", "verdicts", "curve"} & set(parts):
@@ -213,13 +223,13 @@ class Look:
             "fields": (filled := fields(self.rows, self.speech)),
             "groups": grouped(filled),
             "together": TOGETHER,
-            "permits": permits(self.address, self.rows.schema, always),
+            "column_limits": column_limits(self.address, self.rows.schema, always),
             "ways": WAYS,
             "rules_always": [str(rule) for rule in always.rules],
             "most_always": always.max_changes,
             "typed": {letter: self.address.cells(letter) for letter in self._letters},
             "letters": self._letters,
-            "permitting": self.address.parts(*PERMITTING),
+            "limiting": self.address.parts(*LIMITING),
             "carried": self.address.parts(*LISTING, "curve", "compare"),
         }
 
@@ -255,5 +265,5 @@ class Look:
             "card": card(explanation, self.speech, on_page=True),
             "applied": applied,
             "paths": [steps(self.explainer, explanation, one, self.speech) for one in shown],
-            "asking": self.address.only(*ASKING, *PERMITTING),
+            "asking": self.address.only(*ASKING, *LIMITING),
         }

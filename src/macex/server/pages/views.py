@@ -12,8 +12,8 @@ from fastapi.responses import RedirectResponse
 from macex.errors import OptionError
 from macex.server.api.needs import Asker
 from macex.server.pages.address import Address
-from macex.server.pages.entering import inside
 from macex.server.pages.guard import Form, PageRoute
+from macex.server.pages.login import inside
 from macex.server.room import require_room
 from macex.server.state import Server, server_of
 

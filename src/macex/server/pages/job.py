@@ -20,8 +20,8 @@ from macex.server.asking import constraints_of, goal_of
 from macex.server.jobs.results import explanations
 from macex.server.jobs.work import Work
 from macex.server.pages.guard import PageRoute
+from macex.server.pages.job_facts import facts, left
 from macex.server.pages.shell import page, parts_asked, pieces
-from macex.server.pages.told import facts, left
 from macex.server.problems import ProblemError
 from macex.server.projects.project import Project
 from macex.server.recent import Recent

@@ -14,11 +14,11 @@ from macex.render.speech import Speech
 from macex.schema import Array, Schema
 from macex.schema.text import text_of
 from macex.server.api.needs import Reader
-from macex.server.pages.address import ASKING, PERMITTING, Address
+from macex.server.pages.address import ASKING, LIMITING, Address
 from macex.server.pages.cases import cases_page
 from macex.server.pages.guard import PageRoute
-from macex.server.pages.keeping import kept_views
 from macex.server.pages.shell import address_of, attached, page, page_number, parts_asked, pieces
+from macex.server.pages.views import kept_views
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.projects.table import Page, ScoredTable, View
@@ -98,7 +98,7 @@ def listed(project: Project, address: Address) -> dict[str, object]:
         "counts": table.counts(),
         "speech": Speech(project.parts.names),
         "listing": address.without("a.", "b.", "two"),
-        "carried": address.parts(*ASKING, *PERMITTING),
+        "carried": address.parts(*ASKING, *LIMITING),
         "example": example(project.explainer().schema),
         "sort": address.one("sort", "cf.row"),
     }

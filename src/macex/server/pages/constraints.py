@@ -16,7 +16,7 @@ WAYS = {"": "free", "keep": "stays", "up": "only up", "down": "only down"}
 
 
 @dataclass(frozen=True)
-class Permit:
+class ColumnLimit:
     """What is filled in for a column, and what the project says of it once and for all."""
 
     way: str = ""
@@ -31,12 +31,12 @@ class Permit:
         return bool(self.way or self.low or self.high or self.allowed)
 
 
-def permits(address: Address, schema: Schema, always: Constraints) -> dict[str, Permit]:
+def column_limits(address: Address, schema: Schema, always: Constraints) -> dict[str, ColumnLimit]:
     """What is filled in, by column."""
     ways, lows = address.under("may."), address.under("low.")
     highs, allowed = address.under("high."), address.under("allow.")
     return {
-        name: Permit(
+        name: ColumnLimit(
             way=_last(ways.get(name)),
             low=_last(lows.get(name)),
             high=_last(highs.get(name)),
@@ -49,7 +49,7 @@ def permits(address: Address, schema: Schema, always: Constraints) -> dict[str, 
 
 def gist(address: Address, schema: Schema) -> str:
     """What is restricted, in a few words."""
-    columns = sum(one.says for one in permits(address, schema, Constraints()).values())
+    columns = sum(one.says for one in column_limits(address, schema, Constraints()).values())
     rules, most = len(_lines([address.one("rules")])), address.one("max")
     said = [
         *([f"{columns} column{'s' if columns != 1 else ''} restricted"] if columns else []),
@@ -61,7 +61,7 @@ def gist(address: Address, schema: Schema) -> str:
 
 def constraints(address: Address, schema: Schema) -> Constraints:
     """The constraints that are filled in; what cannot be read is an error that names it."""
-    filled = permits(address, schema, Constraints())
+    filled = column_limits(address, schema, Constraints())
     ways = {way: [name for name, one in filled.items() if one.way == way] for way in WAYS}
     columns = dict(zip(schema.names, schema.columns, strict=True))
     return Constraints(

@@ -9,7 +9,7 @@ import pytest
 from macex import Constraints
 from macex.errors import ConstraintError
 from macex.server.pages.address import Address
-from macex.server.pages.permits import constraints, permits
+from macex.server.pages.constraints import column_limits, constraints
 
 
 def test_every_field_becomes_a_constraint(explainer):
@@ -68,7 +68,9 @@ def test_what_the_project_says_is_shown_beside_it(explainer):
     always = Constraints(
         fixed=["city"], increase=["hours"], ranges={"hours": (None, 90), "rate": (0.1, 0.9)}
     )
-    said = {name: one.always for name, one in permits(Address(), explainer.schema, always).items()}
+    said = {
+        name: one.always for name, one in column_limits(Address(), explainer.schema, always).items()
+    }
     assert said == {
         "hours": "only up, to 90",
         "rate": "0.1 to 0.9",
