@@ -57,7 +57,7 @@ coverage: $(VENV)/.installed-dev  ## run the tests that are not slow and print w
 walk: $(VENV)/.installed-dev  ## print the walk of one row through the package: files, functions, switches, depth
 	$(BIN)/python tests/walk.py
 
-digests: $(VENV)/.installed-dev  ## write the digests of the fixed questions anew, after answers changed on purpose
+digests: $(VENV)/.installed-dev  ## write the digests of the fixed questions again, after answers changed on purpose
 	$(BIN)/python tests/checks/test_digests.py
 
 check: $(VENV)/.installed-dev  ## format, lint, types and layers, changing nothing

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         FrontDisplay,
         PathDisplay,
     )
-    from macex.replaying import Replay, replay
+    from macex.replays import Replay, replay
     from macex.scale.files import explain_file
     from macex.scale.frames import explain_frames
     from macex.scale.run import FileRun
@@ -69,8 +69,8 @@ if TYPE_CHECKING:
     from macex.series.constraints import SeriesConstraints
     from macex.series.explainer import SeriesExplainer
     from macex.series.nearness import NearCases
-    from macex.series.saving import load
     from macex.series.segments import Segments
+    from macex.series.storage import load
     from macex.series.values import (
         SeriesAction,
         SeriesChange,
@@ -195,14 +195,14 @@ _HOMES = {
     "macex.render.names": "Name",
     "macex.render.plots": "ChangesDisplay DecisionDisplay DiversityDisplay FrontDisplay "
     "PathDisplay",
-    "macex.replaying": "Replay replay",
+    "macex.replays": "Replay replay",
     "macex.scale.files": "explain_file",
     "macex.scale.frames": "explain_frames",
     "macex.scale.run": "FileRun",
     "macex.schema": "Categorical Continuous Datetime OneHot Ordered Schema",
     "macex.series.constraints": "SeriesConstraints",
     "macex.series.explainer": "SeriesExplainer",
-    "macex.series.saving": "load",
+    "macex.series.storage": "load",
     "macex.series.nearness": "NearCases",
     "macex.series.segments": "Segments",
     "macex.series.values": (

@@ -11,7 +11,7 @@ import pytest
 
 import macex as mx
 from cohort.town import NO, YES, Bank, explainer, merit, refused, town
-from macex.cohort.covering import Trials
+from macex.cohort.cover import Trials
 from macex.cohort.moves import common_moves
 from macex.cohort.plans import SAMPLE
 from macex.cohort.population import crowd, opened

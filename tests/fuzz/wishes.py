@@ -48,7 +48,7 @@ class Wish:
         return f"Constraints({', '.join(f'{k}={v!r}' for k, v in self.parts().items())})"
 
     def merged(self, other: Wish) -> Wish:
-        """What either forbids is forbidden; a column is bounded by one of the two only."""
+        """Both sets of constraints at once; only one of the two bounds a column."""
         joined = {
             name: getattr(self, name) + getattr(other, name)
             for name in ("fixed", "protected", "increase", "decrease", "groups", "rules", "kept")

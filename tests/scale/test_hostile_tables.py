@@ -15,7 +15,7 @@ pytest.importorskip("pyarrow")
 import macex as mx
 from macex.models.files.sandbox import surroundings
 from macex.scale.intake import IntakeLimits, take_in
-from macex.scale.reading import read_table
+from macex.scale.readers import read_table
 from scale.hostile_tables import ALL, HARMLESS, LISTENER, ODD, REFUSED
 
 

@@ -15,7 +15,7 @@ import pytest
 import macex as mx
 from lending import loans
 from macex.audit import read_records
-from macex.scale.reading import read_table
+from macex.scale.readers import read_table
 from scale.town import bank, grants
 
 parquet = pytest.importorskip("pyarrow.parquet")

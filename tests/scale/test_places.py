@@ -14,7 +14,7 @@ import pytest
 import macex as mx
 from lending import loans
 from macex.scale.places import place_of
-from macex.scale.reading import read_table
+from macex.scale.readers import read_table
 from scale.town import bank
 
 fsspec = pytest.importorskip("fsspec")

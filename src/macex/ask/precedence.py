@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from macex.ask.constraints import Constraints
-from macex.structure.following import Follower, Implied
-from macex.structure.keeping import Keeping, Kept
+from macex.structure.dependents import Follower, Implied
+from macex.structure.enforcement import Keeping, Kept
 from macex.structure.relations import MissingTogether, OneOf
 
 

@@ -12,7 +12,7 @@ from macex.ask.constraints import Constraints
 from macex.ask.expressions import RowRule
 from macex.errors import ConstraintError
 from macex.schema import Array, Rows, Schema
-from macex.structure.keeping import Kept
+from macex.structure.enforcement import Kept
 
 
 @dataclass(frozen=True)

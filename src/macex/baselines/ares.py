@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from macex.baselines.covered import Covered, covered, greedy, population_of
-from macex.cohort.covering import Entries, Trials
+from macex.cohort.cover import Entries, Trials
 from macex.cohort.moves import Moves
 from macex.errors import require_count
 from macex.schema import Array

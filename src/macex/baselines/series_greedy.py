@@ -21,7 +21,7 @@ from macex.ask.answers import Goals, Verdict
 from macex.baselines.series_peer import Meter, Sampled, SeriesPeer
 from macex.errors import require_count
 from macex.schema import Array
-from macex.series.mixing import differs
+from macex.series.mixtures import differs
 from macex.series.values import SeriesChange
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from macex.ask.expressions import parse
-from macex.causes.drawing import drawn
+from macex.causes.drawings import drawn
 from macex.causes.graphs import edges_read, in_order
 from macex.errors import ConstraintError, closest
 from macex.schema import Schema

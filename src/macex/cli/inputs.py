@@ -14,7 +14,7 @@ from macex.ask.units import Ground
 from macex.cli.models import open_model
 from macex.cli.toml import read_kinds
 from macex.errors import DataError, ModelError, SchemaError, closest
-from macex.scale.reading import read_table, require
+from macex.scale.readers import read_table, require
 from macex.schema import Kind, Schema
 
 

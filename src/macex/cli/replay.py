@@ -13,9 +13,9 @@ from macex.audit import read_records
 from macex.cli import options
 from macex.cli.models import open_model
 from macex.errors import OptionError
-from macex.replaying import find_record
-from macex.replaying import replay as replayed
-from macex.scale.reading import read_table
+from macex.replays import find_record
+from macex.replays import replay as replayed
+from macex.scale.readers import read_table
 from macex.schema.statement import frame_names
 
 LISTED = 20

@@ -145,7 +145,7 @@ def _server(settings: Any) -> tuple[Any, Callable[[], None]]:
         import uvicorn
 
         from macex.server.app import create_app
-        from macex.server.listening import config_for
+        from macex.server.listener import config_for
         from macex.server.logs import log_to_stderr
     except ImportError as error:
         raise _missing(error) from error

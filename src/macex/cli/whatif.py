@@ -17,7 +17,7 @@ from macex.errors import OptionError, SchemaError
 from macex.models.oracle import Oracle
 from macex.render.text import aligned
 from macex.render.values import score_text, shown
-from macex.scale.reading import read_table
+from macex.scale.readers import read_table
 from macex.schema import Rows, Schema
 from macex.schema.text import typed
 

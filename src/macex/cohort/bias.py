@@ -19,7 +19,7 @@ from macex.ask.constraints import Constraints
 from macex.cohort.bias_sheet import bias_sheet, reading
 from macex.cohort.effects import Effects, FlipCounts, GroupFlips, PairFlips, Tried, tallied
 from macex.cohort.estimates import Estimate, share_of
-from macex.cohort.explaining import explained as explanations_of
+from macex.cohort.explanations import explained as explanations_of
 from macex.cohort.fairness import (
     Burden,
     Gap,

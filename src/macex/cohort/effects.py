@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from macex.cohort.estimates import Estimate, Flags, Moments, mean_of, share_of
-from macex.cohort.flipping import Flips, flips_of
+from macex.cohort.flips import Flips, flips_of
 from macex.cohort.groups import Groups, column_groups, numbered
 from macex.schema import Array
 

@@ -21,7 +21,7 @@ import pandas as pd
 
 from macex.cohort.estimates import Estimate, mean_of, share_of
 from macex.cohort.groups import Groups, numbered
-from macex.cohort.permuting import permutation_tests
+from macex.cohort.permutations import permutation_tests
 from macex.schema import Array
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from macex.cohort.explaining import explained as explanations_of
+from macex.cohort.explanations import explained as explanations_of
 from macex.cohort.plan_sheet import action_text
 from macex.cohort.plans import PlannedAction, PlanOptions, planned
 from macex.cohort.population import Crowd, advising, crowd

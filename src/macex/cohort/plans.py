@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from macex.cohort.covering import Entries, Tally, Trials, chosen_actions, ordered
+from macex.cohort.cover import Entries, Tally, Trials, chosen_actions, ordered
 from macex.cohort.groups import groups_of
 from macex.cohort.moves import Move, Moves, common_moves
 from macex.cohort.plan_sheet import action_text, plan_sheet
 from macex.cohort.population import Crowd, Population, advising, crowd, opened
-from macex.cohort.shrinking import shrunk
+from macex.cohort.shrinkage import shrunk
 from macex.errors import OptionError, require_choice, require_count, require_flag, require_number
 from macex.render.catalogue import ENGLISH
 from macex.render.charts import Bar, Bars, Chart, Stack, coverage

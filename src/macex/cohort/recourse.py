@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from macex.cohort.deciding import Everything, by_cells
-from macex.cohort.explaining import explained
+from macex.cohort.explanations import explained
 from macex.cohort.groups import MOST, groups_of, largest
+from macex.cohort.open_rows import Everything, by_cells
 from macex.cohort.population import Crowd, advising, crowd
 from macex.errors import require_count, require_flag
 from macex.render.sheets import Finding, Grid, Sheet, percent, several

@@ -201,7 +201,7 @@ def _structured(outcome: Outcome) -> str:
     binding = outcome.fitted.binding
     if binding is None or not binding.binding:
         return ""
-    return ' Rows that break the structure of training were left out; structure="ignore" asks anew.'
+    return ' Rows that break the structure of training are left out; structure="ignore" keeps them.'
 
 
 def ran_out(what: str, goal: Goal, given: Constraints) -> str:

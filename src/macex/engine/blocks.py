@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from macex.engine.batch import Batch
-    from macex.structure.keeping import Keeping
+    from macex.structure.enforcement import Keeping
 
 
 MOST_QUERIES = 2048

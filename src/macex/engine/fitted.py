@@ -33,7 +33,7 @@ from macex.stages.plausibility.distance import (
 )
 from macex.stages.plausibility.measure import COMPARED, Compared, Realness, learn_realness
 from macex.structure import Structure, find_structure
-from macex.structure.keeping import Keeping
+from macex.structure.enforcement import Keeping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

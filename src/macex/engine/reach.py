@@ -1,6 +1,6 @@
 """How likely answers reach their goals when they are acted upon, where consequences are estimated.
 
-Consequences are drawn anew: each draw takes mechanisms that were fitted to another sample of the
+Consequences are drawn again: each draw takes mechanisms that were fitted to another sample of the
 training rows, and leaves to chance what they do not say of a row. The model is asked about all
 draws of all answers at once. What is drawn for a row depends on the row alone.
 """

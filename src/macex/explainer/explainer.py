@@ -338,7 +338,7 @@ class Explainer(Populations):
         `pip install macex[server]`.
         """
         try:  # a server stands on explainers, so it is found by its name
-            showing = import_module("macex.server.showing")
+            showing = import_module("macex.server.local_page")
         except ModuleNotFoundError as error:
             raise ImportError(
                 f"{error.name} is not installed: pip install macex[server]"

@@ -22,22 +22,22 @@ from macex.engine.fingerprint import fingerprint, others_marked
 from macex.errors import DataError, OptionError, require_count
 from macex.explainer import Explainer
 from macex.explanation.json import plain
-from macex.scale.auditing import audit_path
+from macex.scale.audits import audit_path
 from macex.scale.case_files import CaseTask, explain_cases
 from macex.scale.chunks import ChunkExplainer, placed
-from macex.scale.growing import ANY, Growing, begun_before, round_of
+from macex.scale.forms import Form, Parquet, form_named
+from macex.scale.growth import ANY, Growing, begun_before, round_of
 from macex.scale.layout import answers_layout, changes_layout
 from macex.scale.names import index_named, names_types
 from macex.scale.partition import CHUNK
 from macex.scale.parts import DONE, NOTES, PART, Folder, PartFiles
 from macex.scale.places import Local, Place, place_of
 from macex.scale.progress import Progress, reporting
-from macex.scale.reading import Chunk, count_rows, raw_chunks
+from macex.scale.readers import Chunk, count_rows, raw_chunks
 from macex.scale.run import FileRun, Run
 from macex.scale.sources import Origin, content_marks, hidden, marks_hash, refuse_source
 from macex.scale.task import FileTask, Todo, explained_part, framed, refuse_index
 from macex.scale.workers import job_count, worked
-from macex.scale.writing import Form, Parquet, form_named
 from macex.series.explainer import SeriesExplainer
 
 SAME = ("n", "max_rows", "margin", "diagnose", "on_error", "robust", "reach")

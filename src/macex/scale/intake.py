@@ -21,7 +21,7 @@ import pandas as pd
 
 from macex.errors import DataError, MacexError
 from macex.models.files.sandbox import confine, surroundings
-from macex.scale.reading import GZIP, MAGIC, read_table
+from macex.scale.readers import GZIP, MAGIC, read_table
 
 REFUSED = 3
 FIRST_LINE = 2**20

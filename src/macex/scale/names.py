@@ -11,7 +11,7 @@ from typing import Any
 
 from macex.errors import DataError, OptionError
 from macex.scale.binary import arrow_module
-from macex.scale.reading import Chunk, declared_type, raw_chunks
+from macex.scale.readers import Chunk, declared_type, raw_chunks
 from macex.scale.sources import Origin, files_of, folder_values
 
 ALL = "*"

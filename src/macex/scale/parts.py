@@ -13,10 +13,10 @@ from typing import Any
 
 from macex.errors import OptionError, RunError
 from macex.scale.alone import LOCK
-from macex.scale.auditing import completed, intention
+from macex.scale.audits import completed, intention
+from macex.scale.forms import Form
 from macex.scale.places import Place
 from macex.scale.task import Done, digests
-from macex.scale.writing import Form
 
 JOB = "job.json"
 DONE = "_SUCCESS"

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from macex.cohort.bias import Bias, BiasQuestion, Tallies, bias_question, called
-from macex.cohort.flipping import MOST_PAIRS
+from macex.cohort.flips import MOST_PAIRS
 from macex.cohort.groups import UNFOLDED, read_bands
 from macex.cohort.picture import Picture, picture
 from macex.cohort.plans import (

@@ -9,7 +9,7 @@ from typing import Any
 
 from macex.errors import DataError
 from macex.scale.progress import Progress
-from macex.scale.reading import Chunk, dropped, raw_chunks, require
+from macex.scale.readers import Chunk, dropped, raw_chunks, require
 from macex.scale.sources import Origin, RowFault, files_of
 from macex.scale.task import FileTask, refuse_columns
 

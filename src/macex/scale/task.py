@@ -13,10 +13,10 @@ import pandas as pd
 from macex.errors import DataError, OptionError, SchemaError, closest
 from macex.explainer import Explainer
 from macex.explanation import Explanations
-from macex.scale.auditing import Records, collecting
+from macex.scale.audits import Records, collecting
 from macex.scale.chunks import ChunkExplainer
-from macex.scale.reading import Chunk, require
-from macex.scale.writing import Form
+from macex.scale.forms import Form
+from macex.scale.readers import Chunk, require
 
 NOTED = 20
 

@@ -17,7 +17,7 @@ from macex.series.cases import Cases
 from macex.series.constraints import SeriesConstraints
 from macex.series.drafts import full_tables, whole
 from macex.series.fitted import FittedSeries
-from macex.series.mixing import differs
+from macex.series.mixtures import differs
 from macex.series.outcome import CaseBatch, SeriesOutcome
 from macex.series.segments import Draft
 from macex.series.stretches import laid_out

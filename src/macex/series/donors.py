@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from macex.schema import Array
-from macex.series.mixing import Mixture
+from macex.series.mixtures import Mixture
 from macex.series.outcome import SeriesOutcome
 from macex.series.segments import Draft
 from macex.series.stretches import Run, laid_out

@@ -6,7 +6,7 @@ import numpy as np
 
 from macex.ask.space import Space
 from macex.schema import Array
-from macex.series.mixing import Mixture, Patches, differs
+from macex.series.mixtures import Mixture, Patches, differs
 from macex.series.segments import Draft
 from macex.series.stretches import MOST
 from macex.stages.shapes import Pool

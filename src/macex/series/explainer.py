@@ -21,8 +21,8 @@ from macex.series.fitted import FittedSeries, fit
 from macex.series.frames import framed, is_frame
 from macex.series.options import read_options
 from macex.series.outcome import CaseBatch
-from macex.series.recording import SeriesRecorder
-from macex.series.saving import save
+from macex.series.records import SeriesRecorder
+from macex.series.storage import save
 from macex.series.times import read_times
 from macex.series.turned import question
 from macex.series.values import SeriesExplanation, SeriesExplanations

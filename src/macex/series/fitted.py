@@ -17,9 +17,9 @@ from macex.models.oracle import Oracle, consult
 from macex.models.outputs import NotAScoreError
 from macex.render.names import Names
 from macex.schema import Array, Rows, Schema
-from macex.series.asking import rows_at_once
+from macex.series.asker import rows_at_once
 from macex.series.cases import Cases
-from macex.series.mixing import differs
+from macex.series.mixtures import differs
 from macex.series.nearness import Sketch, learn_sketch, nearest
 from macex.series.options import SeriesOptions
 from macex.series.texture import Texture, learn_texture

@@ -15,7 +15,7 @@ import numpy as np
 from macex.errors import OptionError, require_counts
 from macex.schema import Array
 from macex.series.cases import Cases
-from macex.series.mixing import differs
+from macex.series.mixtures import differs
 
 Metric = Literal["euclidean", "dtw"]
 AT_ONCE = 4_000_000  # numbers read at a time

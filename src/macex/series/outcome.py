@@ -12,7 +12,7 @@ from macex.schema import Array
 from macex.series.cases import Cases
 from macex.series.constraints import SeriesConstraints
 from macex.series.fitted import FittedSeries
-from macex.series.mixing import Mixture
+from macex.series.mixtures import Mixture
 from macex.series.segments import Draft
 
 CaseBatch: TypeAlias = BatchOf[Cases, SeriesConstraints]

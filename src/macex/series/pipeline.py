@@ -23,16 +23,16 @@ from macex.engine.confirmation import select
 from macex.engine.pipeline import band_of, run
 from macex.models.judge import Judge
 from macex.schema import Array
-from macex.series.asking import SeriesAsker
+from macex.series.asker import SeriesAsker
 from macex.series.cases import contents
-from macex.series.climbing import SMALL, given_back
+from macex.series.climb import SMALL, given_back
+from macex.series.confirmation import confirm
 from macex.series.donors import donors_agree, plausibilities
 from macex.series.fitted import FittedSeries
-from macex.series.mixing import Mixture, differs
+from macex.series.mixtures import Mixture, differs
 from macex.series.outcome import CaseBatch, SeriesOutcome
-from macex.series.refining import confirm
 from macex.series.robustness import price_of, steady
-from macex.series.searching import nothing_left, search
+from macex.series.search import nothing_left, search
 from macex.series.segments import Draft
 from macex.stages.draws import Draws, column_keys, row_keys
 from macex.stages.selection import PLAUSIBLE, Ranking, shortlist

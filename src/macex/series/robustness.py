@@ -14,7 +14,7 @@ import numpy as np
 from macex.engine.robustness import NEIGHBOURS, Requirements, other_model, reached_with
 from macex.models.judge import Judge
 from macex.schema import Array
-from macex.series.asking import SeriesAsker
+from macex.series.asker import SeriesAsker
 from macex.series.donors import smooth
 from macex.series.drafts import full_tables, whole
 from macex.series.fitted import FittedSeries

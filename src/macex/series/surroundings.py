@@ -9,7 +9,7 @@ import numpy as np
 from macex.ask.answers import Goals
 from macex.schema import Array
 from macex.series.fitted import FittedSeries
-from macex.series.mixing import stretched
+from macex.series.mixtures import stretched
 from macex.series.usual import NEAREST
 from macex.series.values import SeriesChange, Surroundings
 

@@ -26,7 +26,7 @@ from macex.render.text import explanation_text
 from macex.render.whys import Why, with_whys
 from macex.schema import Array
 from macex.series.cases import Cases, contents
-from macex.series.mixing import differs
+from macex.series.mixtures import differs
 from macex.series.times import Times
 
 Fewer = Literal["time", "rows", "fragile", "tried"]

@@ -14,7 +14,7 @@ from macex.server.api.routes import add_api
 from macex.server.logs import Logging
 from macex.server.pages import add_pages
 from macex.server.problems import add_problems
-from macex.server.security.wrapping import Wrapping
+from macex.server.security.middleware import Wrapping
 from macex.server.settings import Settings
 from macex.server.state import Server, server_for
 from macex.server.workers.admission import Admission

@@ -18,9 +18,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 from starlette.responses import Response
 
-from macex.server.noting import note
+from macex.server.notes import note
 from macex.server.problems import ProblemError
-from macex.server.repeating import answered_once
+from macex.server.repeats import answered_once
 from macex.server.state import server_of
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]

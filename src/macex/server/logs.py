@@ -22,7 +22,7 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from macex.server.metrics import Metrics
-from macex.server.noting import NOTED
+from macex.server.notes import NOTED
 from macex.server.problems import CALLED
 from macex.server.security.gate import KNOWN
 from macex.server.structured import bound_contextvars, structlog

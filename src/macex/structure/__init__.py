@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from macex.structure.finding import find_structure
+from macex.structure.discovery import find_structure
 from macex.structure.relations import (
     Arithmetic,
     Determination,

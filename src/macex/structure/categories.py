@@ -16,7 +16,7 @@ import numpy as np
 from macex.schema import MISSING, Array, Schema
 from macex.structure.levels import Levels, levels_of
 from macex.structure.relations import Implication, MissingTogether, Relation
-from macex.structure.sampling import sample
+from macex.structure.sample import sample
 
 CERTAIN = 30.0  # exceptions that chance would make: exp(-30) is the chance of none
 RARE = 0.001  # the share of exceptions up to which a relation almost holds

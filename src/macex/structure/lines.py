@@ -10,7 +10,7 @@ from macex.schema import Array, Schema
 from macex.structure.categories import RARE
 from macex.structure.numbers import CHECKED, LEAST, Numbers
 from macex.structure.relations import Linear, Relation
-from macex.structure.sampling import sample
+from macex.structure.sample import sample
 
 STRAIGHT = 0.9999  # correlation
 DIGITS = (1, 2, 3, 4, 5, 6, 9, 15)

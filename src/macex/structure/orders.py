@@ -10,7 +10,7 @@ from macex.schema import Array, Schema, special
 from macex.structure.categories import CERTAIN, RARE
 from macex.structure.numbers import LEAST, numbers_of
 from macex.structure.relations import Order, Relation
-from macex.structure.sampling import sample
+from macex.structure.sample import sample
 
 FAILING = 0.25  # the share of rows in which it must fail by chance, of the rarest that count
 CELLS = 20_000_000  # comparisons of the first sample

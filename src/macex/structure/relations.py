@@ -1,7 +1,7 @@
 """What holds between the columns of nearly every training row.
 
 A relation is a plain value: it knows columns by name and values as Python values, and can be
-written to JSON or TOML and read again. `macex.structure.keeping` turns it into arrays.
+written to JSON or TOML and read again. `macex.structure.enforcement` turns it into arrays.
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 import macex as mx
-from macex.server.api.explaining import _tried
+from macex.server.api.explanations import _tried
 from macex.server.api.shapes import WhatIfRequest
-from macex.server.asking import CallOptions, answered, check_reach, read_ask
 from macex.server.projects.live import LiveProject
+from macex.server.questions import CallOptions, answered, check_reach, read_ask
 
 HOURS = np.arange(20, 60)
 ROWS = pd.DataFrame({"hours": HOURS, "pay": 10.0 * HOURS, "age": 20 + HOURS % 7})

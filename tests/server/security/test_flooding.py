@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from macex.server import Settings
-from macex.server.following import STREAMS
+from macex.server.followers import STREAMS
 
 P = "/api/v1/projects/loans"
 JSON = {"content-type": "application/json"}

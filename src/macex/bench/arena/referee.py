@@ -22,7 +22,7 @@ from macex.errors import DataError
 from macex.explainer import Explainer
 from macex.schema import Array, Schema
 from macex.stages.distance import Kind, Scales, learn_scales
-from macex.structure.keeping import Keeping
+from macex.structure.enforcement import Keeping
 
 NOISY = 20  # copies of an answer with noise
 NOISE = 0.05  # standard deviations of the column

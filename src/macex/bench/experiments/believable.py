@@ -32,7 +32,7 @@ from macex.engine.options import PREFERENCES
 from macex.explainer import Explainer
 from macex.schema import Array
 from macex.stages.selection import PLAUSIBLE
-from macex.structure.keeping import Keeping
+from macex.structure.enforcement import Keeping
 
 KIND = "believable"
 QUERIES = 40

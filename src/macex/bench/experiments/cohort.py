@@ -21,7 +21,7 @@ from macex.bench.plan import BenchPlan
 from macex.bench.report.document import ReportSection, ReportTable
 from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
-from macex.cohort.covering import Trials
+from macex.cohort.cover import Trials
 from macex.cohort.moves import common_moves
 from macex.cohort.population import crowd, opened
 from macex.explainer import Explainer

@@ -27,7 +27,7 @@ from macex.bench.workshop import Workshop
 from macex.datasets import SeriesDataset, load_series
 from macex.schema import Array
 from macex.series.explainer import SeriesExplainer
-from macex.series.mixing import NOISE, differs, noise
+from macex.series.mixtures import NOISE, differs, noise
 from macex.series.segments import Segments
 
 KIND = "stretches"

@@ -16,7 +16,7 @@ from macex.render.charts.heatmap import HeatMap
 from macex.render.contexts import column_axis
 from macex.render.plots.display import Display
 from macex.render.plots.goals import bounds, score_axis, score_name, shaded
-from macex.render.plots.scoring import chosen, scored
+from macex.render.plots.model_scores import chosen, scored
 from macex.render.speech import Speech
 from macex.schema import Array, special
 

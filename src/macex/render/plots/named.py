@@ -17,7 +17,7 @@ from macex.render.plots.changes import ChangesDisplay
 from macex.render.plots.diversity import DiversityDisplay
 from macex.render.plots.front import FrontDisplay
 from macex.render.plots.goals import score_name
-from macex.render.plots.scoring import chosen
+from macex.render.plots.model_scores import chosen
 from macex.render.speech import Speech
 
 ONE, MANY = ("context", "diversity", "front"), ("changes", "scores")

@@ -12,7 +12,7 @@ from macex.ask.thresholds import Needed
 from macex.render.charts.bars import Bar, Bars
 from macex.render.plots.display import Display
 from macex.render.plots.goals import bounds, score_axis, score_name, shaded
-from macex.render.plots.scoring import chosen, scored
+from macex.render.plots.model_scores import chosen, scored
 from macex.render.speech import Speech
 from macex.render.values import score_text
 from macex.schema import Array

@@ -24,12 +24,12 @@ from macex.server.api.responses import (
     written,
 )
 from macex.server.api.shapes import ExplainRequest, JobRequest
-from macex.server.asking import CallOptions, check_reach
 from macex.server.bodies import BodyRoute
-from macex.server.case_asking import CaseAsk, explained, goals_of, read_cases_of
+from macex.server.case_questions import CaseAsk, explained, goals_of, read_cases_of
 from macex.server.problems import ProblemError, documented
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
+from macex.server.questions import CallOptions, check_reach
 from macex.server.security.gate import Caller
 from macex.server.settings import Settings
 

@@ -17,7 +17,16 @@ from macex.server.api.cases import check, source_of
 from macex.server.api.needs import Asker, Chosen, Identity, Reader, Running, Size, Start
 from macex.server.api.responses import JobInfo, JobList, job_said, written
 from macex.server.api.shapes import JobRequest
-from macex.server.asking import (
+from macex.server.bodies import BodyRoute
+from macex.server.case_questions import CaseAsk
+from macex.server.jobs import results
+from macex.server.jobs.results import FORMS
+from macex.server.jobs.work import parted
+from macex.server.problems import ProblemError, documented
+from macex.server.projects.project import Project
+from macex.server.projects.series import SeriesProject
+from macex.server.projects.table import View
+from macex.server.questions import (
     CallOptions,
     check_reach,
     constraints_of,
@@ -26,15 +35,6 @@ from macex.server.asking import (
     models_of,
     per_row,
 )
-from macex.server.bodies import BodyRoute
-from macex.server.case_asking import CaseAsk
-from macex.server.jobs import results
-from macex.server.jobs.results import FORMS
-from macex.server.jobs.work import parted
-from macex.server.problems import ProblemError, documented
-from macex.server.projects.project import Project
-from macex.server.projects.series import SeriesProject
-from macex.server.projects.table import View
 from macex.server.room import require_room
 from macex.server.security.gate import Caller
 from macex.server.settings import Settings

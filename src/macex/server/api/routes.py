@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from macex.server.api import cases, explaining, jobs, looking, service, uploads, views
+from macex.server.api import cases, explanations, jobs, projects, service, uploads, views
 from macex.server.problems import ProblemDetail
 
 PREFIX = "/api/v1"
@@ -12,7 +12,7 @@ PREFIX = "/api/v1"
 
 def add_api(app: FastAPI) -> None:
     """Put the API into an application."""
-    for room in (service, looking, cases, uploads, explaining, jobs, views):
+    for room in (service, projects, cases, uploads, explanations, jobs, views):
         app.include_router(room.router, prefix=PREFIX)
     make = app.openapi
 

@@ -25,8 +25,8 @@ from macex.ask.question import FIELDS
 from macex.engine.options import PREFERENCES, Preference
 from macex.engine.registry import search_names
 from macex.errors import closest
-from macex.server.asking import CallOptions, bounded_rows
-from macex.server.noting import NAMED, PLAIN, gist
+from macex.server.notes import NAMED, PLAIN, gist
+from macex.server.questions import CallOptions, bounded_rows
 
 STATE_BYTES = 50_000
 BODY_ROWS = 20_000  # rows in one body, and goals and constraints beside them

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, File, Form, UploadFile
 from starlette.responses import Response
 
-from macex.server.api.looking import project_info
 from macex.server.api.needs import Admin, Name, Running
+from macex.server.api.projects import project_info
 from macex.server.api.responses import InspectedTable, ProjectInfo, SeriesInfo
 from macex.server.bodies import BodyRoute
 from macex.server.problems import ProblemError, documented

@@ -12,9 +12,9 @@ from macex.explanation import Explanations
 from macex.explanation.reader import explanations_read
 from macex.render.exports import csv_text
 from macex.scale.files import MOST_ON_A_PAGE
+from macex.scale.forms import Csv, Parquet
 from macex.scale.layout import answers_layout
 from macex.scale.places import Local
-from macex.scale.writing import Csv, Parquet
 from macex.server.jobs.work import Work
 from macex.server.projects.project import Project
 from macex.server.storage.jobs import Job, Jobs

@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from macex.errors import MacexError, UnavailableError
 from macex.server.jobs.trial import TRIES, Trial
 from macex.server.jobs.work import CaseWork, Find, Work
-from macex.server.noting import gist
+from macex.server.notes import gist
 from macex.server.projects.series import SeriesProject
 from macex.server.storage.jobs import Job, Jobs
 from macex.server.structured import bound_contextvars

@@ -14,12 +14,19 @@ import pandas as pd
 
 from macex.engine.fingerprint import fingerprint, others_marked
 from macex.explainer import Explainer
-from macex.scale.writing import Jsonl
+from macex.scale.forms import Jsonl
 from macex.series.json import explanation_document
-from macex.server.asking import CallOptions, constraints_of, frame_of, goal_of, models_of, per_row
-from macex.server.case_asking import CaseAsk, explained, read_cases_of
+from macex.server.case_questions import CaseAsk, explained, read_cases_of
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
+from macex.server.questions import (
+    CallOptions,
+    constraints_of,
+    frame_of,
+    goal_of,
+    models_of,
+    per_row,
+)
 from macex.server.storage.audit import asked_by
 from macex.server.storage.jobs import Job
 from macex.server.workers.process import silenced

@@ -12,11 +12,11 @@ from fastapi import Request
 
 from macex.ask.constraints import Constraints
 from macex.explanation import Explanations
-from macex.server.asking import bounded_rows
-from macex.server.noting import gist, note
+from macex.server.notes import gist, note
 from macex.server.pages.questions import PageQuestion
 from macex.server.problems import ProblemError
 from macex.server.projects.project import WAIT_S, Project
+from macex.server.questions import bounded_rows
 from macex.server.settings import Settings
 from macex.server.storage.audit import asked_by
 

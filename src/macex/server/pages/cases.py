@@ -17,10 +17,9 @@ from macex.schema import Array
 from macex.series.explainer import SeriesExplainer
 from macex.series.values import SeriesExplanations
 from macex.server.api.needs import Asker
-from macex.server.asking import CallOptions, bounded_rows
-from macex.server.case_asking import CaseAsk
-from macex.server.case_asking import explained as answers_of
-from macex.server.noting import gist, note
+from macex.server.case_questions import CaseAsk
+from macex.server.case_questions import explained as answers_of
+from macex.server.notes import gist, note
 from macex.server.pages.address import LISTING, Address
 from macex.server.pages.answers import gone_of, turn
 from macex.server.pages.constraints import changes_at_most
@@ -29,6 +28,7 @@ from macex.server.pages.questions import asked_of, question
 from macex.server.pages.shell import address_of, attached, page, page_number, parts_asked, pieces
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
+from macex.server.questions import CallOptions, bounded_rows
 from macex.server.security.gate import caller_of
 from macex.server.state import server_of
 

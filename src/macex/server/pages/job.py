@@ -16,7 +16,6 @@ from macex.render.sheets import Grid, Sheet, percent
 from macex.render.speech import Speech
 from macex.server.api.jobs import found as job_found
 from macex.server.api.needs import Asker, Reader
-from macex.server.asking import constraints_of, goal_of
 from macex.server.jobs.results import explanations
 from macex.server.jobs.work import Work
 from macex.server.pages.guard import PageRoute
@@ -24,6 +23,7 @@ from macex.server.pages.job_facts import facts, left
 from macex.server.pages.shell import page, parts_asked, pieces
 from macex.server.problems import ProblemError
 from macex.server.projects.project import Project
+from macex.server.questions import constraints_of, goal_of
 from macex.server.recent import Recent
 from macex.server.security.gate import Caller
 from macex.server.state import Server, server_of

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from macex.errors import MacexError
-from macex.server.asking import goal_of
 from macex.server.pages.questions import SAID
 from macex.server.projects.project import Project
+from macex.server.questions import goal_of
 from macex.server.recent import Recent
 from macex.server.storage.jobs import Job
 

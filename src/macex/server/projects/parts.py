@@ -16,7 +16,7 @@ from macex.engine.options import STRUCTURES
 from macex.errors import DataError, closest
 from macex.models.files.model_file import load_model
 from macex.render.names import Name, read_names
-from macex.scale.reading import read_chunks, read_table, require
+from macex.scale.readers import read_chunks, read_table, require
 from macex.schema import Kind, Schema
 from macex.schema.statement import kinds_stated
 from macex.server.projects.description import (

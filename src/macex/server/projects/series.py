@@ -16,7 +16,7 @@ from macex.models.files.model_file import load_model
 from macex.render.names import read_names
 from macex.schema import Array
 from macex.series.explainer import SeriesExplainer
-from macex.series.recording import fingerprint
+from macex.series.records import fingerprint
 from macex.server.projects.description import read_description
 from macex.server.projects.parts import OpenModel, Parts
 from macex.server.projects.project import METHODS, PREFERENCES, Project, choose

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from macex.explanation.json import plain
-from macex.scale.reading import read_table
+from macex.scale.readers import read_table
 from macex.schema import Array
 from macex.schema.text import text_of
 

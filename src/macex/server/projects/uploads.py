@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from macex.errors import DataError, ModelFileError, UnavailableError
 from macex.scale.intake import IntakeLimits, read_apart, take_in
-from macex.scale.reading import read_table, require
+from macex.scale.readers import read_table, require
 from macex.schema import Schema
 from macex.schema.statement import kinds_stated, stated
 from macex.server.projects.catalogue import Catalogue

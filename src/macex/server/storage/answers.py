@@ -51,7 +51,7 @@ class StoredAnswers:
             connection.execute(mine.values(said))
 
     def forget(self, identity: str) -> None:
-        """There was no answer worth keeping: the next who asks is answered anew."""
+        """There was no answer worth keeping: the next who asks is answered again."""
         with self._engine.begin() as connection:
             connection.execute(delete(tables.answers).where(tables.answers.c.id == identity))
 

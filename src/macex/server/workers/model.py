@@ -55,7 +55,7 @@ class WorkerModel:
 class ByCode:
     """The same model asked about codes; a process that is new is told first what they stand for."""
 
-    current = True  # the model of a file is never fitted anew
+    current = True  # the model of a file is never fitted again
 
     def __init__(self, worker: Worker, schema: Schema, codes: Array) -> None:
         self.worker, self._schema, self._codes = worker, schema, codes

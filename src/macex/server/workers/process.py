@@ -134,7 +134,7 @@ class Worker:
         return True
 
     def _lower(self, process: subprocess.Popen[bytes]) -> None:
-        """Let others go first, until the process is started anew: the way back needs privileges."""
+        """Let others go first, until the process starts again: the way back needs privileges."""
         if not self._lowered:
             self._lowered = True
             with suppress(OSError, AttributeError):

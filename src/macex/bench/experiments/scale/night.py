@@ -20,11 +20,11 @@ from macex.bench.workshop import Workshop
 from macex.explainer import Explainer
 from macex.scale.chunks import ChunkExplainer
 from macex.scale.files import explain_file
+from macex.scale.forms import Parquet
 from macex.scale.layout import answers_layout
 from macex.scale.partition import CHUNK
-from macex.scale.reading import Chunk, raw_chunks
+from macex.scale.readers import Chunk, raw_chunks
 from macex.scale.task import FileTask, Todo
-from macex.scale.writing import Parquet
 
 DATASET, MODEL = "adult", "XGBoost"
 JOBS = 2

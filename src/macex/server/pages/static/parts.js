@@ -21,7 +21,7 @@ export async function refresh(parts) {
   }
 }
 
-// No answer came: what was asked for anew is not shown as if it still held, and is asked for again.
+// No answer came: what was asked for is not shown as if it still held, and is asked for again.
 const AGAIN = 3000; // ms
 const SILENCE = "The server does not answer. This is asked again.";
 function lost(mine) {

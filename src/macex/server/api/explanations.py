@@ -35,11 +35,11 @@ from macex.server.api.shapes import (
     QuestionBody,
     WhatIfRequest,
 )
-from macex.server.asking import Ask, frame_of, models_of, read_ask
 from macex.server.bodies import BodyRoute
 from macex.server.problems import ProblemError, documented
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
+from macex.server.questions import Ask, frame_of, models_of, read_ask
 from macex.server.security.gate import Caller
 from macex.server.settings import Settings
 from macex.server.state import Server

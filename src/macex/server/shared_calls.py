@@ -16,8 +16,8 @@ from weakref import WeakValueDictionary
 
 from macex.errors import MacexError, UnavailableError
 from macex.explanation import Explanations
-from macex.server.asking import Ask, CallOptions, answered
 from macex.server.projects.project import Project
+from macex.server.questions import Ask, CallOptions, answered
 
 MOST_ROWS = 512
 MOST_WAITS = 10

@@ -21,7 +21,7 @@ import uvicorn
 from macex.errors import UnavailableError
 from macex.explainer import Explainer
 from macex.server.app import create_app
-from macex.server.listening import config_for
+from macex.server.listener import config_for
 from macex.server.projects.live import LiveProject
 from macex.server.settings import Settings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from macex.server.api import looking
+from macex.server.api import projects
 
 ROWS = "/projects/loans/rows"
 
@@ -67,6 +67,6 @@ def test_what_is_not_there_is_said(http, path, status):
 
 
 def test_a_page_of_a_wide_table_has_fewer_rows(http, monkeypatch):
-    monkeypatch.setattr(looking, "CELLS", 40)  # of four columns
+    monkeypatch.setattr(projects, "CELLS", 40)  # of four columns
     page = http.get("/projects/loans/rows", params={"size": 100}).json()
     assert (len(page["rows"]), page["matching"]) == (10, 300)

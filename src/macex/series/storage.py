@@ -21,7 +21,7 @@ from macex.series.constraints import SeriesConstraints
 from macex.series.engine import SeriesEngine
 from macex.series.fitted import FittedSeries
 from macex.series.options import options_read, written_options
-from macex.series.recording import SeriesRecorder
+from macex.series.records import SeriesRecorder
 from macex.series.times import Times
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import numpy as np
 from macex.ask.space import Space
 from macex.models.judge import Judge
 from macex.schema import Array
-from macex.series.climbing import climbed, regrown
-from macex.series.narrowing import gains, narrowed, wide
+from macex.series.climb import climbed, regrown
 from macex.series.options import SeriesOptions
 from macex.series.outcome import SeriesOutcome
+from macex.series.shortlist import gains, narrowed, wide
 from macex.stages.arrays import highest, rank_within
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.protocol import Search

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from macex.cohort.fairness import Told, differences
-from macex.cohort.permuting import PERMUTATIONS, permutation_tests
+from macex.cohort.permutations import PERMUTATIONS, permutation_tests
 
 
 def exactly(values, size, apart):

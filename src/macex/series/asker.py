@@ -11,7 +11,7 @@ import numpy as np
 from macex.ask.answers import Answers
 from macex.models.asker import Asker
 from macex.schema import Array
-from macex.series.mixing import Mixture, Patches
+from macex.series.mixtures import Mixture, Patches
 
 CELLS = 16_000_000  # numbers in one call of the model, at most
 

@@ -13,8 +13,8 @@ from macex.ask.goals import resolve
 from macex.errors import GoalError, SchemaError
 from macex.schema import Array
 from macex.series.values import SeriesExplanations
-from macex.server.asking import CallOptions, plain_goal
 from macex.server.projects.series import SeriesProject
+from macex.server.questions import CallOptions, plain_goal
 from macex.server.storage.audit import asked_by
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macex.cohort.covering import Entries, Trials
+from macex.cohort.cover import Entries, Trials
 from macex.cohort.moves import Moves, smaller
 from macex.schema import Array
 

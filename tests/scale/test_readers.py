@@ -12,7 +12,7 @@ import pytest
 
 import macex as mx
 from macex.errors import DataError
-from macex.scale.reading import Chunk, count_rows, raw_chunks, read_chunks, read_table
+from macex.scale.readers import Chunk, count_rows, raw_chunks, read_chunks, read_table
 
 TABLE = pd.DataFrame(
     {

@@ -20,17 +20,17 @@ from macex.explainer import Explainer
 from macex.explainer.storage import load as load_table
 from macex.explanation.json import dumps, explanation_document
 from macex.models.files.model_file import load_model
-from macex.scale.reading import read_table
+from macex.scale.readers import read_table
 from macex.schema import Schema
 from macex.schema.statement import frame_names, kinds_stated
 from macex.series.constraints import SeriesConstraints
 from macex.series.explainer import SeriesExplainer
 from macex.series.json import explanation_document as series_document
 from macex.series.options import options_read as series_options
-from macex.series.recording import FORMAT as SERIES_FORMAT
-from macex.series.recording import case_read
-from macex.series.recording import fingerprint as series_fingerprint
-from macex.series.saving import load
+from macex.series.records import FORMAT as SERIES_FORMAT
+from macex.series.records import case_read
+from macex.series.records import fingerprint as series_fingerprint
+from macex.series.storage import load
 
 OTHER = "the explainer is another one: its data, its options or the model's answers"
 

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from macex.server import following
-from macex.server.following import STREAMS, Following
+from macex.server import followers
+from macex.server.followers import STREAMS, Following
 from macex.server.problems import ProblemError
 
 
@@ -32,7 +32,7 @@ def test_one_look_serves_all_who_follow():
 
 
 def test_what_is_said_again_is_no_news(monkeypatch):
-    monkeypatch.setattr(following, "LOOK_S", 0.01)
+    monkeypatch.setattr(followers, "LOOK_S", 0.01)
     said = iter(["a", "a", "a", "b", "b"])
 
     async def told():
@@ -50,7 +50,7 @@ def test_a_job_that_is_gone_ends_its_story():
 
 
 def test_a_look_that_fails_is_told_to_who_follows_and_is_made_again(monkeypatch):
-    monkeypatch.setattr(following, "LOOK_S", 0.0)
+    monkeypatch.setattr(followers, "LOOK_S", 0.0)
     fails = [True]
 
     def look(_job):

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from macex.errors import ConstraintError
-from macex.server.asking import CallOptions, read_ask
-from macex.server.sharing import Sharing
+from macex.server.questions import CallOptions, read_ask
+from macex.server.shared_calls import Sharing
 
 
 @pytest.fixture(scope="module")

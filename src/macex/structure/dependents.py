@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from macex.schema import MISSING, Array, Column, Schema, special
-from macex.structure.testing import ColumnFormula, DeterminationTest, ImplicationTest, Test
+from macex.structure.checks import ColumnFormula, DeterminationTest, ImplicationTest, Test
 
 
 @dataclass(frozen=True)

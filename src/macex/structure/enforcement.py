@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from macex.schema import Array, Schema
-from macex.structure.following import Follower, follower_of
+from macex.structure.checks import Test, compiled
+from macex.structure.dependents import Follower, follower_of
 from macex.structure.relations import Relation
 from macex.structure.structure import Structure, binds
-from macex.structure.testing import Test, compiled
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from macex.series.cases import read_cases
-from macex.series.mixing import Mixture, Patches, differs, stretched
+from macex.series.mixtures import Mixture, Patches, differs, stretched
 from series.machines import made_cases
 
 TRAIN, OWN = made_cases(9), made_cases(2, seed=1)
