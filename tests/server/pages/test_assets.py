@@ -9,7 +9,7 @@ from macex.server.pages.assets import KINDS, assets
 
 SHARED = files("macex.render").joinpath("templates", "style.css.j2").read_text()
 OWN = files("macex.server.pages").joinpath("static", "pages.css").read_text()
-ADAPTED = {"after", "badge", "card", "ends", "meter", "none", "panel", "quiet"}
+ADAPTED = {"after", "badge", "card", "meter", "none", "panel"}
 
 
 def classes(style):
