@@ -11,10 +11,10 @@ import numpy as np
 
 from macex.ask.thresholds import Needed, needed
 from macex.errors import OptionError, require_path
+from macex.explanation.answered import Answered
 from macex.render.files import write_whole
 from macex.render.names import Names
 from macex.render.reason_codes import CodeTable, ReasonCode, reason_codes
-from macex.render.results import Result
 from macex.render.sentences import sentences
 from macex.render.text import explanation_text
 from macex.render.whys import Why, front, with_whys
@@ -234,7 +234,7 @@ class Counterfactual:
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation(Result):
+class Explanation(Answered[Counterfactual]):
     """What the least is that would have to be different for one row.
 
     `status` is `"found"`; or `"none"` (every allowed combination over `minimal_over` was scored and

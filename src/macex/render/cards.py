@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -25,6 +25,7 @@ from macex.render.stretches import Panel, is_stretch, panel, stretch_texts
 
 ACTIONS = 4
 PANELS = 12  # channels of an answer that are drawn
+NARROW = 340.0  # pixels: what fits a phone as it is
 
 
 @dataclass(frozen=True)
@@ -159,11 +160,17 @@ def _answers(explanation: Any, shown: Sequence[Any], speech: Speech) -> tuple[An
             lines=_lines(answer, speech),
             badges=badges(answer, explanation.minimal_over, speech),
             panels=_panels(explanation, answer, speech),
-            context=context(explanation, answer, speech),
+            context=_context(explanation, answer, speech),
             probabilities=probabilities_text(explanation, answer, speech),
         )
         for rank, answer in enumerate(shown, 1)
     )
+
+
+def _context(explanation: Any, answer: Any, speech: Speech) -> Chart | None:
+    """Where the changes lie; the name of a single one stands above it already."""
+    drawn = context(explanation, answer, speech)
+    return drawn and replace(drawn, named=len(drawn.ways) > 1, width=NARROW)
 
 
 def _heading(explanation: Any, rank: int, count: int, speech: Speech) -> str:

@@ -13,13 +13,13 @@ import numpy as np
 from macex.ask.goals import Goal
 from macex.ask.thresholds import Needed, needed
 from macex.explanation import Cost
+from macex.explanation.answered import Answered
 from macex.explanation.batch import ExplanationsOf
 from macex.explanation.json import Document, dumps
 from macex.explanation.values import Asking, Over, Status
 from macex.render.cards import title
 from macex.render.charts.chart import Chart
 from macex.render.names import Names
-from macex.render.results import Result
 from macex.render.sentences import sentences
 from macex.render.speech import Speech
 from macex.render.text import explanation_text
@@ -169,7 +169,7 @@ class SeriesCounterfactual:
 
 
 @dataclass(frozen=True, repr=False)
-class SeriesExplanation(Result):
+class SeriesExplanation(Answered[SeriesCounterfactual]):
     """What the least is that would have to be different in one case.
 
     `status` is `"found"`; or `"none"` (every allowed combination over `minimal_over` was scored and

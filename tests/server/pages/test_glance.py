@@ -145,6 +145,24 @@ def test_rows_are_dots_that_lead_to_their_pages(project):
     assert np.isfinite([(one.x, one.y) for one in plane.chart.points]).all()
 
 
+@pytest.mark.parametrize("names", [("hours", "job"), ("", "")])
+def test_a_row_and_what_is_told_of_it_lie_where_rows_of_the_table_would(project, names):
+    codes = project.explainer().schema.read(DATA).codes
+    told = [("row 3", "before", codes[3]), ("answer 1", "after", codes[120])]
+    chart = scattered(project, names, "/projects/glanced", Speech(), told).chart
+    assert [dot.text for dot in chart.dots] == ["row 3", "answer 1"]
+    assert chart.arrows == ((0, 1),)
+    for dot, place in zip(chart.dots, (3, 120), strict=True):
+        x, y = chart.points[place].x, chart.points[place].y
+        assert dot.x == pytest.approx(x)
+        assert dot.y == pytest.approx(y, abs=0.31 if names[1] else 1e-9)  # categories are spread
+
+
+def test_a_point_where_nothing_is_found_is_no_part_of_the_curve_of_precision(project):
+    curve = scored(project, "", "").curves[1]
+    assert min(curve.lines[0].x) > 0
+
+
 def test_labels_are_matched_by_what_they_say_or_by_place():
     classes = ("0", "1")
     assert positions(pd.Series([1.0, 0.0, np.nan]), classes).tolist() == [1, 0, -1]

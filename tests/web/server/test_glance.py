@@ -70,6 +70,17 @@ def test_a_dot_opens_its_row(visit, site):
     expect(page.locator("h1")).to_have_text("Row 7")
 
 
+def test_a_row_is_seen_among_the_others_with_its_answer_and_the_nearest_real_one(visit, site):
+    visit.goto(f"{site}/projects/loans/rows/3?n=1")
+    visit.get_by_role("link", name="Among the rows").click()
+    said = re.compile("row 3 at .*answer 1 at .*nearest real row at")
+    expect(visit.locator("#scatter svg")).to_have_attribute("aria-label", said)
+    assert visit.locator("#scatter .mx-head").count() >= 1  # arrows
+    visit.locator("#scatter").get_by_role("link", name="Back to row 3").click()
+    expect(visit.locator("h1")).to_have_text("Row 3")
+    assert "n=1" in visit.url
+
+
 def test_all_of_it_is_there_without_javascript(browser, site):
     with visiting(browser, site, java_script_enabled=False) as page:
         page.goto(f"{site}/projects/loans/glance")

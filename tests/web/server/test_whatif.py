@@ -69,6 +69,7 @@ def test_a_map_has_the_row_its_answers_and_the_nearest_real_one(visit, site):
     page = refused(visit, site)
     page.get_by_text("Two columns as a map").click()
     page.get_by_label("Across").select_option("hours")
+    expect(page.locator("#map")).to_contain_text("Choose both columns.")  # and it stays open
     page.get_by_label("Up").select_option("pay")
     chart = page.locator("#map svg")
     expect(chart).to_have_attribute("aria-label", re.compile("this row at .*nearest real row at"))
@@ -85,6 +86,18 @@ def test_the_row_stands_beside_its_answers_and_real_rows(visit, site):
     assert said[1:3] == ["this row", "answer 1"]
     assert said[-2:] == ["nearest real row", "average"]
     assert page.locator("#compare mark").count() >= 1
+
+
+def test_a_phone_gets_drawings_of_its_own_width(browser, site):
+    said = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) Mobile/15E148 Safari/604.1"
+    with visiting(browser, site, user_agent=said) as page:
+        page.set_viewport_size({"width": 380, "height": 800})
+        page.goto(f"{site}/projects/loans/rows/0?curve=hours&mapx=hours&mapy=pay")
+        for part in ("#curve", "#map", "#answers"):
+            drawn = page.locator(f"{part} svg.mx-chart").first
+            expect(drawn).to_have_attribute("width", "340")
+            shrunk = drawn.evaluate("svg => svg.getBoundingClientRect().width / 340")
+            assert shrunk > 0.9
 
 
 def test_what_was_undone_is_done_again(visit, site):

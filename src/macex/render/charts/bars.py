@@ -94,6 +94,8 @@ class Bars(Chart):
             drawn.append(line(low, y, high, y, "mx-line-before"))
             drawn += [line(x, y - 4, x, y + 4, "mx-line-before") for x in (low, high)]
             ends += bar.interval
+        if split and bar.beside is not None:
+            ends.append(bar.beside)  # a text at the end of the first bar would lie on the second
         far = max(ends) if bar.value >= bar.start else min(ends)
         way = 1 if bar.value >= bar.start else -1
         place = frame.across(far) + 6 * way

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from macex.errors import require_path
 from macex.render.charts.svg import LETTER, element, text
@@ -16,7 +16,7 @@ from macex.render.palette import DARK, LIGHT, PRINT
 
 Kind = Literal["before", "after", "other"]
 SVG = "http://www.w3.org/2000/svg"
-TITLE, LETTER_OF_TITLE = 18.0, LETTER * 13 / 11  # pixels of a line, and of a letter
+TITLE, LETTER_OF_TITLE = 18.0, 1.15 * LETTER * 13 / 11  # pixels of a line, and of a bold letter
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,10 @@ class Chart(ABC):
     @abstractmethod
     def drawn(self) -> Drawing:
         """What is drawn."""
+
+    def within(self, width: float) -> Self:
+        """The same drawn for so many pixels, where it would be wider."""
+        return replace(self, width=min(self.width, width))
 
     def svg(self) -> str:
         """The picture as an element of a page, which has its title as a heading."""

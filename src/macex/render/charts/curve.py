@@ -9,7 +9,8 @@ from math import isfinite
 from macex.render.charts.axes import Axis, Categories, Measure
 from macex.render.charts.chart import Chart, Drawing, Kind, Span
 from macex.render.charts.frame import Frame, Key, keyed
-from macex.render.charts.svg import circle, element, line, number, rect, text, wide
+from macex.render.charts.labels import Dot, labelled
+from macex.render.charts.svg import circle, element, line, number, rect
 from macex.render.values import shown
 
 
@@ -21,16 +22,6 @@ class Line:
     y: tuple[float, ...]
     name: str = ""
     kind: Kind = "after"
-
-
-@dataclass(frozen=True)
-class Dot:
-    """A point that is pointed out."""
-
-    x: float
-    y: float
-    text: str = ""
-    kind: Kind = "before"
 
 
 @dataclass(frozen=True)
@@ -69,7 +60,7 @@ class Curve(Chart):
         frame = Frame(self.x, self.y, self.width, self.height, self._keys())
         parts = [frame.drawn(), *self._behind(frame)]
         parts += [part for one in self.lines for part in self._line(frame, one)]
-        parts += [part for dot in self.dots for part in marked(frame, dot)]
+        parts += labelled(frame, self.dots)
         return Drawing(self.width, self.height, "".join(parts))
 
     def _keys(self) -> tuple[Key, ...]:
@@ -111,14 +102,6 @@ class Curve(Chart):
             points = " ".join(f"{number(x)},{number(y)}" for x, y in placed)
             drawn.append(element("polyline", {"class": f"mx-line-{one.kind}", "points": points}))
         return drawn
-
-
-def marked(frame: Frame, dot: Dot) -> list[str]:
-    """A dot and its text, which stands on the side where there is room."""
-    x, y = frame.across(dot.x), frame.up(dot.y)
-    fits = x + 9 + wide(dot.text) < frame.right
-    beside = text(x + (9 if fits else -9), y - 5, dot.text, None if fits else "end", "mx-told")
-    return [circle(x, y, 5.0, f"mx-mark-{dot.kind}", dot.text), beside]
 
 
 def coverage(counts: Sequence[float], total: int, title: str = "") -> Curve:

@@ -8,9 +8,8 @@ from macex.render.charts.axes import Axis, Categories
 from macex.render.charts.chart import Chart, Drawing
 from macex.render.charts.svg import circle, element, line, number, rect, shortened, text, wide
 
-HIGH, FOOT = 44.0, 20.0
+HEAD, HIGH, FOOT = 16.0, 44.0, 20.0  # a column's name, its bars, what stands under them
 LEAST_ROOM = 46.0  # for a category whose name is written
-NAME = 0.28  # of the width: the column's name
 
 
 @dataclass(frozen=True)
@@ -43,8 +42,8 @@ class Dumbbell(Chart):
 
     ways: tuple[Way, ...]
     of: str = "training rows"
-    named: bool = True  # whether columns' names stand at the left
-    width: float = field(default=460.0, kw_only=True)
+    named: bool = True  # whether columns' names stand above their lines
+    width: float = field(default=400.0, kw_only=True)
 
     def told(self) -> str:
         """Every change in words, with where most rows are."""
@@ -52,8 +51,9 @@ class Dumbbell(Chart):
 
     def drawn(self) -> Drawing:
         """The lines one under the other."""
-        parts = [self._way(way, at * (HIGH + FOOT)) for at, way in enumerate(self.ways)]
-        return Drawing(self.width, max(1, len(self.ways)) * (HIGH + FOOT), "".join(parts))
+        each = HEAD * self.named + HIGH + FOOT
+        parts = [self._way(way, at * each) for at, way in enumerate(self.ways)]
+        return Drawing(self.width, max(1, len(self.ways)) * each, "".join(parts))
 
     def _said(self, way: Way) -> str:
         said = f"{way.x.name} from {way.texts[0]} to {way.texts[1]}"
@@ -68,12 +68,14 @@ class Dumbbell(Chart):
         return f"{said}; most of the {self.of} {way.x.bin(most, len(way.counts))}"
 
     def _way(self, way: Way, top: float) -> str:
-        left = NAME * self.width if self.named else 8.0
-        right, floor = self.width - 8.0, top + HIGH
-        parts = [line(left, floor, right, floor, "mx-axis")]
+        left, right = 8.0, self.width - 8.0
+        parts = []
         if self.named:
-            name = shortened(way.x.name, left - 12)
-            parts.insert(0, text(2.0, floor - 6, name, kind="mx-axis-name"))
+            name = shortened(way.x.name, right - left)
+            parts.append(text(left, top + 12, name, kind="mx-axis-name"))
+            top += HEAD
+        floor = top + HIGH
+        parts.append(line(left, floor, right, floor, "mx-axis"))
         parts += _bars(way, left, right, top + 4, floor)
         parts += _ends(way, left, right, floor + 14)
         if way.interval is not None:

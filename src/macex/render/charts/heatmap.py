@@ -9,8 +9,8 @@ from math import isfinite
 
 from macex.render.charts.axes import Axis, Categories
 from macex.render.charts.chart import Chart, Drawing
-from macex.render.charts.curve import Dot, marked
 from macex.render.charts.frame import Frame
+from macex.render.charts.labels import Dot, labelled
 from macex.render.charts.scatter import Point
 from macex.render.charts.svg import circle, element, number
 from macex.render.values import score_text
@@ -72,7 +72,7 @@ class HeatMap(Chart):
             circle(frame.across(point.x), frame.up(point.y), 1.6, "mx-dust", point.text)
             for point in self.points
         ]
-        parts += [part for dot in self.dots for part in marked(frame, dot)]
+        parts += labelled(frame, self.dots)
         return Drawing(self.width, self.height, "".join(parts))
 
     @property

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from macex.render.charts.axes import Axis
 from macex.render.charts.chart import Chart, Drawing
-from macex.render.charts.curve import Dot, marked
 from macex.render.charts.frame import Frame, keyed
+from macex.render.charts.labels import Dot, labelled
 from macex.render.charts.svg import circle, element, line, number
 
 
@@ -67,7 +67,7 @@ class Scatter(Chart):
         parts = [frame.drawn(), *(self._point(frame, point) for point in self.points)]
         for start, end in self.arrows:
             parts.append(_arrow(frame, self.dots[start], self.dots[end]))
-        parts += [part for dot in self.dots for part in marked(frame, dot)]
+        parts += labelled(frame, self.dots)
         active = any(point.href for point in self.points)
         return Drawing(self.width, self.height, "".join(parts), active)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from macex.render.charts.chart import Chart, Drawing
 from macex.render.charts.svg import element, text
@@ -19,6 +20,10 @@ class Stack(Chart):
     def told(self) -> str:
         """What each of them shows."""
         return ". ".join(map(str, self.charts)) or "nothing to draw"
+
+    def within(self, width: float) -> Self:
+        """Each of them for so many pixels."""
+        return replace(self, charts=tuple(chart.within(width) for chart in self.charts))
 
     def drawn(self) -> Drawing:
         """The charts, and their titles."""

@@ -11,8 +11,9 @@ import numpy as np
 from macex.ask.thresholds import Needed
 from macex.errors import OptionError
 from macex.render.charts.axes import Categories, Measure
-from macex.render.charts.curve import Curve, Dot, Line
+from macex.render.charts.curve import Curve, Line
 from macex.render.charts.heatmap import HeatMap
+from macex.render.charts.labels import Dot
 from macex.render.contexts import column_axis
 from macex.render.plots.display import Display
 from macex.render.plots.goals import bounds, score_axis, score_name, shaded

@@ -11,7 +11,7 @@ import numpy as np
 from macex.errors import OptionError
 from macex.metrics import diversity
 from macex.render.charts.axes import Categories
-from macex.render.charts.curve import Dot
+from macex.render.charts.labels import Dot
 from macex.render.charts.scatter import Scatter
 from macex.render.plots.display import Display
 from macex.render.speech import Speech

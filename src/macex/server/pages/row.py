@@ -146,16 +146,16 @@ class Look:
                 made["curve"] = curve_pane(self.aim, self.address, self.variants)
             if "map" in parts and self.wishes("map"):
                 base = self.variants[0].codes
-                made["map"] = map_pane(self.aim, self.address, base, self._answered())
+                made["map"] = map_pane(self.aim, self.address, base, self.answered())
             if "compare" in parts and self.wishes("compare"):
-                made["compare"] = compare_pane(self.aim, self._answered())
+                made["compare"] = compare_pane(self.aim, self.answered())
                 made["of"] = whose(self.aim.said.goal, self.aim.said.enough, self.speech)
         except ModelError as error:
             fault = Pane(fault=str(error))
             made = {name: pane or fault for name, pane in made.items()}
         return made
 
-    def _answered(self) -> list[tuple[str, Any]]:
+    def answered(self) -> list[tuple[str, Any]]:
         """The codes of the answers; of a question that cannot be asked there are none."""
         try:
             return answer_codes(self.rows, self.found[0].counterfactuals)

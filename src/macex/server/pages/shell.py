@@ -16,7 +16,7 @@ from macex.server.security.gate import caller_of
 from macex.server.state import server_of
 
 PARTS = "x-macex-parts"  # the header by which the module asks for parts of a page
-HEADERS = {"Cache-Control": "no-store", "Vary": PARTS}
+HEADERS = {"Cache-Control": "no-store", "Vary": f"{PARTS}, user-agent"}
 
 
 def address_of(request: Request) -> Address:
@@ -72,6 +72,7 @@ def _rendered(
         "project": project,
         "projects": [one for one in server.projects if visitor is None or visitor.sees(one.name)],
         "visitor": visitor,
+        "phone": "Mobi" in request.headers.get("user-agent", ""),  # what browsers of phones say
         "here_address": str(request.url.path)
         + ("?" + request.url.query if request.url.query else ""),
     }

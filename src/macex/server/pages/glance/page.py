@@ -14,11 +14,13 @@ from macex.render.speech import Speech
 from macex.server.api.needs import Reader
 from macex.server.pages.address import Address
 from macex.server.pages.answers import Gone, gone_of, turn
+from macex.server.pages.comparing import nearest_real
 from macex.server.pages.glance.groups import groupable, grouped_by
 from macex.server.pages.glance.importance import importance
-from macex.server.pages.glance.points import scattered
+from macex.server.pages.glance.points import Told, scattered
 from macex.server.pages.glance.scores import scored
 from macex.server.pages.guard import PageRoute
+from macex.server.pages.looking import Look
 from macex.server.pages.panes import Pane
 from macex.server.pages.questions import wanted
 from macex.server.pages.shell import address_of, page, parts_asked, pieces
@@ -41,7 +43,10 @@ def glance_page(request: Request, name: str, caller: Reader) -> Response:
     if isinstance(project, SeriesProject):
         root = request.scope.get("root_path", "")
         return RedirectResponse(f"{root}/projects/{project.name}", 303)
-    glance = Glance(project, address, gone_of(request), server.settings.explain_seconds)
+    look = None
+    if (row := address.one("row")).isdecimal() and len(row) < 12 and caller.may("explain"):
+        look = Look(server.settings, project, int(row), request)
+    glance = Glance(project, address, gone_of(request), server.settings.explain_seconds, look)
     asked = parts_asked(request, PARTS)
     known = [part for part in asked or AT_ONCE if part not in ASKING or caller.may("explain")]
     if not asked and (wish := address.one("show")) in PARTS and _allowed(wish, caller):
@@ -64,6 +69,7 @@ class Glance:
     address: Address
     gone: Gone
     seconds: float
+    look: Look | None = None  # a row to be shown among the others, with its answers
 
     def shown(self, parts: list[str], root: str) -> dict[str, Any]:
         """What the templates need; a part that is not among these is None."""
@@ -73,7 +79,7 @@ class Glance:
         here = f"{root}/projects/{self.project.name}"
         make: dict[str, Callable[[], Any]] = {
             "scores": lambda: scored(self.project, of, at),
-            "scatter": lambda: scattered(self.project, names, here, speech),
+            "scatter": lambda: scattered(self.project, names, here, speech, self._told()),
             "importance": lambda: self._kept("importance", "", lambda: self._importance(speech)),
             "groups": lambda: self._groups(group, one("hoped"), speech),
             "structure": self._structure,
@@ -89,6 +95,15 @@ class Glance:
             "columns": list(explainer.schema.columns),
             "groupable": groupable(self.project) if classes is not None else [],
         }
+
+    def _told(self) -> list[Told]:
+        """The row that is looked at, its best answer and the nearest real row."""
+        if self.look is None:
+            return []
+        told: list[Told] = [(f"row {self.look.at}", "before", self.look.rows.codes[0])]
+        told += [(name, "after", codes) for name, codes in self.look.answered()[:1]]
+        nearest = nearest_real(self.look.aim)
+        return told if nearest is None else [*told, ("nearest real row", "other", nearest)]
 
     def _made(self, part: str, make: Callable[[], Any], parts: list[str]) -> Pane | None:
         if part not in parts:

@@ -206,6 +206,7 @@ def _precision(scores: Array, mine: Array) -> tuple[Line, float]:
     from sklearn.metrics import average_precision_score, precision_recall_curve
 
     right, found, _ = precision_recall_curve(mine, scores)
+    right, found = right[found > 0], found[found > 0]  # of nothing found, no share is right
     return _thinned(found[::-1], right[::-1], "the model"), float(
         average_precision_score(mine, scores)
     )

@@ -99,3 +99,5 @@ function within(event) {
     entries[0]?.click();
   }
 }
+
+for (const told of document.querySelectorAll("[data-keys]")) told.hidden = false;
