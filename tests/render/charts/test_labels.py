@@ -12,7 +12,9 @@ from macex.render.charts import Bar, Bars, Curve, Dot, Histogram, Layer, Measure
 from macex.render.charts.svg import wide
 
 AGE, HOURS = Measure("age", 0.0, 100.0), Measure("hours", 0.0, 100.0)
-TEXT = re.compile(r'<text x="([\d.]+)" y="([\d.]+)"(?: text-anchor="(end)")? class="mx-told">(.*?)<')
+TEXT = re.compile(
+    r'<text x="([\d.]+)" y="([\d.]+)"(?: text-anchor="(end)")? class="mx-told">(.*?)<'
+)
 CROWD = [(50.0, 50.0), (51.0, 50.0), (51.5, 51.0), (52.0, 50.0), (99.0, 99.0), (0.0, 0.0)]
 
 
@@ -49,8 +51,9 @@ def test_what_a_bar_says_stands_beyond_the_bar_below_it():
 @pytest.mark.parametrize("words", ["of the decision >50K and WWW " * 4, "short"])
 def test_a_title_is_not_clipped(words):
     chart = Histogram(AGE, (Layer("", (1, 2)),), title=words, width=340.0)
+    # a bold letter of 13 pixels takes about 8.5
     lines = re.findall(r'class="mx-title">(.*?)<', chart.to_html())
-    assert all(len(unescape(line)) * 8.5 <= 340 for line in lines)  # 8.5: a bold letter of 13 pixels
+    assert all(len(unescape(line)) * 8.5 <= 340 for line in lines)
 
 
 def test_a_chart_is_drawn_again_for_a_phone():

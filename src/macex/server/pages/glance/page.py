@@ -14,15 +14,15 @@ from macex.render.speech import Speech
 from macex.server.api.needs import Reader
 from macex.server.pages.address import Address
 from macex.server.pages.answers import Gone, gone_of, turn
-from macex.server.pages.comparing import nearest_real
+from macex.server.pages.comparison import nearest_real
 from macex.server.pages.glance.groups import groupable, grouped_by
 from macex.server.pages.glance.importance import importance
 from macex.server.pages.glance.points import Told, scattered
 from macex.server.pages.glance.scores import scored
 from macex.server.pages.guard import PageRoute
-from macex.server.pages.looking import Look
 from macex.server.pages.panes import Pane
 from macex.server.pages.questions import wanted
+from macex.server.pages.row import Look
 from macex.server.pages.shell import address_of, page, parts_asked, pieces
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
