@@ -148,6 +148,14 @@ def test_predictions_are_the_model_s_own(http, explainer, row):
     )
 
 
+def test_an_answer_holds_so_many_scores(http, row, monkeypatch):
+    monkeypatch.setattr("macex.server.api.cases.SCORES", 10)
+    said = http.post("/projects/loans/predict", json={"rows": [row] * 6})
+    assert (said.status_code, said.json()["code"]) == (413, "too_many_values")
+    assert "send at most 5 at a time to a model of 2" in said.json()["detail"]
+    assert http.post("/projects/loans/predict", json={"rows": [row] * 5}).status_code == 200
+
+
 def test_what_if_says_what_other_values_would_do(http, row):
     variants = [{"income": 110, "debt": "0.5"}, {}]
     said = http.post("/projects/loans/whatif", json={"row": row, "variants": variants}).json()
@@ -156,7 +164,7 @@ def test_what_if_says_what_other_values_would_do(http, row):
         {"column": "income", "before": 30, "after": 110},
         {"column": "debt", "before": 40.5, "after": 0.5},
     ]
-    assert said["variants"][1] == {**said["query"], "changes": []}
+    assert said["variants"][1] == {**said["query"], "changes": [], "consequences": []}
 
 
 def test_a_counterfactual_put_into_what_if_reaches_its_goal(http):

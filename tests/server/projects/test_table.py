@@ -74,6 +74,37 @@ def test_scores_and_decisions_belong_together(table):
     }
 
 
+@pytest.mark.parametrize("width", [2, 50])
+def test_a_model_of_many_classes_is_asked_about_fewer_rows_at_a_time(rows, monkeypatch, width):
+    monkeypatch.setattr("macex.server.projects.table.SCORES_AT_ONCE", 1000)
+    asked = []
+
+    def score(frame):
+        asked.append(len(frame))
+        return np.full((len(frame), width), 1 / width)
+
+    explainer = mx.Explainer(score, rows, classes=tuple(range(width)))
+    asked.clear()
+    assert len(ScoredTable(rows, explainer).predictions) == len(rows)
+    assert len(asked) == -(-len(rows) // (1000 // width))
+    assert max(asked) <= 1000 // width  # equal rows are asked about once
+
+
+def test_more_scores_than_memory_holds_are_refused_before_the_model_is_asked(rows, monkeypatch):
+    monkeypatch.setattr("macex.server.projects.table.SCORES", 900)
+    calls = []
+
+    def score(frame):
+        calls.append(len(frame))
+        return frame["hours"].fillna(40).to_numpy() / 100
+
+    explainer = mx.Explainer(score, rows, classes=("no", "yes"))
+    calls.clear()
+    with pytest.raises(mx.MacexError, match="show at most 450 rows of this model"):
+        ScoredTable(rows, explainer).page(View())
+    assert not calls
+
+
 def test_cells_are_plain_values_and_missing_ones_are_none(table, rows):
     line = table.line(0)
     assert line.cells["hours"] is None

@@ -76,6 +76,26 @@ def test_views_belong_to_their_project(engine):
     assert views.of("loans") == []
 
 
+def test_a_project_has_room_for_so_many_views_and_they_are_read_in_pages(engine, monkeypatch):
+    monkeypatch.setattr("macex.server.storage.views.MOST", 5)
+    views = Views(engine)
+    saved = [views.save("loans", "alice", f"View {at}", {}) for at in range(5)]
+    with pytest.raises(OptionError, match="at most 5 saved views"):
+        views.save("loans", "alice", "One more", {})
+    assert views.save("other", "alice", "Elsewhere", {}) == views.of("other")[0]
+    assert views.count("loans") == 5
+    pages = [one for start in (0, 2, 4) for one in views.of("loans", start, 2)]
+    assert pages == views.of("loans")
+    assert {one.id for one in pages} == {one.id for one in saved}
+    views.remove("loans", saved[0].id)
+    views.save("loans", "alice", "One more", {})
+
+
+def test_a_view_is_no_longer_than_an_address(engine):
+    with pytest.raises(OptionError, match="at most 50,000 characters"):
+        Views(engine).save("loans", "alice", "Long", {"address": "/" + "x" * 50_000})
+
+
 def job(jobs, total=10):
     return jobs.add("loans", "alice", {"n": 1}, {"places": [1, 2]}, total=total, chunk=4)
 

@@ -34,6 +34,7 @@ from macex.server.security.gate import Caller
 from macex.server.settings import Settings
 
 NUMBERS = 200_000  # of a case
+SCORES = 500_000  # of an answer, which is written at a stretch
 router = APIRouter(route_class=BodyRoute, tags=["series"], responses=documented())
 
 
@@ -94,8 +95,20 @@ def series_info(project: SeriesProject) -> SeriesInfo:
     )
 
 
+def require_few_scores(count: int, width: int) -> None:
+    """Raise where the scores of so many rows, or cases, are more than one answer holds."""
+    if count * width > SCORES:
+        raise ProblemError(
+            413,
+            f"an answer holds {SCORES:,} scores: send at most {SCORES // width:,} at a time to a "
+            f"model of {width:,}",
+            code="too_many_values",
+        )
+
+
 def scored(project: SeriesProject, given: Any) -> PredictionList:
     """What the model says of cases that came with a request."""
+    require_few_scores(len(given), project.case_explainer().fitted.outlook.width)
     decision, scores = project.predicted(read_cases_of(given))
     return PredictionList(
         predictions=[_prediction(project, decision[at], scores[at]) for at in range(len(decision))]

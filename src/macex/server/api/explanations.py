@@ -14,7 +14,7 @@ from macex.ask.constraints import Constraints
 from macex.engine.predictions import Cells, Predictions, predicted, tried
 from macex.errors import SchemaError
 from macex.explanation.json import BATCH_FORMAT, plain
-from macex.server.api.cases import answer, case_ask, scored
+from macex.server.api.cases import answer, case_ask, require_few_scores, scored
 from macex.server.api.jobs import begun, others
 from macex.server.api.needs import Asker, Chosen, Running
 from macex.server.api.responses import (
@@ -83,6 +83,7 @@ def _predicted(asked: PredictRequest, project: Project, server: Server) -> Respo
     if asked.rows is None or asked.cases is not None:
         raise ProblemError(422, "a project of a table takes rows, and no cases")
     explainer = project.explainer()
+    require_few_scores(len(asked.rows), explainer.engine.fitted.outlook.width)
     said = predicted(explainer.engine, frame_of(explainer, asked.rows))
     return written(PredictionList(predictions=[prediction(said, row) for row in range(len(said))]))
 

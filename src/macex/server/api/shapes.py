@@ -27,8 +27,8 @@ from macex.engine.registry import search_names
 from macex.errors import closest
 from macex.server.notes import NAMED, PLAIN, gist
 from macex.server.questions import CallOptions, bounded_rows
+from macex.server.storage.views import STATE_BYTES
 
-STATE_BYTES = 50_000
 BODY_ROWS = 20_000  # rows in one body, and goals and constraints beside them
 BODY_PLACES = 100_000
 COLUMNS = 5_000
@@ -328,8 +328,8 @@ class ViewRequest(RequestBody):
             cells = value if isinstance(value, list) else [value]
             if any(type(cell) not in CELLS for cell in cells):
                 raise ValueError(f"{name[:100]!r}: a state holds cells, or lists of them")
-        if len(json.dumps(given, allow_nan=False, ensure_ascii=False).encode()) > STATE_BYTES:
-            raise ValueError(f"a state has at most {STATE_BYTES:,} bytes as JSON")
+        if len(json.dumps(given, allow_nan=False)) > STATE_BYTES:
+            raise ValueError(f"a state has at most {STATE_BYTES:,} characters as JSON")
         return given
 
 

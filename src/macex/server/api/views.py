@@ -30,9 +30,9 @@ def views(
     name: Name, server: Running, _caller: Reader, start: Start = 0, size: Size = 1000
 ) -> ViewList:
     """The saved views of a project."""
-    found = server.views.of(server.projects[name].name)
-    said = [_said(view) for view in found[start : start + size]]
-    return ViewList(views=said, start=start, total=len(found))
+    project = server.projects[name].name
+    said = [_said(view) for view in server.views.of(project, start, size)]
+    return ViewList(views=said, start=start, total=server.views.count(project))
 
 
 @router.post("/projects/{name}/views", status_code=201)

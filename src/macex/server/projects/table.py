@@ -16,7 +16,7 @@ import pandas as pd
 
 from macex.ask.expressions import compile_rule
 from macex.engine.predictions import Predictions, predicted
-from macex.errors import OptionError, SchemaError, closest
+from macex.errors import DataError, OptionError, SchemaError, closest
 from macex.explanation.json import plain
 from macex.render.values import shown
 from macex.schema import Array
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from macex.explainer import Explainer
 
 CHUNK = 65_536
+SCORES = 100_000_000  # of all rows and classes together
+SCORES_AT_ONCE = 1_000_000  # that the model is asked for
 BESIDE = ("cf.row", "cf.label", "cf.score")
 
 
@@ -90,13 +92,18 @@ class ScoredTable:
 
     @cached_property
     def _predictions(self) -> Predictions:
-        starts = range(0, max(1, len(self)), CHUNK)
-        parts = [
-            predicted(self.explainer.engine, self.rows.iloc[start : start + CHUNK])
-            for start in starts
-        ]
-        scores = np.concatenate([part.scores for part in parts]).astype(np.float32)
-        decision = np.concatenate([part.decision for part in parts]).astype(np.int32)
+        engine, width = self.explainer.engine, self.explainer.engine.fitted.outlook.width
+        if len(self) * width > SCORES:
+            raise DataError(
+                f"{len(self):,} rows with {width:,} scores each are too many to be looked at: show "
+                f"at most {SCORES // width:,} rows of this model"
+            )
+        scores, decision = np.empty((len(self), width), np.float32), np.empty(len(self), np.int32)
+        chunk = max(1, min(CHUNK, SCORES_AT_ONCE // width))
+        for start in range(0, len(self), chunk):
+            said = predicted(engine, self.rows.iloc[start : start + chunk])
+            scores[start : start + chunk] = said.scores
+            decision[start : start + chunk] = said.decision
         return Predictions(self.explainer.classes, scores, decision)
 
     @cached_property

@@ -7,10 +7,14 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Engine, delete, insert, select
+from sqlalchemy import Engine, delete, func, insert, select
 
+from macex.errors import OptionError
 from macex.server.storage import tables
 from macex.server.storage.tables import now
+
+MOST = 200  # of a project: they are listed on its page
+STATE_BYTES = 50_000
 
 
 @dataclass(frozen=True)
@@ -32,23 +36,38 @@ class Views:
         self._engine = engine
 
     def save(self, project: str, owner: str, name: str, state: Any) -> SavedView:
-        """Keep a view."""
+        """Keep a view; a project has room for so many."""
+        text = json.dumps(state)
+        if len(text) > STATE_BYTES:
+            raise OptionError(f"the state of a view has at most {STATE_BYTES:,} characters as JSON")
+        if self.count(project) >= MOST:
+            raise OptionError(f"a project has at most {MOST} saved views: forget one of them first")
         view = SavedView(secrets.token_hex(8), project, owner, name, state, now())
-        line = {**vars(view), "state": json.dumps(state)}
         with self._engine.begin() as connection:
-            connection.execute(insert(tables.views), line)
+            connection.execute(insert(tables.views), {**vars(view), "state": text})
         return view
 
-    def of(self, project: str) -> list[SavedView]:
+    def of(self, project: str, start: int = 0, size: int = MOST) -> list[SavedView]:
         """The views of a project, newest first."""
-        found = select(tables.views).where(tables.views.c.project == project)
+        columns = tables.views.c
+        found = select(tables.views).where(columns.project == project)
+        found = found.order_by(columns.created.desc(), columns.id).offset(start).limit(size)
         with self._engine.connect() as connection:
-            lines = connection.execute(found.order_by(tables.views.c.created.desc()))
-            return [_view(dict(line)) for line in lines.mappings()]
+            return [_view(dict(line)) for line in connection.execute(found).mappings()]
+
+    def count(self, project: str) -> int:
+        """How many views a project has."""
+        found = select(func.count()).where(tables.views.c.project == project)
+        with self._engine.connect() as connection:
+            return int(connection.execute(found).scalar_one())
 
     def get(self, project: str, identity: str) -> SavedView | None:
         """One view of a project."""
-        return next((view for view in self.of(project) if view.id == identity), None)
+        columns = tables.views.c
+        found = select(tables.views).where(columns.id == identity, columns.project == project)
+        with self._engine.connect() as connection:
+            line = connection.execute(found).mappings().first()
+        return None if line is None else _view(dict(line))
 
     def remove_all(self, project: str) -> None:
         """Forget the views of a project."""
