@@ -55,6 +55,31 @@ def test_another_project_waits_for_none_of_them():
     assert asyncio.run(beside()) == "quick"
 
 
+def test_pieces_are_made_in_turns_in_their_order():
+    most, now, lock = 0, 0, threading.Lock()
+
+    def pieces():
+        nonlocal most, now
+        for at in range(5):
+            with lock:
+                now += 1
+                most = max(most, now)
+            time.sleep(0.005)
+            with lock:
+                now -= 1
+            yield at
+
+    async def one(own):
+        return [piece async for piece in own.each("project 'loans'", pieces())]
+
+    async def many():
+        own = Turns()
+        return await asyncio.gather(*(one(own) for _ in range(10)))
+
+    assert asyncio.run(many()) == [list(range(5))] * 10
+    assert most == AT_ONCE
+
+
 def test_who_waits_in_vain_is_told(monkeypatch):
     monkeypatch.setattr(turns, "WAIT_S", 0.05)
     free = threading.Event()

@@ -6,6 +6,7 @@ hold is counted before it is read: bytes, values, and how far it unpacks.
 
 from __future__ import annotations
 
+import inspect
 import zlib
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -21,7 +22,8 @@ from starlette.responses import Response
 from macex.server.notes import note
 from macex.server.problems import ProblemError
 from macex.server.repeats import answered_once
-from macex.server.state import server_of
+from macex.server.state import Server, server_of
+from macex.server.turns import Turns, turn_name
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -54,7 +56,7 @@ class BodyRoute(APIRoute):
         """The handler, with the body read before it."""
         handle, field = super().get_route_handler(), self.body_field
         if field is None:
-            return handle
+            return in_turn(self, handle, lambda server: server.looking)
         if isinstance(field.field_info, params.Form):
             return _formed(handle)
         return _parsed(handle, field.field_info.annotation)
@@ -69,6 +71,30 @@ def require_form(request: Request) -> None:
     """Raise for a body that is no form."""
     if media_of(request) not in FORMS:
         raise ProblemError(415, f"send a form, as {' or '.join(FORMS)}", code="wrong_content_type")
+
+
+def in_turn(route: APIRoute, handle: Handler, turns: Callable[[Server], Turns]) -> Handler:
+    """The handler of a route that answers on a thread, for so many of a project at once.
+
+    Where no project is asked for, it is so many of a key.
+    """
+    if inspect.iscoroutinefunction(route.endpoint) or inspect.isasyncgenfunction(route.endpoint):
+        return handle
+    if "GET" not in (route.methods or ()):
+        return handle
+
+    async def handled(request: Request) -> Response:
+        server = server_of(request)
+        await server.gate.pace(request)
+        caller = await server.gate.identify(request)
+        if caller is None:  # who is a stranger is told so
+            return await handle(request)
+        name = request.path_params.get("name", "")
+        seen = bool(name) and caller.sees(name)
+        async with turns(server).turn(turn_name(name) if seen else f"key {caller.name!r}"):
+            return await handle(request)
+
+    return handled
 
 
 def _formed(handle: Handler) -> Handler:

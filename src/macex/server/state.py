@@ -32,11 +32,16 @@ from macex.server.workers.pool import Workers
 from macex.server.workers.process import WorkerLimits
 
 STOP_S = 3.0  # for a job's present chunk
+PAGES_AT_ONCE = 4  # of a project, some of which wait for its model
 
 
 @dataclass(frozen=True)
 class Server:
-    """One server: its settings, its projects, what it stores and who works for it."""
+    """One server: its settings, its projects, what it stores and who works for it.
+
+    A project is asked in `turns`, looked at by programs in those of `looking`, and its pages are
+    made in those of `showing`.
+    """
 
     settings: Settings
     engine: Engine
@@ -50,6 +55,8 @@ class Server:
     runner: Runner
     sharing: Sharing
     turns: Turns
+    looking: Turns
+    showing: Turns
     following: Following
     workers: Workers
     metrics: Metrics
@@ -116,6 +123,8 @@ def server_for(settings: Settings) -> Server:
             finish=Explanations.to_json,
         ),
         turns=Turns(),
+        looking=Turns(),
+        showing=Turns(PAGES_AT_ONCE),
         following=Following(partial(progress, jobs)),
         workers=workers,
         metrics=metrics,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import select
 import socket
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from urllib.parse import urlsplit
 
@@ -14,6 +16,10 @@ import pytest
 
 from macex.server import Settings
 from macex.server.followers import STREAMS
+from macex.server.projects.table import ScoredTable
+from macex.server.state import PAGES_AT_ONCE
+from macex.server.storage.jobs import Jobs
+from macex.server.turns import AT_ONCE
 
 P = "/api/v1/projects/loans"
 JSON = {"content-type": "application/json"}
@@ -168,3 +174,43 @@ def test_a_key_for_one_project_learns_no_title_of_another(loan_project, tmp_path
             assert said.status_code == 404
             assert "Loans" not in said.text
         assert not served.server.projects["loans"].opened
+
+
+@pytest.fixture
+def crowd(monkeypatch):
+    """How many threads are at most at the rows of a table, or at a list of jobs, at once."""
+    lock, now, most = threading.Lock(), 0, []
+
+    def slowly(work):
+        def counted(*given, **named):
+            nonlocal now
+            with lock:
+                now += 1
+                most.append(now)
+            time.sleep(0.02)
+            with lock:
+                now -= 1
+            return work(*given, **named)
+
+        return counted
+
+    monkeypatch.setattr(ScoredTable, "places", slowly(ScoredTable.places))
+    monkeypatch.setattr(Jobs, "all", slowly(Jobs.all))
+    return most
+
+
+@pytest.mark.parametrize(
+    ("path", "bound"),
+    [
+        (f"{P}/rows?where=age>{{}}", AT_ONCE),
+        ("/projects/loans?where=age>{}", PAGES_AT_ONCE),
+        ("/projects/loans/rows.csv?where=age>{}", PAGES_AT_ONCE),
+        ("/api/v1/jobs?start={}", AT_ONCE),
+    ],
+)
+def test_many_who_look_at_once_take_few_threads(people, crowd, path, bound):
+    """Each of a hundred threads that compute would be served before the event loop is."""
+    with ThreadPoolExecutor(20) as pool:
+        said = list(pool.map(people["read"].get, [path.format(at) for at in range(20)]))
+    assert {one.status_code for one in said} == {200}
+    assert 1 <= max(crowd) <= bound

@@ -40,6 +40,7 @@ from macex.server.security.gate import Caller
 from macex.server.settings import Settings
 from macex.server.state import Server
 from macex.server.storage.jobs import Job
+from macex.server.turns import turn_name
 
 router = APIRouter(route_class=BodyRoute, tags=["jobs"], responses=documented(409))
 RESULT: dict[int | str, dict[str, Any]] = {
@@ -132,7 +133,8 @@ def result(
     ending = {"ndjson": "jsonl"}.get(form, form)
     headers = {"Content-Disposition": f'attachment; filename="{project.name}-{job.id}.{ending}"'}
     pieces = results.written(server.jobs, project, job, form)
-    return StreamingResponse(pieces, media_type=FORMS[form], headers=headers)
+    in_turns = server.looking.each(turn_name(project.name), pieces)
+    return StreamingResponse(in_turns, media_type=FORMS[form], headers=headers)
 
 
 def visible(caller: Caller) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def written(jobs: Jobs, project: Project, job: Job, form: str) -> Iterator[bytes
             f"a page of more than {MOST_ON_A_PAGE:,} rows is too long to be looked at: ask for "
             "csv, ndjson or parquet"
         )
-    return iter([explanations(jobs, project, job).to_html(title=project.title).encode()])
+    return _html(jobs, project, job)
 
 
 def _batches(jobs: Jobs, project: Project, job: Job) -> Iterator[Explanations]:
@@ -88,6 +88,10 @@ def _batches(jobs: Jobs, project: Project, job: Job) -> Iterator[Explanations]:
             outlook=work.explainer.engine.outlook,
             margin=work.options.margin,
         )
+
+
+def _html(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
+    yield explanations(jobs, project, job).to_html(title=project.title).encode()
 
 
 def _csv(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:

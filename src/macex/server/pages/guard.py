@@ -15,7 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 
 from macex.errors import MacexError
-from macex.server.bodies import require_form
+from macex.server.bodies import in_turn, require_form
 from macex.server.pages.address import Address
 from macex.server.pages.shell import page
 from macex.server.problems import TITLES, ProblemError, database_problem, status_of
@@ -29,7 +29,7 @@ class PageRoute(APIRoute):
 
     def get_route_handler(self) -> Handler:
         """The handler, with its errors caught."""
-        handle = super().get_route_handler()
+        handle = in_turn(self, super().get_route_handler(), lambda server: server.showing)
 
         async def handled(request: Request) -> Response:
             try:

@@ -23,6 +23,7 @@ from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.projects.table import Page, ScoredTable, View
 from macex.server.state import server_of
+from macex.server.turns import turn_name
 
 SIZE = 25
 WRITTEN = 10_000  # rows of a file that are written at once
@@ -57,12 +58,12 @@ def rows_page(request: Request, name: str, _caller: Reader) -> HTMLResponse:
 @router.get("/projects/{name}/rows.csv")
 def rows_file(request: Request, name: str, _caller: Reader) -> Response:
     """The rows of a view with decision and score, as a file that a spreadsheet may open."""
-    project, address = server_of(request).projects[name], address_of(request)
+    server, address = server_of(request), address_of(request)
+    project = server.projects[name]
     places = project.table.places(view_of(address))
-    pieces = written(project.table, places)
-    return StreamingResponse(
-        pieces, headers=attached(f"{project.name}-rows.csv"), media_type="text/csv"
-    )
+    pieces = server.showing.each(turn_name(project.name), written(project.table, places))
+    headers = attached(f"{project.name}-rows.csv")
+    return StreamingResponse(pieces, headers=headers, media_type="text/csv")
 
 
 def written(table: ScoredTable, places: Array) -> Iterator[str]:
