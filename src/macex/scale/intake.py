@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,11 @@ class IntakeLimits:
     columns: int = 5_000
     cells: int = 100_000_000
     output_mb: int = 8192
+
+    @property
+    def cpu_seconds(self) -> float:
+        """More than a process can take in that time; its own end, where nobody ends it."""
+        return self.seconds * (os.cpu_count() or 1)
 
 
 def take_in(source: Path, target: Path, name: str, bounds: IntakeLimits, dates: list[str]) -> None:
@@ -89,7 +95,7 @@ def main(order: dict[str, Any]) -> int:
     bounds, source = IntakeLimits(**order["bounds"]), sys.stdin.buffer
     for module in ("pyarrow.parquet", "pyarrow.ipc"):
         import_module(module)
-    confine(bounds.memory_mb, output_mb=bounds.output_mb)
+    confine(bounds.memory_mb, output_mb=bounds.output_mb, cpu_s=bounds.cpu_seconds)
     try:
         _table(source, bounds, order["dates"]).to_parquet(sys.stdout.buffer, index=False)
     except MacexError as error:

@@ -76,7 +76,8 @@ def require_form(request: Request) -> None:
 def in_turn(route: APIRoute, handle: Handler, turns: Callable[[Server], Turns]) -> Handler:
     """The handler of a route that answers on a thread, for so many of a project at once.
 
-    Where no project is asked for, it is so many of a key.
+    Where no project is asked for, it is so many of a key. A page that takes long, such as a plan,
+    holds up pages of its own kind alone.
     """
     if inspect.iscoroutinefunction(route.endpoint) or inspect.isasyncgenfunction(route.endpoint):
         return handle
@@ -91,7 +92,8 @@ def in_turn(route: APIRoute, handle: Handler, turns: Callable[[Server], Turns]) 
             return await handle(request)
         name = request.path_params.get("name", "")
         seen = bool(name) and caller.sees(name)
-        async with turns(server).turn(turn_name(name) if seen else f"key {caller.name!r}"):
+        whose = turn_name(name) if seen else f"key {caller.name!r}"
+        async with turns(server).turn(whose, route.path):
             return await handle(request)
 
     return handled

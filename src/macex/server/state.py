@@ -32,7 +32,7 @@ from macex.server.workers.pool import Workers
 from macex.server.workers.process import WorkerLimits
 
 STOP_S = 3.0  # for a job's present chunk
-PAGES_AT_ONCE = 4  # of a project, some of which wait for its model
+PAGES_AT_ONCE = 3  # of a project and a kind, some of which wait for its model
 
 
 @dataclass(frozen=True)

@@ -39,13 +39,13 @@ class Turns:
             return await to_thread.run_sync(work)
 
     @asynccontextmanager
-    async def turn(self, whose: str, wait_s: float | None = None) -> AsyncIterator[None]:
-        """One of the places of a project, or of whoever else is named, within some time."""
-        turn, wait_s = self._of(whose), WAIT_S if wait_s is None else wait_s
+    async def turn(self, whose: str, what: str = "") -> AsyncIterator[None]:
+        """One of the places that a project, or whoever else is named, has for something."""
+        turn = self._of(f"{whose} {what}")
         try:
-            await asyncio.wait_for(turn.acquire(), wait_s)
+            await asyncio.wait_for(turn.acquire(), WAIT_S)
         except TimeoutError:
-            said = f"{whose} has been answering others for more than {wait_s:g} s"
+            said = f"{whose} has been answering others for more than {WAIT_S:g} s"
             raise UnavailableError(said, retry_s=5) from None
         try:
             yield
@@ -55,7 +55,7 @@ class Turns:
     async def each(self, whose: str, pieces: Iterator[Result]) -> AsyncIterator[Result]:
         """The same pieces, each made on a thread when it is its turn, however long that takes."""
         while True:
-            async with self._of(whose):
+            async with self._of(f"{whose} file"):
                 piece = await to_thread.run_sync(next, pieces, None)
             if piece is None:
                 return

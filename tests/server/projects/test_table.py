@@ -64,6 +64,11 @@ def test_a_condition_holds_only_where_it_is_known_to_hold(table, rows):
     assert found.tolist() == rows.index[rows["hours"] >= 40].tolist()
 
 
+def test_a_condition_has_some_length(table):
+    with pytest.raises(mx.OptionError, match="at most 2,000 characters"):
+        table.places(View(where="hours > 1 or " * 200 + "hours > 2"))
+
+
 def test_scores_and_decisions_belong_together(table):
     page = table.page(View(sort="cf.score", descending=True), 0, 500)
     scores = [line.score for line in page.lines]

@@ -8,7 +8,10 @@ import json
 import pickle
 import resource
 import struct
+import threading
+import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import numpy as np
@@ -16,6 +19,7 @@ import pandas as pd
 import pytest
 
 from macex.server import Settings
+from macex.server.projects import uploads
 from macex.server.projects.catalogue import Catalogue
 from models.files.hostile_onnx import READS
 
@@ -92,6 +96,43 @@ def test_parquet_is_read_as_well(client, model, train):
     said = upload(client, model, packed.getvalue(), title="Packed")
     assert said.status_code == 201
     assert client.delete("/projects/packed").status_code == 204
+
+
+def inspect(client, train):
+    return client.post("/inspect", files={"data": ("data", train)})
+
+
+def test_few_files_are_read_at_a_time(client, train, monkeypatch):
+    lock, now, most = threading.Lock(), 0, []
+    take_in = uploads.take_in
+
+    def slowly(*given):
+        nonlocal now
+        with lock:
+            now += 1
+            most.append(now)
+        time.sleep(0.1)
+        with lock:
+            now -= 1
+        take_in(*given)
+
+    monkeypatch.setattr(uploads, "take_in", slowly)
+    with ThreadPoolExecutor(8) as pool:
+        said = list(pool.map(lambda _: inspect(client, train), range(8)))
+    assert {one.status_code for one in said} == {200}
+    assert max(most) <= uploads.AT_ONCE
+
+
+def test_who_waits_for_other_uploads_in_vain_is_told(client, train, monkeypatch):
+    monkeypatch.setattr(uploads, "WAIT_S", 0.01)
+    for _ in range(uploads.AT_ONCE):
+        uploads.READING.acquire()
+    try:
+        said = inspect(client, train)
+    finally:
+        uploads.READING.release(uploads.AT_ONCE)
+    assert (said.status_code, said.headers["retry-after"]) == (503, "5")
+    assert inspect(client, train).status_code == 200
 
 
 def mostly_slow(kinds, quick):

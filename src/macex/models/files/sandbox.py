@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import site
 import sys
+import time
+from math import ceil
 from pathlib import Path
 
 from macex.models.files.landlock import keep_reading
@@ -36,12 +38,13 @@ def surroundings(*, here: bool = False) -> dict[str, str]:
     return {**kept, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": paths, "PYTHONUTF8": "1"}
 
 
-def confine(memory_mb: int, *, output_mb: int = 0) -> list[str]:
+def confine(memory_mb: int, *, output_mb: int = 0, cpu_s: float | None = None) -> list[str]:
     """Give up what opening a file does not need; the names of what could not be given up.
 
-    `output_mb` is how much may be written to files that are open already.
+    `output_mb` is how much may be written to files that are open already. `cpu_s` ends a process
+    that nobody waits for any more.
     """
-    bounded = _bound(memory_mb, output_mb)
+    bounded = _bound(memory_mb, output_mb, cpu_s)
     if sys.platform != "linux":
         return ["memory", "files", "network", "processes"] if not bounded else ["files", "network"]
     places = {*_packages(), sys.prefix, sys.base_prefix, sys.exec_prefix, *SYSTEM}
@@ -58,13 +61,16 @@ def _packages() -> list[str]:
     return list(dict.fromkeys([*found, *own]))
 
 
-def _bound(memory_mb: int, output_mb: int) -> bool:
+def _bound(memory_mb: int, output_mb: int, cpu_s: float | None) -> bool:
     """Bound what the process may take from now on; elsewhere than on Linux only time is bounded."""
     if sys.platform == "win32":
         return False
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if cpu_s is not None:
+        until = ceil(time.process_time() + cpu_s)
+        resource.setrlimit(resource.RLIMIT_CPU, (until, until))
     resource.setrlimit(resource.RLIMIT_FSIZE, (output_mb * 2**20, output_mb * 2**20))
     if sys.platform != "linux":
         return False

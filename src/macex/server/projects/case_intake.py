@@ -28,7 +28,7 @@ NUMBERS = "fiub"
 def main(order: dict[str, Any]) -> int:
     """Read and write, within bounds."""
     bounds = IntakeLimits(**order["bounds"])
-    confine(bounds.memory_mb, output_mb=bounds.output_mb)
+    confine(bounds.memory_mb, output_mb=bounds.output_mb, cpu_s=bounds.cpu_seconds)
     try:
         np.savez(sys.stdout.buffer, X=read(sys.stdin.buffer, bounds))
     except MacexError as error:

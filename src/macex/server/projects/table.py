@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from macex.explainer import Explainer
 
 CHUNK = 65_536
+LONGEST = 2_000  # characters of a condition
 SCORES = 100_000_000  # of all rows and classes together
 SCORES_AT_ONCE = 1_000_000  # that the model is asked for
 BESIDE = ("cf.row", "cf.label", "cf.score")
@@ -188,6 +189,8 @@ class ScoredTable:
 
     def _where(self, condition: str) -> Array:
         """The rows for which a condition is known to hold."""
+        if len(condition) > LONGEST:
+            raise OptionError(f"a condition has at most {LONGEST:,} characters")
         schema = self.explainer.schema
         rule = compile_rule(condition, schema.columns).condition
         kept = np.zeros(len(self), bool)

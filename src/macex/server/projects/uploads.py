@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import BoundedSemaphore
 from typing import IO, Any
 
 from macex.errors import DataError, ModelFileError, UnavailableError
@@ -16,7 +18,7 @@ from macex.schema import Schema
 from macex.schema.statement import kinds_stated, stated
 from macex.server.projects.catalogue import Catalogue
 from macex.server.projects.description import described
-from macex.server.projects.project import Project
+from macex.server.projects.project import WAIT_S, Project
 from macex.server.room import require_room
 from macex.server.settings import Settings
 
@@ -25,6 +27,8 @@ CASES = {DATA: "train.npz", ROWS: "cases.npz"}
 CASES_MODULE = "macex.server.projects.case_intake"
 OF_TABLES = ("label", "drop", "schema", "structure", "causes")  # said of columns
 OF_SERIES = ("channels", "times", "time_unit")
+AT_ONCE = 4  # files that are read at the same time, each within its bounds
+READING = BoundedSemaphore(AT_ONCE)
 
 
 @dataclass(frozen=True)
@@ -134,10 +138,22 @@ def _taken(
     with tempfile.NamedTemporaryFile() as file:
         shutil.copyfileobj(content, file)
         file.flush()
-        if dates is None:
-            read_apart(CASES_MODULE, Path(file.name), target, name, bounds, {})
-        else:
-            take_in(Path(file.name), target, name, bounds, dates)
+        with _place():
+            if dates is None:
+                read_apart(CASES_MODULE, Path(file.name), target, name, bounds, {})
+            else:
+                take_in(Path(file.name), target, name, bounds, dates)
+
+
+@contextmanager
+def _place() -> Iterator[None]:
+    """One of the places for files that are read, for who gets it before the wait is over."""
+    if not READING.acquire(timeout=WAIT_S):
+        raise UnavailableError("other uploads are being read: send it again later", retry_s=5)
+    try:
+        yield
+    finally:
+        READING.release()
 
 
 def _dates(schema: Mapping[str, Any]) -> list[str]:
