@@ -24,7 +24,7 @@ def test_a_case_is_nearest_to_itself():
     for metric in ("euclidean", "dtw"):
         choice = NearCases(k=3, metric=metric)
         for place in (0, 7, 29):
-            near = nearest(cases, sketch(TRAIN[place]), np.arange(30), ALL, choice)
+            near = nearest(cases, sketch(TRAIN[place]), np.arange(30), ALL, choice, 3)
             assert near[0] == place
             assert len(set(near.tolist())) == 3
 
@@ -36,7 +36,9 @@ def test_units_of_a_channel_do_not_matter():
         for cases in (TRAIN.astype(float), scaled):
             sketch, few = drawn(cases)
             choice = NearCases(k=30)
-            orders.append(nearest(few, sketch(cases[place]), np.arange(30), ALL, choice).tolist())
+            orders.append(
+                nearest(few, sketch(cases[place]), np.arange(30), ALL, choice, 30).tolist()
+            )
         assert orders[0] == orders[1]
 
 
@@ -46,7 +48,7 @@ def test_channels_that_may_not_change_do_not_count():
     odd[4] = TRAIN[2, 4]  # like a raised case in the one channel that is left out
     match = ALL.copy()
     match[4] = False
-    assert nearest(cases, sketch(odd), np.arange(30), match, NearCases(k=1))[0] == 0
+    assert nearest(cases, sketch(odd), np.arange(30), match, NearCases(), 1)[0] == 0
 
 
 def test_gaps_and_infinities_leave_distances_finite():

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import macex as mx
+from macex.series.robustness import between
+from macex.series.segments import Draft
+from macex.series.stretches import MOST, laid_out
 from macex.stages.selection import STABLE
 from series.machines import CLASSES, NAMES, Machine, explainer, made_cases
 
@@ -30,7 +33,11 @@ def test_robust_answers_hold_under_noise_that_undoes_others():
         assert answer.robustness == 1.0 or not answer.changes
         assert held(answer.sample, "bump", 0) > 0.95
         assert answer.sparsity <= before.counterfactuals[0].sparsity
-    assert held(plain[0].counterfactuals[0].sample, "bump", 0) < 0.95
+    edge, safe = (
+        min(held(item.counterfactuals[0].sample, "bump", 0) for item in one)
+        for one in (plain, firm)
+    )
+    assert edge < safe
 
 
 def test_robustness_is_measured_without_asking_for_any():
@@ -141,3 +148,51 @@ def test_of_answers_with_as_many_channels_the_one_farther_from_the_edge_comes_fi
     asked = mx.SeriesExplainer(barely, train, classes=("no", "yes"), finetune=None)
     (item,) = asked.explain(train[:1])
     assert item.counterfactuals[0].channels == ("channel 1",)
+
+
+def test_noise_must_not_lead_to_a_third_class():
+    """The nearest cases are nearly as much of one class as of another."""
+    train = np.zeros((30, 1, 40))
+    train[10:20] = 1.0
+    train[20:] = 1.5
+
+    def graded(cases):
+        level = 20 * cases[:, 0].mean(axis=1)
+        scores = np.exp(np.stack([-level, level - 20.0, 2.5 * level - 50.1], axis=1))
+        return scores / scores.sum(axis=1, keepdims=True)
+
+    asked = mx.SeriesExplainer(graded, train, classes=("low", "middle", "high"))
+    (item,) = asked.explain(train[:1], robust=0)
+    (answer,) = item.counterfactuals
+    noisy = answer.sample + 0.02 * train.std() * np.random.default_rng(0).normal(size=(200, 1, 40))
+    names = np.array(["low", "middle", "high"])
+    assert (names[graded(noisy).argmax(axis=1)] == answer.label).mean() > 0.95
+    assert answer.robustness == 1.0
+
+
+def test_a_farther_neighbor_gives_the_channel_where_it_leads_more():
+    """The five nearest neighbors barely suffice, whole; the tenth is farther from the edge."""
+    train = np.zeros((30, 2, 10))
+    train[10:, 0] = np.linspace(1.01, 1.4, 20)[:, None]
+
+    def climbing(cases):
+        return 1 / (1 + np.exp(-8 * (cases[:, 0].mean(axis=1) - 1.0)))
+
+    def first(**options):
+        asked = mx.SeriesExplainer(climbing, train, classes=("no", "yes"), **options)
+        return asked.explain(train[:1])[0].counterfactuals[0]
+
+    assert first(finetune=None).score > 0.85
+    assert first(finetune=None, candidates=mx.NearCases(k=5)).score < 0.7
+
+
+def test_stable_stretches_are_wider_by_a_tenth_at_either_end():
+    def drafted(*runs):
+        ends = np.zeros((2, 1, 1, MOST), int)
+        ends[:, 0, 0, : len(runs)] = np.transpose(runs)
+        return Draft(np.zeros(1, int), np.ones((1, 1), int), *ends, np.ones((1, 1)))
+
+    made = between(drafted((20, 40), (43, 53)), drafted((0, 53)), 0, 1, 0.1)
+    assert laid_out(made.start[0, 0], made.stop[0, 0]) == [(18, 53)]
+    made = between(drafted((20, 40), (44, 53)), drafted((0, 60)), 0, 1, 0.1)
+    assert laid_out(made.start[0, 0], made.stop[0, 0]) == [(18, 42), (44, 53)]

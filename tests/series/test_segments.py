@@ -68,14 +68,14 @@ def test_a_channel_has_no_more_stretches_than_it_may():
 
 @pytest.mark.parametrize("need", [(0, 60, 1.0), (17, 23, 0.5), (59, 60, 0.25), (0, 1, 1.0)])
 def test_one_unit_is_cut_to_its_need(need):
-    made = Segments()(needing([need]), draft(1))
+    made = Segments(stable=0)(needing([need]), draft(1))
     assert runs(made) == [[need[:2]]]
     assert need[2] <= made.blend[0, 0] <= need[2] + 1 / 64
 
 
 def test_several_units_are_cut_to_their_needs():
     needs = [(5, 9, 0.5), (30, 31, 0.125), (0, 60, 1.0), (40, 55, 0.75)]
-    made = Segments(rounds=20)(needing(needs), draft(4, rows=2))
+    made = Segments(rounds=20, stable=0)(needing(needs), draft(4, rows=2))
     assert runs(made) == runs(made, 1) == [[(5, 9)], [(30, 31)], [(0, 60)], [(40, 55)]]
 
 
@@ -96,7 +96,8 @@ def test_what_is_not_taken_is_left_alone():
 
 
 def test_without_blending_values_are_taken_as_they_are():
-    assert Segments(blend=1)(needing([(3, 8, 0.1)]), draft(1)).blend[0, 0] == 1
+    for tune in (Segments(blend=1, stable=0), Segments()):
+        assert tune(needing([(3, 8, 0.1)]), draft(1)).blend[0, 0] == 1
 
 
 def test_a_wrong_option_is_named():

@@ -8,7 +8,7 @@ import numpy as np
 
 from macex.engine.confirmation import confirmed
 from macex.schema import Array
-from macex.series.donors import Known, of_donors, smooth
+from macex.series.donors import Known, leads_of, of_donors, smooth
 from macex.series.drafts import full_tables, whole
 from macex.series.outcome import SeriesOutcome
 from macex.series.robustness import held_share, settled
@@ -96,7 +96,8 @@ def _asking(outcome: SeriesOutcome, draft: Draft) -> Ask:
             verdict = outcome.goals.judge(answers, trial.at[todo])
             part = trial.take(todo)
             agree = of_donors(outcome, part.code, part.at, answers.decision) | ~bound[part.at]
-            fine = verdict.reached & (verdict.progress >= least[part.at])
+            lead = leads_of(outcome, part.at, answers, verdict.progress)
+            fine = verdict.reached & (lead >= least[part.at])
             reached[todo], progress[todo] = fine & done & agree, verdict.progress
         return reached, progress
 
@@ -104,10 +105,14 @@ def _asking(outcome: SeriesOutcome, draft: Draft) -> Ask:
 
 
 def _least(outcome: SeriesOutcome, draft: Draft) -> Array:
-    """The progress that fine-tuning keeps, (Q,): what is stable, or all there is."""
+    """The lead that fine-tuning keeps, (Q,): what is stable, or all there is."""
     least, band = np.full(len(outcome.there), np.inf), outcome.task.band
     if band is None:
         return np.full(len(least), -np.inf)
     now = outcome.checked.pool.progress
+    if outcome.classes_open[draft.at].any():
+        answers, _ = outcome.judge.asker(full_tables(outcome.task.space, draft), draft.at)
+        outcome.judge.count(draft.at)
+        now = leads_of(outcome, draft.at, answers, now)
     np.minimum.at(least, draft.at, np.minimum(now, band[draft.at]) - SLACK)
     return least

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from macex.ask.answers import Answers
 from macex.schema import Array
 from macex.series.mixtures import Mixture
 from macex.series.outcome import SeriesOutcome
@@ -26,25 +27,44 @@ def plausibilities(outcome: SeriesOutcome, pool: Pool) -> Array:
     return found
 
 
-def donors_agree(outcome: SeriesOutcome, pool: Pool) -> Array:
-    """1.0 for examples that are decided as a case they take channels from, else 0.0, (E,).
+def reached_classes(outcome: SeriesOutcome, pool: Pool) -> tuple[Array, Array]:
+    """1.0 for examples that are decided as a case they take channels from, else 0.0; their leads.
 
-    Only queries that more than one class is good enough for are asked about; NaN for others.
+    Only queries that more than one class is good enough for are asked about; for others the first
+    is NaN, and the lead is the progress.
     """
     found, open_ = np.full(len(pool), np.nan), outcome.classes_open[pool.at]
+    leads = pool.progress.copy()
     judge = outcome.judge
     demand = np.bincount(pool.at, minlength=len(judge.spent))
     if judge.capped:
         open_ = open_ & (judge.spent + demand <= judge.limit)[pool.at]
     some = pool.take(np.flatnonzero(open_))
     if not len(some):
-        return found
+        return found, leads
     full = outcome.task.space.columns(some.codes, some.at)
     answers, done = judge.asker(full, some.at)
     judge.count(some.at)
     agree = of_donors(outcome, some.codes.astype(int), some.at, answers.decision)
     found[open_] = np.where(done, agree, np.nan)
-    return found
+    leads[open_] = np.where(done, leads_of(outcome, some.at, answers, some.progress), some.progress)
+    return found, leads
+
+
+def leads_of(outcome: SeriesOutcome, at: Array, answers: Answers, progress: Array) -> Array:
+    """How far samples are from any other decision, (n,).
+
+    That is their progress; where more than one class is good enough, one of those may be nearer
+    than the others.
+    """
+    outlook = outcome.fitted.outlook
+    if not outcome.classes_open[at].any() or answers.scores.shape[1] < 2:
+        return progress
+    mine = np.arange(len(at)), np.maximum(answers.decision, 0)
+    others = answers.scores.astype(float)
+    inside, others[mine] = others[mine], -np.inf
+    lead = outlook.as_progress(inside, others.max(axis=1))
+    return np.where(outcome.classes_open[at], np.minimum(progress, lead), progress)
 
 
 def of_donors(outcome: SeriesOutcome, code: Array, at: Array, decision: Array) -> Array:

@@ -63,8 +63,9 @@ class FittedSeries:
 
     @property
     def neighbors(self) -> int:
-        """How many neighbours every case has, at most."""
-        return self.options.candidates.count(len(self.names))
+        """How many neighbours every case has, at most, those in reserve among them."""
+        width, choice = len(self.names), self.options.candidates
+        return choice.count(width) + choice.reserve(width)
 
     @property
     def outlook(self) -> Outlook:
@@ -91,7 +92,7 @@ class FittedSeries:
             at = np.full(len(self.answers.decision), query)
             progress = goals.judge(self.answers, at).progress
             return np.argsort(-progress, kind="stable")[: self.neighbors]
-        return nearest(self.drawn, sketch, rows, match, choice)
+        return nearest(self.drawn, sketch, rows, match, choice, self.neighbors)
 
     def plausibility(self, goals: Goals, query: int, own: Array, sample: Array) -> float | None:
         """How plausible a sample is: by its few points, and by the steps of what changed.

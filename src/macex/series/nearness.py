@@ -21,6 +21,8 @@ Metric = Literal["euclidean", "dtw"]
 AT_ONCE = 4_000_000  # numbers read at a time
 MANY = 1200  # channels; where there are more, not every one of every neighbor is scored
 MANY_HAVE = 4  # neighbors, each of which costs little then
+FEW_CHANNELS = 100  # up to which there are neighbors in reserve
+RESERVE = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,8 @@ class NearCases:
     """Stage 1: the `k` nearest training cases that meet the goal offer their channels.
 
     Without `k` there are 2 to 5: as many as offer about a thousand single channels; where not every
-    channel is scored, 4. Channels are compared at `points` times. `metric="dtw"` lets these times
+    channel is scored, 4. Up to 100 channels, 15 further neighbors may replace them in answers of
+    few channels. Channels are compared at `points` times. `metric="dtw"` lets these times
     shift against each other by up to a quarter (dynamic time warping). A policy search
     (`"reinforce"`, `"gradientless"`) learns over the `columns` channels that go farthest when taken
     over alone.
@@ -55,6 +58,14 @@ class NearCases:
         if self.k is not None:
             return self.k
         return int(np.clip(1200 // channels, 2, 5)) if channels <= MANY else MANY_HAVE
+
+    def reserve(self, channels: int) -> int:
+        """The number of further neighbors, which may give the channels that a search found.
+
+        >>> NearCases().reserve(24), NearCases().reserve(563), NearCases(k=7).reserve(24)
+        (15, 0, 0)
+        """
+        return RESERVE if self.k is None and channels <= FEW_CHANNELS else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +114,10 @@ def parts(cases: Cases) -> list[tuple[int, Array]]:
     return [(start, cases.values[start : start + step]) for start in starts]
 
 
-def nearest(drawn: Array, query: Array, rows: Array, match: Array, choice: NearCases) -> Array:
-    """The few of the cases `rows` that are nearest to a query (d, points), nearest first.
+def nearest(
+    drawn: Array, query: Array, rows: Array, match: Array, choice: NearCases, count: int
+) -> Array:
+    """The `count` cases of `rows` that are nearest to a query (d, points), nearest first.
 
     `match` (d,) bool says which channels are compared.
     """
@@ -115,7 +128,7 @@ def nearest(drawn: Array, query: Array, rows: Array, match: Array, choice: NearC
         ]
     )
     order = np.lexsort((rows, np.round(gaps, 5)))
-    return rows[order[: choice.count(len(match))]]
+    return rows[order[:count]]
 
 
 def _gaps(cases: Array, query: Array, metric: Metric) -> Array:

@@ -27,10 +27,11 @@ from macex.series.asker import SeriesAsker
 from macex.series.cases import contents
 from macex.series.climb import SMALL, given_back
 from macex.series.confirmation import confirm
-from macex.series.donors import donors_agree, plausibilities
+from macex.series.donors import plausibilities, reached_classes
 from macex.series.fitted import FittedSeries
 from macex.series.mixtures import Mixture, differs
 from macex.series.outcome import CaseBatch, SeriesOutcome
+from macex.series.reserve import reserved
 from macex.series.robustness import price_of, steady
 from macex.series.search import nothing_left, search
 from macex.series.segments import Draft
@@ -40,6 +41,7 @@ from macex.stages.shapes import Pool, Task
 
 NEIGHBORS_EACH = 5  # that a set of channels is taken from
 SETS = 12  # of few channels, which are compared for an answer
+FIRM = float(np.log(0.9 / 0.1))  # a lead from which on more of it counts for nothing
 
 
 def answer(fitted: FittedSeries, batch: CaseBatch) -> SeriesOutcome:
@@ -181,13 +183,15 @@ def _task(
 def fine_tune(outcome: SeriesOutcome) -> SeriesOutcome:
     """The most promising examples without needless channels.
 
-    Where few channels suffice, the same channels of several neighbors are kept to choose from.
+    Where few channels suffice, the same channels of several neighbors are kept to choose from, and
+    those of more neighbors are tried.
     """
     task, pool = outcome.task, outcome.pool
     first = shortlist(task, pool, sets=3 * task.count, each=1)
     more = shortlist(task, pool, sets=SETS * task.count, each=NEIGHBORS_EACH)
     size = task.space.changed(pool.codes.take(more, axis=0), pool.at[more]).sum(axis=1)
     pool = pool.take(np.union1d(first, more[size <= SMALL]))
+    pool = Pool.join([pool, reserved(outcome, pool)], task.space.width)
     return replace(outcome, pool=given_back(task, pool) if task.prefer == "fewest" else pool)
 
 
@@ -196,23 +200,25 @@ def rank(outcome: SeriesOutcome) -> SeriesOutcome:
 
     Among those with as many channels, plausible samples come first whose class is that of a case
     they take channels from; of these the ones that hold best under noise, and then with other
-    models: those that are farther from the edge, up to the score at which answers are stable.
+    models: those that are farther from any other decision, up to a score of 0.9.
     """
     pool, task = outcome.pool, outcome.task
     ranking = Ranking.of(task, pool)
     order = ranking.order
     if len(pool) and not outcome.judge.late and task.prefer != "surest":
-        told = np.fmin(plausibilities(outcome, pool), donors_agree(outcome, pool))
-        order = _ordered(task, pool, ranking, told, np.zeros(len(pool)))
-        order = _ordered(task, pool, ranking, told, np.nan_to_num(steady(outcome, order)))
+        agree, lead = reached_classes(outcome, pool)
+        told = np.fmin(plausibilities(outcome, pool), agree)
+        order = _ordered(task, pool, ranking, told, lead, np.zeros(len(pool)))
+        order = _ordered(task, pool, ranking, told, lead, np.nan_to_num(steady(outcome, order)))
     return replace(outcome, plausibility=np.full(len(pool), np.nan), order=order)
 
 
-def _ordered(task: Task, pool: Pool, ranking: Ranking, told: Array, held: Array) -> Array:
+def _ordered(
+    task: Task, pool: Pool, ranking: Ranking, told: Array, lead: Array, held: Array
+) -> Array:
     """The order, where what is level is told apart by what is unusual, holds, and leads."""
-    lead: Array = np.zeros(len(pool))
-    if task.band is not None:
-        lead = np.round(np.minimum(pool.progress, task.band[pool.at]), 6)
+    banded = np.zeros(len(pool), bool) if task.band is None else np.isfinite(task.band)[pool.at]
+    lead = np.where(banded, np.round(np.minimum(lead, FIRM), 6), 0.0)
     keys = (-lead, -held, told < PLAUSIBLE)
     at = ranking.order
     return np.asarray(at[np.lexsort((*(key[at] for key in keys), ranking.level))])

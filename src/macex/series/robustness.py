@@ -23,8 +23,10 @@ from macex.series.segments import Draft
 from macex.series.stretches import joined, laid_out
 from macex.stages.shapes import Pool
 
+WIDER = 0.1  # of its length a stretch grows at either end where it is to be stable
 WAYS = ((0, 0), (0, 0.5), (0, 1), (0.1, 1), (0.25, 1), (0.5, 1), (1, 1))
 """How far what is needed goes back to whole channels, by turns: in length, and in blend."""
+FIRM = 2  # of them are passed over where answers are to be stable
 FEW = 20  # neighbors that answers are tried with where nothing is asked of them
 FEWER = 12  # of them, with which examples are compared
 LOOKED = 8  # examples, beside those that are wanted, of which it is seen whether they hold
@@ -76,26 +78,41 @@ def robustness(fitted: FittedSeries, robust: Any, also: Any) -> Requirements:
 
 def price_of(robust: Requirements) -> int:
     """How many rows it takes to check an answer, beyond its own."""
-    return 0 if robust.least is None else len(WAYS) * FEW + (len(WAYS) + 4) * NEIGHBOURS
+    if robust.least is None:
+        return 0
+    return len(WAYS) * (FEW + 1) + (len(WAYS) + 4) * (NEIGHBOURS + 1)
 
 
 def held_share(judge: Judge, full: Array, at: Array, count: int = NEIGHBOURS) -> Array:
     """The share of the first neighbors of samples (n, tables) that reach the goal, (n,).
 
-    A model may fail on values that it has never seen: then the neighbor does not hold.
+    Where more than one class is good enough, they must be decided as the sample itself is. A model
+    may fail on values that it has never seen: then the neighbor does not hold.
     """
-    noisy, whose = _around(full, at, count)
+    several = judge.goals.by_class & (judge.goals.wanted.sum(axis=1) > 1)
+    turn, row = _turns(several[at], count)
     lenient = replace(judge.asker, keep=True, failed={})
-    answers, done = lenient(noisy, whose, always=True)
-    judge.count(whose)
-    reached = judge.goals.judge(answers, whose).reached & done
-    return np.asarray(reached.reshape(len(at), count).mean(axis=1))
+    answers, done = lenient(np.column_stack([full[row], turn]), at[row], always=True)
+    judge.count(at[row])
+    held, decision = judge.goals.judge(answers, at[row]).reached & done, answers.decision
+    own = np.zeros(len(at), int)
+    own[row[turn == 0]] = decision[turn == 0]
+    held &= ~several[at[row]] | (decision == own[row])
+    return np.asarray(held[turn > 0].reshape(len(at), count).mean(axis=1))
 
 
-def _around(full: Array, at: Array, count: int = NEIGHBOURS) -> tuple[Array, Array]:
-    """The first neighbors of samples, and whose they are."""
-    noise = np.tile(np.arange(1.0, count + 1), len(full))
-    return np.column_stack([np.repeat(full, count, axis=0), noise]), np.repeat(at, count)
+def _turns(itself: Array, count: int) -> tuple[Array, Array]:
+    """Which neighbor of which sample is asked about: the first few, and some samples `itself`."""
+    turn = np.tile(np.arange(count + 1), len(itself))
+    row = np.repeat(np.arange(len(itself)), count + 1)
+    asked = (turn > 0) | itself[row]
+    return turn[asked], row[asked]
+
+
+def _around(full: Array, at: Array) -> tuple[Array, Array]:
+    """The neighbors of samples, and whose they are."""
+    noise = np.tile(np.arange(1.0, NEIGHBOURS + 1), len(full))
+    return np.column_stack([np.repeat(full, NEIGHBOURS, axis=0), noise]), np.repeat(at, NEIGHBOURS)
 
 
 def settled(outcome: SeriesOutcome, draft: Draft, made: Draft, stable: float) -> Draft:
@@ -110,11 +127,13 @@ def settled(outcome: SeriesOutcome, draft: Draft, made: Draft, stable: float) ->
         return made
     open_, found = np.ones(len(made.at), bool), [part.copy() for part in draft]
     best = np.full(len(made.at), -1.0)
-    for longer, fuller in WAYS:
+    for longer, fuller in WAYS[FIRM if stable else 0 :]:
         open_ &= ~_broke(judge, made.at)
         if not open_.any() or judge.late:
             break
-        trial = between(made, draft, longer, fuller).take(np.flatnonzero(open_))
+        trial = between(made, draft, longer, fuller, WIDER if stable else 0.0).take(
+            np.flatnonzero(open_)
+        )
         full = full_tables(space, trial)
         holds, share = smooth(outcome, trial), np.ones(len(trial.at))
         if stable > (robust.least or 0):
@@ -132,7 +151,7 @@ def settled(outcome: SeriesOutcome, draft: Draft, made: Draft, stable: float) ->
 
 def _broke(judge: Judge, at: Array) -> Array:
     """Which drafts belong to queries that cannot pay for a few neighbors more, (n,) bool."""
-    demand = FEW * np.bincount(at, minlength=len(judge.spent))
+    demand = (FEW + 1) * np.bincount(at, minlength=len(judge.spent))
     return np.asarray(judge.capped & (judge.spent + demand > judge.limit))[at]
 
 
@@ -162,16 +181,20 @@ def steady(outcome: SeriesOutcome, order: Array) -> Array:
     return found
 
 
-def between(made: Draft, draft: Draft, longer: float, fuller: float) -> Draft:
+def between(made: Draft, draft: Draft, longer: float, fuller: float, wider: float = 0.0) -> Draft:
     """Drafts on the way from `made` to `draft`, so much `longer` and `fuller`.
 
-    Every stretch grows toward both ends of what `draft` takes; those that meet become one.
+    Every stretch grows at both ends by a share `wider` of its own length, or by a share `longer` of
+    the way to the ends of what `draft` takes; those that meet become one.
     """
     used = made.stop > made.start
     first, last = draft.start[:, :, :1], draft.stop[:, :, :1]
-    start = np.floor(made.start + longer * (first - made.start)).astype(int) * used
-    stop = np.ceil(made.stop + longer * (last - made.stop)).astype(int) * used
-    if longer:
+    more = (wider * (made.stop - made.start)).astype(int)
+    toward = np.floor(made.start + longer * (first - made.start)).astype(int)
+    onward = np.ceil(made.stop + longer * (last - made.stop)).astype(int)
+    start = np.maximum(np.minimum(toward, made.start - more), first) * used
+    stop = np.minimum(np.maximum(onward, made.stop + more), last) * used
+    if longer or wider:
         for row, unit in zip(*np.nonzero(used[:, :, 1:].any(axis=2)), strict=True):
             runs = joined(laid_out(start[row, unit], stop[row, unit]))
             start[row, unit], stop[row, unit] = 0, 0

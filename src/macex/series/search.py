@@ -31,7 +31,8 @@ def search(outcome: SeriesOutcome) -> SeriesOutcome:
     answered_by = np.array([options.method_name] * len(open_), dtype=object)
     if judge.late:
         return outcome
-    whole = offers(task, outcome.offered)
+    first = outcome.fitted.options.candidates.count(outcome.offered.shape[2])
+    whole = offers(task, outcome.offered[:, :first])
     many = wide(whole, open_)
     every = narrowed(task, whole, many)
     found: Found | None = None

@@ -81,10 +81,11 @@ class Segments:
     """Shorten what is taken from neighbours to the stretches that are needed, and blend it.
 
     An example may try about `trials` stretches a round, for at most `rounds` rounds. A channel has
-    at most `stretches` of them, 4 or fewer. `blend` is the number of steps between the case's own
-    values and the neighbour's; 1 leaves them unblended. What is taken is then lengthened again
-    until the share `stable` of 20 samples with noise, 2 % of each channel's spread, reach the goal,
-    or whole channels are taken; 0 leaves it on the edge.
+    at most `stretches` of them, 4 or fewer. Stretches are then lengthened by a tenth at either end,
+    or more, until the share `stable` of 20 samples with noise, 2 % of each channel's spread, reach
+    the goal, or whole channels are taken; 0 leaves them on the edge. There values are blended, too:
+    `blend` is the number of steps between the case's own and the neighbour's; 1 leaves them
+    unblended.
     """
 
     trials: int = 96
@@ -107,7 +108,7 @@ class Segments:
         draft = self._shortened(ask, draft, late)
         if self.stretches > 1:
             draft = self._thinned(ask, draft, late)
-        if self.blend > 1:
+        if self.blend > 1 and not self.stable:
             for turn in (1, 2):
                 if late():
                     break
