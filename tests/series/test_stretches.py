@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import macex as mx
-from macex.series.stretches import left_out, parts_of
+from macex.series.rivals import fewest_cells
+from macex.series.segments import Draft
+from macex.series.stretches import MOST, left_out, parts_of
 
 LENGTH = 100
 
@@ -71,3 +73,27 @@ def test_each_part_is_offered_once_and_lies_within():
     for start, stop in offered:
         rest = {time for a, b in left_out(runs, (start, stop)) for time in range(a, b)}
         assert rest == taken - set(range(start, stop))
+
+
+def test_on_the_edge_the_neighbor_that_needs_the_fewest_cells_is_taken():
+    """The nearest neighbors reach the goal with all ten points, farther ones with three."""
+    train = np.zeros((30, 1, 40))
+    train[10:20, :, 10:20], train[20:, :, 10:20] = 1.05, 4.0
+
+    def level(samples):
+        return 1 / (1 + np.exp(-8 * (samples[:, 0, 10:20].mean(axis=1) - 1.0)))
+
+    edge = mx.Segments(stable=0, blend=1)
+    asked = mx.SeriesExplainer(level, train, classes=("low", "high"), finetune=edge)
+    (found,) = asked.explain(train[:1])
+    (change,) = found.counterfactuals[0].changes
+    assert change.stop - change.start == 3
+    assert change.case >= 20
+
+
+def test_rivals_replace_the_answers_of_their_own_query():
+    ends = np.zeros((2, 5, 1, MOST), int)
+    ends[1, :, 0, 0] = [9, 4, 5, 3, 6]
+    draft = Draft(np.array([2, 0, 0, 2, 0]), np.ones((5, 1), int), *ends, np.ones((5, 1)))
+    assert fewest_cells(draft, 2).size.ravel().tolist() == [3, 4]
+    assert fewest_cells(draft, 5) is draft

@@ -11,6 +11,7 @@ from macex.schema import Array
 from macex.series.donors import Known, leads_of, of_donors, smooth
 from macex.series.drafts import full_tables, whole
 from macex.series.outcome import SeriesOutcome
+from macex.series.rivals import fewest_cells, rivals
 from macex.series.robustness import held_share, settled
 from macex.series.segments import Ask, Draft
 
@@ -24,7 +25,8 @@ def confirm(outcome: SeriesOutcome) -> SeriesOutcome:
     tune, judge = outcome.fitted.options.finetune, outcome.judge
     if tune is None or outcome.task.prefer == "surest" or judge.late or not len(draft.at):
         return _measured(replace(outcome, draft=draft))
-    made = tune(_asking(outcome, draft), draft, lambda: judge.late)
+    every = draft.joined(rivals(outcome, draft))
+    made = fewest_cells(tune(_asking(outcome, draft), every, lambda: judge.late), len(draft.at))
     made = settled(outcome, draft, made, tune.stable)
     return _measured(_held(outcome, draft, made))
 

@@ -46,6 +46,10 @@ class Draft(NamedTuple):
         """Copies of some examples."""
         return Draft(*(part[rows] for part in self))
 
+    def joined(self, other: Draft) -> Draft:
+        """These examples, and others after them."""
+        return Draft(*(np.concatenate(both) for both in zip(self, other, strict=True)))
+
     @property
     def size(self) -> Array:
         """How many time points of each unit are taken, (n, U)."""
@@ -83,7 +87,8 @@ class Segments:
     An example may try about `trials` stretches a round, for at most `rounds` rounds. A channel has
     at most `stretches` of them, 4 or fewer. Stretches are then lengthened by a tenth at either end,
     or more, until the share `stable` of 20 samples with noise, 2 % of each channel's spread, reach
-    the goal, or whole channels are taken; 0 leaves them on the edge. There values are blended, too:
+    the goal, or whole channels are taken; 0 leaves them on the edge. There nine other examples with
+    as many channels are shortened, too, and the one with the fewest cells is taken and blended:
     `blend` is the number of steps between the case's own and the neighbour's; 1 leaves them
     unblended.
     """

@@ -1,7 +1,7 @@
 """The stretches of a channel that are taken: runs of time points, in their order.
 
 A run is a pair (start, stop). Parts to leave out are offered on a grid of many scales: from either
-end of a run, and between. A gap between two runs is at least a sixteenth of what they span, so that
+end of a run, and between. A gap between two runs is at least a sixth of what they span, so that
 a channel is not cut into crumbs.
 """
 
@@ -13,7 +13,7 @@ from macex.schema import Array
 
 Run = tuple[int, int]
 MOST = 4  # stretches of a channel
-GAP = 16  # of this many parts of what is taken a gap is at least one
+GAP = 6  # of this many parts of what is taken a gap is at least one
 
 
 def laid_out(start: Array, stop: Array) -> list[Run]:
