@@ -49,11 +49,21 @@ def model(draw: np.random.Generator, rows: pd.DataFrame) -> Callable[[pd.DataFra
     return lambda frame: 1 / (1 + np.exp(border - points(frame)))
 
 
-def constraints(draw: np.random.Generator, columns: list[str]) -> mx.Constraints:
-    turn = draw.random()
-    if turn < 0.5:
-        return mx.Constraints(fixed=draw.choice(columns, draw.integers(1, 3), False).tolist())
-    return mx.Constraints(max_changes=int(draw.integers(1, 3)) if turn < 0.7 else None)
+def constraints(draw: np.random.Generator, rows: pd.DataFrame) -> mx.Constraints:
+    turn, columns = draw.random(), list(rows)
+    some = draw.choice(columns, draw.integers(1, 3), False).tolist()
+    numbers = [one for one in some if rows[one].dtype.kind == "i"]
+    if turn < 0.3:
+        return mx.Constraints(fixed=some)
+    if turn < 0.4:
+        return mx.Constraints(only=some)
+    if turn < 0.6:
+        return mx.Constraints(increase=numbers, max_changes=2)
+    if turn < 0.7:
+        return mx.Constraints(ranges={one: (1, int(draw.integers(2, 6))) for one in numbers})
+    if turn < 0.8:
+        return mx.Constraints(allowed={one: list(rows[one].unique()[:2]) for one in some})
+    return mx.Constraints(max_changes=int(draw.integers(1, 3)) if turn < 0.9 else None)
 
 
 def causes(draw: np.random.Generator, columns: list[str]) -> mx.Causes:
@@ -105,7 +115,7 @@ def false_claims(seed: int, tally: Counter[str], *, caused: bool) -> list[str]:
     )
     tally["relations"] += len(explainer.structure)
     asked = rows.sample(6, random_state=seed)
-    wish = constraints(draw, list(rows))
+    wish = constraints(draw, rows)
     found = explainer.explain(asked, constraints=wish)
     opened = open_batch(
         explainer.engine.fitted, explainer.engine.batch(asked, Question(constraints=wish))

@@ -164,6 +164,67 @@ def test_a_fixed_dependent_makes_a_rule_of_its_relation():
     assert sum(broken(table).values()) == 0
 
 
+@pytest.mark.parametrize(
+    ("wish", "fits"),
+    [
+        ({"decrease": ["total"]}, lambda old, new: new <= old),
+        ({"ranges": {"total": (500, 3000)}}, lambda _, new: (new >= 500) & (new <= 3000)),
+        ({"allowed": {"level": [0, 9]}}, lambda _, new: np.isin(new, [0, 9])),
+    ],
+)
+def test_a_dependent_follows_as_far_as_the_caller_lets_it(wish, fits):
+    """It is a consequence still, and no change of its own; what it becomes is what is allowed."""
+    ((_, said),) = wish.items()
+    (column,) = said
+    followed = 0
+    for one in explained(wish):
+        for answer in one.counterfactuals:
+            assert column not in {change.column for change in answer.changes}
+            for change in answer.consequences:
+                if change.column == column:
+                    assert fits(change.before, change.after)
+                    followed += 1
+    assert followed > 10
+    assert sum(broken(answers(explained(wish))).values()) == 0
+
+
+def test_a_dependent_that_may_go_less_far_costs_no_second_change():
+    free = [one.counterfactuals[0].sparsity for one in explained(n=1)]
+    bound = [one.counterfactuals[0].sparsity for one in explained({"ranges": {"total": (0, 9000)}})]
+    assert bound == free
+
+
+def test_of_columns_that_determine_each_other_the_one_that_may_change_leads():
+    found = explained({"only": ["level", "price"]}, n=1)
+    said = [
+        ({c.column for c in answer.changes}, {c.column for c in answer.consequences})
+        for one in found
+        for answer in one.counterfactuals
+    ]
+    assert not any(one.notes for one in found)
+    assert sum("level" in changes and "plan" in follows for changes, follows in said) > 5
+    assert not any("plan" in changes for changes, _ in said)
+    assert sum(broken(answers(found)).values()) == 0
+
+
+def test_of_a_number_in_two_units_either_may_lead():
+    draw = np.random.default_rng(0)
+    cm = draw.integers(150, 200, 400)
+    rows = pd.DataFrame(
+        {"cm": cm, "inches": (cm / 2.54).round(2), "age": draw.integers(20, 60, 400)}
+    )
+
+    def tall(table: pd.DataFrame) -> np.ndarray:
+        return (1 / (1 + np.exp(175 - table["cm"]))).to_numpy()
+
+    explainer = mx.Explainer(tall, rows, classes=("no", "yes"))
+    for one in explainer.explain(rows[:20], constraints={"only": ["inches"]}):
+        (answer,) = one.counterfactuals
+        assert [change.column for change in answer.consequences] == ["cm"]
+        after = answer.row.iloc[0]
+        assert after["inches"] == pytest.approx(after["cm"] / 2.54, abs=0.006)
+
+
 def test_a_batch_changes_nothing(kept):
     explainer = keeper()
     for row in (0, 7, 21):

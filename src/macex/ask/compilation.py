@@ -13,7 +13,7 @@ import numpy as np
 from macex.ask.constraints import Constraints
 from macex.ask.expressions import Formula, compile_formula, compile_rule, parse, topological
 from macex.ask.precedence import Kin, kin_of
-from macex.ask.rules import FrameRule, KeptRule, TextRule, unmoved_rules
+from macex.ask.rules import FrameRule, KeptRule, TextRule, follower_rules, unmoved_rules
 from macex.ask.space import Bounds, Caused, Menu, Space
 from macex.ask.units import Ground, Unit, unit_codes
 from macex.errors import ConstraintError, SchemaError
@@ -65,6 +65,7 @@ def build_space(
             *_kept(schema, own, kin),
             *_rules(schema, rows, per_query),
             *unmoved_rules(schema, per_query, caused),
+            *follower_rules(schema, own, per_query, bounds.admit, kin.following),
         ),
         derived=derived,
         implied=kin.implied,

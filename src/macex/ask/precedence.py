@@ -1,8 +1,9 @@
 """How structure and constraints meet: the caller's constraints come first.
 
-A column that depends on others follows them, unless the caller constrains that column: then the
-relation is a rule like any other. A relation that contradicts the caller's constraints is dropped,
-and a note says so.
+A column that depends on others follows them, as far as the caller lets it go. Where the caller
+holds it, the relation is a rule like any other. Of two columns that determine each other the one
+that may change leads. A relation that contradicts the caller's constraints is dropped, and a note
+says so.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from macex.ask.constraints import Constraints
+from macex.ask.rules import bounded
 from macex.structure.dependents import Follower, Implied
 from macex.structure.enforcement import Keeping, Kept
 from macex.structure.relations import MissingTogether, OneOf
@@ -39,6 +41,11 @@ class Kin:
             tuple((column, follower.test.when) for column, follower in self.implied),
         )
 
+    @property
+    def following(self) -> tuple[int, ...]:
+        """The columns that follow others."""
+        return tuple(dict.fromkeys(column for column, _ in (*self.dependents, *self.implied)))
+
 
 NOTHING = Kin()
 
@@ -59,10 +66,11 @@ def kin_of(keeping: Keeping | None, constraints: Constraints) -> Kin:
             notes.append(f"{kept.text} is not kept: {why}")
             continue
         rules.append(kept)
-        if kept.follower is None:
+        following = kept.back if _leads_back(kept, constraints) else kept.follower
+        if following is None:
             continue
-        column, follower = kept.follower
-        if names[column] in _bound(constraints):
+        column, follower = following
+        if names[column] in _held(constraints):
             continue
         if isinstance(follower, Implied):
             implied.append((column, follower))
@@ -108,30 +116,23 @@ def _in_order(dependents: dict[int, Follower]) -> tuple[tuple[int, Follower], ..
     return tuple(done)
 
 
-def _bound(constraints: Constraints) -> set[str]:
-    """The columns of which the caller says what they may become."""
-    grouped = {name for group in constraints.groups for name in group}
-    parts = (
-        constraints.fixed,
-        constraints.protected,
-        constraints.ranges,
-        constraints.increase,
-        constraints.decrease,
-        constraints.allowed,
-    )
-    return {name for part in (*parts, constraints.may_blank) for name in part} | grouped
+def _held(constraints: Constraints) -> set[str]:
+    """The columns that follow nothing, because the caller holds them, groups or blanks them."""
+    parts = (constraints.fixed, constraints.protected, constraints.may_blank, *constraints.groups)
+    return {name for part in parts for name in part}
+
+
+def _leads_back(kept: Kept, constraints: Constraints) -> bool:
+    """Whether the second column may change and the first, which it determines, may not."""
+    if kept.back is None or constraints.only is None:
+        return False
+    first, second = kept.relation.columns
+    return second in constraints.only and first not in constraints.only
 
 
 def _moved(constraints: Constraints) -> set[str]:
     """The columns that the caller names as ones that move."""
-    parts = (
-        constraints.only or (),
-        constraints.ranges,
-        constraints.increase,
-        constraints.decrease,
-        constraints.allowed,
-    )
-    return {name for part in parts for name in part}
+    return bounded(constraints).union(constraints.only or ())
 
 
 def _contradiction(kept: Kept, constraints: Constraints) -> str:
@@ -147,6 +148,8 @@ def _contradiction(kept: Kept, constraints: Constraints) -> str:
         if result in held and named:
             return f"the constraints hold {result} and let {named[0]} change"
         only = constraints.only
+        if kept.back is not None:
+            return ""
         if only is not None and result in only and not set(only) & set(sources):
             return f"the constraints let {result} change alone"
         return ""

@@ -70,7 +70,22 @@ class UnmovedRule:
         return np.asarray(new[:, self.column] == old[:, self.column])
 
 
-RowTest = TextRule | FrameRule | KeptRule | UnmovedRule
+@dataclass(frozen=True)
+class FollowerRule:
+    """A column that follows others, and goes no farther than the caller lets it."""
+
+    column: int
+    own: Array  # (Q, d)
+    admit: Callable[[Array, Array, int, Array], Array]
+
+    def __call__(self, new: Array, old: Array, at: Array) -> Array:
+        """Whether the new rows have the column as it was, or as it may be."""
+        value = new[:, self.column]
+        admitted = self.admit(self.own, at, self.column, value)
+        return np.asarray(admitted | (value == old[:, self.column]))
+
+
+RowTest = TextRule | FrameRule | KeptRule | UnmovedRule | FollowerRule
 
 
 def unmoved_rules(
@@ -82,3 +97,24 @@ def unmoved_rules(
         bound = np.array([name in constraints.fixed for constraints in per_query], bool)
         if bound.any():
             yield UnmovedRule(column), bound, f"fixed {name!r}"
+
+
+def follower_rules(
+    schema: Schema,
+    own: Array,
+    per_query: Sequence[Constraints],
+    admit: Callable[[Array, Array, int, Array], Array],
+    following: Iterable[int],
+) -> Iterator[tuple[FollowerRule, Array, str]]:
+    """Columns that follow others, as rules for the queries (Q,) bool that say how far they may."""
+    for column in following:
+        name = schema.names[column]
+        bound = np.array([name in bounded(constraints) for constraints in per_query], bool)
+        if bound.any():
+            yield FollowerRule(column, own, admit), bound, f"what {name!r} may be"
+
+
+def bounded(constraints: Constraints) -> set[str]:
+    """The columns of which the caller says how far they may go."""
+    one = constraints
+    return {*one.ranges, *one.increase, *one.decrease, *one.allowed}

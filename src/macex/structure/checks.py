@@ -230,6 +230,21 @@ def _test(relation: Relation, places: tuple[int, ...], columns: tuple[Column, ..
     raise TypeError(f"{type(relation).__name__} is no relation of macex")
 
 
+def turned(relation: Relation, test: Test, schema: Schema) -> Test | None:
+    """The test of what the second column says of the first; None where it does not say it."""
+    if isinstance(relation, Determination) and relation.mutual:
+        pairs = tuple((second, first) for first, second in relation.pairs)
+        columns = relation.columns[::-1]
+        return compiled(Determination(columns=columns, pairs=pairs, mutual=True), schema)
+    if isinstance(relation, Linear) and isinstance(test, ColumnFormula) and relation.factor:
+        first, second = (schema.columns[schema.position(name)] for name in relation.columns)
+        if second.step <= first.step * abs(relation.factor):  # no rounding of it is too coarse
+            line = 1 / relation.factor, -relation.offset / relation.factor
+            place = test.inputs[0]
+            return ColumnFormula("linear", (test.result,), place, 0.0, *line, first.step)
+    return None
+
+
 def _need(relation: Relation, columns: tuple[Column, ...], kind: str) -> None:
     for column in columns:
         if column.kind != kind:

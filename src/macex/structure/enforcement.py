@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from macex.schema import Array, Schema
-from macex.structure.checks import Test, compiled
+from macex.structure.checks import Test, compiled, turned
 from macex.structure.dependents import Follower, follower_of
 from macex.structure.relations import Relation
 from macex.structure.structure import Structure, binds
@@ -17,11 +17,15 @@ from macex.structure.structure import Structure, binds
 
 @dataclass(frozen=True)
 class Kept:
-    """A relation with its test and, where it has one, the column that follows by it."""
+    """A relation with its test and, where it has one, the column that follows by it.
+
+    `back` is the other column, where either may follow the other.
+    """
 
     relation: Relation
     test: Test
     follower: tuple[int, Follower] | None
+    back: tuple[int, Follower] | None = None
 
     @property
     def text(self) -> str:
@@ -49,9 +53,7 @@ class Keeping:
         """Every relation that a row can break."""
         tests = [(relation, compiled(relation, self.schema)) for relation in self.structure]
         return tuple(
-            Kept(relation, test, follower_of(test, self.schema) if binds(relation) else None)
-            for relation, test in tests
-            if test is not None
+            _kept(relation, test, self.schema) for relation, test in tests if test is not None
         )
 
     @cached_property
@@ -76,3 +78,11 @@ class Keeping:
         if not self.tests:
             return np.zeros((len(codes), 0), bool)
         return ~np.column_stack([kept(codes) for kept in self.tests])
+
+
+def _kept(relation: Relation, test: Test, schema: Schema) -> Kept:
+    if not binds(relation):
+        return Kept(relation, test, None)
+    back = turned(relation, test, schema)
+    follower = None if back is None else follower_of(back, schema)
+    return Kept(relation, test, follower_of(test, schema), follower)
