@@ -111,25 +111,38 @@ def _survivors(
     """The other operands that all of some rows but one allow, and how far they are off."""
     widest = (LADDER if product else SUMS)[-1]
     for part in (rows[:FIRST], rows):
-        gaps = _gap(_off(product, part[:, [result]], part[:, [a]], part[:, others]))
+        gaps = _gap(_said(product, part, (result, a, others)))
         near = np.argsort(gaps, kind="stable")[:FEW]
         near = np.sort(near[gaps[near] <= widest])
         others, gaps = others[near], gaps[near]
         if not len(others):
             return others, gaps
-    parts = rows[:, [result]], rows[:, [a]], rows[:, others]
     fails = [
-        (
-            _off(
-                product,
-                *(np.roll(p, 1, axis=0) if at == place else p for at, p in enumerate(parts)),
-            )
-        )
-        > np.maximum(gaps, 1e-9)
+        _said(product, rows, (result, a, others), moved=place) > np.maximum(gaps, 1e-9)
         for place in range(3)
     ]
     said = np.min([fail.sum(axis=0) for fail in fails], axis=0) > 1
     return others[said], gaps[said]
+
+
+def _said(
+    product: bool, rows: Array, columns: tuple[int, int, Array], moved: int | None = None
+) -> Array:
+    """How far rows are off, one column taken from other rows; NaN where a ratio divides by zero.
+
+    A ratio that mostly divides by zero is no relation.
+    """
+    result, a, others = columns
+    parts = [rows[:, [result]], rows[:, [a]], rows[:, others]]
+    if moved is not None:
+        parts[moved] = np.roll(parts[moved], 1, axis=0)
+    off = _off(product, *parts)
+    if not product:
+        return off
+    by_a, by_b = others > max(result, a), (a > result) & (a > others)  # what is computed, by what
+    void = (by_a & (parts[1] == 0)) | (by_b & (parts[2] == 0))
+    mostly = 2 * void.sum(axis=0) > len(rows)
+    return np.where(mostly, np.inf, np.where(void, np.nan, off))
 
 
 def _gap(off: Array) -> Array:
@@ -165,7 +178,7 @@ def _tolerance(triple: Triple, numbers: Numbers, values: Array, *, sure: bool) -
     """The least tolerance under which nearly all rows keep it and moved operands do not."""
     _, result, a, b = triple
     parts: tuple[Array, ...] = values[:, result], values[:, a], values[:, b]
-    known = np.isfinite(parts).all(axis=0)
+    known = _telling_rows(triple, parts)
     if np.count_nonzero(known) < LEAST:
         return None
     parts = tuple(part[known] for part in parts)
@@ -180,6 +193,14 @@ def _tolerance(triple: Triple, numbers: Numbers, values: Array, *, sure: bool) -
         if np.count_nonzero(broken) <= RARE * len(off) + (0 if sure else 1):
             return tolerance
     return None
+
+
+def _telling_rows(triple: Triple, parts: tuple[Array, ...]) -> Array:
+    """The rows that say something: nothing is missing, and no ratio divides by zero."""
+    known = np.isfinite(parts).all(axis=0)
+    if triple.product and (place := _dependent(triple)):
+        known &= parts[3 - place] != 0
+    return np.asarray(known)
 
 
 def _moved(parts: tuple[Array, ...], at: int) -> tuple[Array, ...]:
@@ -223,9 +244,7 @@ def _arithmetic(schema: Schema, numbers: Numbers, triple: Triple, tolerance: flo
         (True, False): "ratio",
     }[triple.product, place == 0]
     parts = tuple(numbers.values[:, at] for at in triple[1:])
-    known = np.isfinite(parts).all(axis=0)
-    if operation == "ratio":  # nothing can be said of a row that divides by zero
-        known &= parts[2 if place == 1 else 1] != 0
+    known = _telling_rows(triple, parts)
     parts = tuple(part[known] for part in parts)
     fits = _exact(triple, numbers, parts)
     if tolerance:
