@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macex.bench.cells import MODELS, Cell, fitted
+from macex.bench.cells import MODELS, Cell, Factory, fitted
 from macex.bench.claims import Claim, everywhere
 from macex.bench.figures import Record
 from macex.bench.findings import Findings
@@ -92,13 +92,13 @@ def _made(name: str, kind: str) -> Cell:
 
 
 @lru_cache(maxsize=2)
-def refits(cell: Cell) -> tuple[Any, ...]:
+def refits(cell: Cell, factory: Factory | None = None) -> tuple[Any, ...]:
     """Models of the same kind, fitted to bootstrap samples."""
     draw, (train, _) = np.random.default_rng(1), cell.dataset.split(cell.seed)
     samples = [draw.choice(train, min(len(train), REFIT_ROWS)) for _ in range(REFITS)]
     models = []
     for sample in samples:
-        model = MODELS[cell.kind](cell.dataset)
+        model = (factory or MODELS[cell.kind])(cell.dataset)
         models.append(model.fit(cell.dataset.frame.iloc[sample], cell.dataset.label[sample]))
     return tuple(models)
 

@@ -14,6 +14,7 @@ from macex.bench.experiments import (
     diverse,
     exact,
     examples,
+    grounds,
     growth,
     importance,
     kinds,
@@ -68,6 +69,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "exact": Experiment(exact.tasks, exact.show, (exact.claims,)),
     "cohort": Experiment(cohort.tasks, cohort.show),
     "believable": Experiment(believable.tasks, believable.show, (believable.claims,)),
+    "grounds": Experiment(grounds.tasks, grounds.show, (grounds.claims,)),
     "quality": Experiment(quality.tasks, quality.show, (quality.claims,)),
     "cost": Experiment(cost.tasks, cost.show, (cost.claims,)),
     "scale": Experiment(scale.tasks, scale.show, (scale.claims,)),
@@ -100,5 +102,6 @@ def measures() -> dict[str, Measure]:
         "thresholds": thresholds.measure,
         "exact": exact.measure,
         believable.KIND: believable.measure,
+        grounds.KIND: grounds.measure,
         "scale": scale.measure,
     }
