@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -215,8 +216,10 @@ def _changes(
     for unit in np.flatnonzero(draft.code[row]):
         case = int(outcome.mixture.donors[query, draft.code[row, unit] - 1])
         runs = laid_out(draft.start[row, unit], draft.stop[row, unit])
-        for channel, (start, stop) in product(outcome.task.space.units[unit].members, runs):
-            if moved[channel, start:stop].any():
+        for channel, run in product(outcome.task.space.units[unit].members, runs):
+            for start, stop in _open(*run, outcome.mixture.frozen[query], channel):
+                if not moved[channel, start:stop].any():
+                    continue
                 found[channel, start] = SeriesChange(
                     channel=fitted.names[channel],
                     start=start,
@@ -229,6 +232,16 @@ def _changes(
                     times=fitted.times.called(start, stop),
                 )
     return tuple(found[place] for place in sorted(found))
+
+
+def _open(start: int, stop: int, frozen: Array | None, channel: int) -> Iterator[tuple[int, int]]:
+    """The parts of a stretch of a channel whose times are not fixed."""
+    if frozen is None:
+        yield start, stop
+        return
+    free = np.concatenate([[False], ~frozen[channel, start:stop], [False]])
+    ends = start + np.flatnonzero(free[1:] != free[:-1])
+    yield from zip(ends[::2].tolist(), ends[1::2].tolist(), strict=True)
 
 
 def _unchanged(outcome: SeriesOutcome, query: int) -> SeriesCounterfactual:

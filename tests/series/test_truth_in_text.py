@@ -1,0 +1,146 @@
+"""What is said of a series is true: applied exactly as it is written, it flips the model.
+
+The texts are parsed as a person would read them. Nothing is taken from the answer itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from html import unescape
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import macex as mx
+from series.machines import CLASSES, NAMES, bump_and_level, explainer, made_cases
+
+
+class Stretch(NamedTuple):
+    """A part of a channel that is as in a training case, or some of the way to it."""
+
+    channel: str
+    first: int
+    last: int
+    percent: float
+    case: int
+
+
+TRAIN, QUERIES = made_cases(), made_cases(18, seed=1)
+WISHES: dict[str, dict[str, Any]] = {
+    "nothing": {},
+    "no fine-tuning": {"finetune": None},
+    "several stretches": {"finetune": mx.Segments(stretches=3)},
+    "fixed times": {"constraints": mx.SeriesConstraints(fixed_times=[(13, 16)])},
+    "fixed times, no fine-tuning": {
+        "finetune": None,
+        "constraints": mx.SeriesConstraints(fixed_times={"sensor 2": [(13, 16)], "*": [(0, 4)]}),
+    },
+    "groups": {"constraints": mx.SeriesConstraints(groups=[["sensor 2", "sensor 4"]])},
+}
+WANTS = ["bump", "raised", None]
+
+
+@pytest.fixture(scope="module", params=WISHES, ids=str)
+def found(request: pytest.FixtureRequest) -> list[tuple[int, Any]]:
+    ask = explainer(**WISHES[request.param])
+    every = [
+        (at, one) for want in WANTS for at, one in enumerate(ask.explain(QUERIES, n=2, want=want))
+    ]
+    needy = [(at, one) for at, one in every if any(c.changes for c in one.counterfactuals)]
+    assert len(needy) > 20
+    return needy
+
+
+def flips(at: int, said: list[Stretch], explanation: Any) -> bool:
+    """Whether the case with what was said written over it is an answer, and decided as it says."""
+    case = QUERIES[at].copy()
+    for one in said:
+        place, when = NAMES.index(one.channel), slice(one.first, one.last + 1)
+        own, other = QUERIES[at, place, when], TRAIN[one.case, place, when]
+        case[place, when] = own + one.percent / 100 * (other - own)
+    assert any(np.allclose(case, one.sample, atol=1e-5) for one in explanation.counterfactuals)
+    decision = CLASSES[int(bump_and_level(case[None])[0].argmax())]
+    return decision != explanation.label and decision in {
+        c.label for c in explanation.counterfactuals
+    }
+
+
+def stretch(channel: str, times: tuple[str, str, str], percent: str, case: str) -> Stretch:
+    first, last, only = times
+    share = float(percent.replace(",", ".")) if percent else 100.0
+    return Stretch(channel, int(first or only), int(last or only), share, int(case))
+
+
+SENSOR = r"(sensor \d)"
+SPOKEN = re.compile(
+    rf"{SENSOR} (?:between (\d+) and (\d+)|at (\d+)) were "
+    r"(?:as in|(\S+) % of the way to what it is in) case (\d+)"
+)
+GERMAN = re.compile(
+    rf"{SENSOR} (?:von (\d+) bis (\d+)|bei (\d+)) "
+    r"(?:wie in|zu (\S+) % wie in) Fall (\d+)"
+)
+LISTED = re.compile(
+    rf"{SENSOR} time (?:(\d+) to (\d+)|(\d+)), "
+    r"as in case (\d+)(?: \(\w+\))?(?:, mixed in by (\S+) %)?"
+)
+
+
+def spoken(one: Any) -> Iterator[list[Stretch]]:
+    for sentence in one.sentences():
+        yield [stretch(c, (a, b, o), p, n) for c, a, b, o, p, n in SPOKEN.findall(sentence)]
+
+
+def in_german(one: Any) -> Iterator[list[Stretch]]:
+    for sentence in one.sentences("de"):
+        yield [stretch(c, (a, b, o), p, n) for c, a, b, o, p, n in GERMAN.findall(sentence)]
+
+
+def printed(one: Any) -> Iterator[list[Stretch]]:
+    text = " ".join(" ".join(repr(one).splitlines()[1:]).split())
+    for answer in re.split(r" \d\. ", f" {text}")[1:]:
+        yield [stretch(c, (a, b, o), p, n) for c, a, b, o, n, p in LISTED.findall(answer)]
+
+
+def in_json(one: Any) -> Iterator[list[Stretch]]:
+    for answer in json.loads(one.to_json())["counterfactuals"]:
+        yield [
+            Stretch(c["channel"], c["start"], c["stop"] - 1, 100 * c["blend"], c["case"])
+            for c in answer["changes"]
+        ]
+
+
+CELLS = re.compile(
+    rf'<th scope="row">{SENSOR}</th><td[^>]*>time (?:(\d+) to (\d+)|(\d+))</td>.*?'
+    r"<mark>as in case (\d+)(?: \(\w+\))?(?:, mixed in by (\S+) %)?</mark>",
+    re.DOTALL,
+)
+
+
+def carded(one: Any) -> Iterator[list[Stretch]]:
+    for answer in unescape(one._repr_html_()).split('<tr class="mx-answer">')[1:]:
+        yield [stretch(c, (a, b, o), p, n) for c, a, b, o, n, p in CELLS.findall(answer)]
+
+
+def tabled(one: Any) -> Iterator[list[Stretch]]:
+    changes = one.to_changes()
+    for _, lines in changes.groupby("cf.rank"):
+        yield [
+            Stretch(c, int(a), int(b) - 1, 100 * s, int(n))
+            for c, a, b, s, n in lines[["channel", "start", "stop", "blend", "case"]].itertuples(
+                index=False
+            )
+        ]
+
+
+@pytest.mark.parametrize("parsed", [spoken, in_german, printed, in_json, carded, tabled])
+def test_what_is_said_flips_the_model(found, parsed: Callable[[Any], Iterator[list[Stretch]]]):
+    for at, one in found:
+        answers = list(parsed(one))
+        assert len(answers) == len(one.counterfactuals)
+        for said in answers:
+            assert said, one
+            assert flips(at, said, one), (said, one)
