@@ -309,6 +309,26 @@ def test_no_change_makes_a_computed_column_missing(how):
         )
 
 
+@pytest.mark.parametrize("dtype", ["int8", "Int8", "uint8", "float16"])
+@pytest.mark.parametrize("how", ["structure", "derived"])
+def test_no_computed_value_is_more_than_its_dtype_can_hold(dtype, how):
+    draw = np.random.default_rng(0)
+    table = pd.DataFrame(draw.integers(1, 30, (3000, 2)), columns=["a", "b"])
+    table = table[table.a * table.b <= 100].reset_index(drop=True)
+    table["total"] = (table.a * table.b).astype(dtype)
+
+    def model(rows: pd.DataFrame) -> np.ndarray:
+        points = rows["total"].astype(float) * 0.05 - 9 + 0.3 * rows["a"]
+        return 1 / (1 + np.exp(-points.to_numpy(float)))
+
+    wish = mx.Constraints(derived={"total": "a * b"}) if how == "derived" else None
+    explainer = mx.Explainer(model, table, classes=("no", "yes"), constraints=wish)
+    found = explainer.explain(table[model(table) < 0.5].tail(30), n=2)
+    rows = [answer.row.iloc[0] for one in found for answer in one.counterfactuals]
+    assert len(rows) > 20
+    assert all(float(row["total"]) == float(row["a"]) * float(row["b"]) for row in rows)
+
+
 def test_a_row_that_divides_by_zero_supports_nothing():
     table = ratios()
     (ratio,) = mx.Explainer(lambda rows: rows["dti"] / 9, table, classes=("a", "b")).structure

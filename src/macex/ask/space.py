@@ -195,11 +195,15 @@ class Space:
         """Rows, by column, that may be told: no value goes missing because of a change elsewhere.
 
         A column that is computed is missing where its inputs are. Where they are not and it cannot
-        be computed, as in a division by zero, there is no such row.
+        be computed, as in a division by zero, or is more than its dtype can hold, there is no such
+        row.
         """
         ok = np.ones(len(full), bool)
         for column, formula in (*self.derived, *self.implied):
             lost = special(full[:, column])
+            kind = self.ground.schema.columns[column]
+            if not kind.discrete:
+                ok &= lost | kind.fits(full[:, column])
             if not lost.any():
                 continue
             if self.ground.schema.columns[column].storage.nullable:

@@ -121,6 +121,14 @@ class Column:
             return on_grid(values, resolution_of(numbers))
         return np.rint(values) if self.integer else values
 
+    def fits(self, values: Floats) -> npt.NDArray[np.bool_]:
+        """Whether the dtype can hold numbers: a computed one may be beyond its last."""
+        numbers = self.storage.numbers
+        if self.kind == "datetime" or numbers.kind not in "iuf":
+            return np.ones(len(values), bool)
+        ends = np.finfo(numbers) if numbers.kind == "f" else np.iinfo(numbers)
+        return np.asarray((values >= float(ends.min)) & (values <= float(ends.max)))
+
     def value(self, code: float) -> object:
         """The Python value of a code; None for `MISSING`."""
         if code == MISSING:
