@@ -11,6 +11,7 @@ from statistics import median
 import pytest
 
 import macex
+from macex.engine.registry import BUILT_IN
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src" / "macex").rglob("*.py"))
@@ -316,6 +317,20 @@ def test_modules_are_named_by_nouns():
         and not VERB_ROOMS & set(path.relative_to(ROOT / "src" / "macex").parts)
     ]
     assert doing == []
+
+
+SEARCHES_NAMED = {"engine/options.py"}  # where fine-tuning has a name in common with a search
+
+
+def test_searches_are_named_in_one_place():
+    found = {
+        str(path.relative_to(ROOT / "src" / "macex"))
+        for path in SOURCES
+        if "bench" not in path.parts and path.name != "names.py"
+        for one in nodes(path, ast.Constant)
+        if one.value in {search.name for search in BUILT_IN.values()}
+    }
+    assert found == SEARCHES_NAMED
 
 
 def test_the_guide_names_what_there_is():

@@ -27,6 +27,7 @@ from macex.series.values import (
     SeriesExplanation,
     SeriesExplanations,
 )
+from macex.stages.search.names import EXHAUSTIVE
 
 
 class Sampled(NamedTuple):
@@ -193,7 +194,7 @@ class SeriesPeer:
 def _options() -> Any:
     return read_options(
         candidates="neighbors",
-        method="exhaustive",
+        method=EXHAUSTIVE,
         selection="diverse",
         finetune=None,
         prefer="fewest",

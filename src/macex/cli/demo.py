@@ -23,6 +23,7 @@ import macex as mx
 from macex.datasets import load
 from macex.engine.registry import BUILT_IN
 from macex.render.text import aligned, paper_table
+from macex.stages.search.names import EXHAUSTIVE
 
 SHORT = {"marital_status": "marital", "hours_per_week": "hours"}
 SPOKEN = {"marital": "marital status", "hours": "hours per week"}
@@ -56,9 +57,9 @@ def tour() -> None:
         name: mx.Explainer(model, frame.iloc[train], method=name, names=SPOKEN) for name in SEARCHES
     }
     show_searches(explainers, rows.iloc[[9, 3]])
-    show_constraints(explainers["exhaustive"], rows.iloc[[9]])
-    show_no_answer(explainers["exhaustive"], rows.iloc[[9]])
-    write_report(explainers["exhaustive"], rows, Path("macex-report.html"))
+    show_constraints(explainers[EXHAUSTIVE], rows.iloc[[9]])
+    show_no_answer(explainers[EXHAUSTIVE], rows.iloc[[9]])
+    write_report(explainers[EXHAUSTIVE], rows, Path("macex-report.html"))
     print(f"\n{time.perf_counter() - began:.0f} s in all")
 
 

@@ -29,6 +29,7 @@ from macex.scale.partition import CHUNK
 from macex.scale.places import place_of
 from macex.scale.progress import lines
 from macex.scale.run import FileRun
+from macex.stages.search.names import DEFAULT_SEARCH, EXHAUSTIVE, GRADIENTLESS, REINFORCE
 
 SHOWN = 20
 INCOMPLETE = 1  # the exit code of a run that could not read everything
@@ -78,10 +79,10 @@ def explain(
     method: Annotated[
         str,
         typer.Option(
-            help="The search: exhaustive, reinforce, gradientless, or a registered one.",
+            help=f"The search: {EXHAUSTIVE}, {REINFORCE}, {GRADIENTLESS}, or a registered one.",
             rich_help_panel=options.SEARCH,
         ),
-    ] = ("exhaustive"),
+    ] = DEFAULT_SEARCH,
     prefer: Annotated[
         str,
         typer.Option(

@@ -8,8 +8,9 @@ from typing import Any
 
 from macex.engine.options import PREFERENCES
 from macex.errors import OptionError
+from macex.stages.search.names import DEFAULT_SEARCH
 
-DEFAULTS = {"method": "exhaustive", "prefer": PREFERENCES[0], "seed": 0}
+DEFAULTS = {"method": DEFAULT_SEARCH, "prefer": PREFERENCES[0], "seed": 0}
 
 
 def refuse_beside(explainer: Path, said: Mapping[str, Any]) -> None:

@@ -29,6 +29,7 @@ from macex.explanation.json import plain
 from macex.explanation.reader import explanations_read
 from macex.render.names import read_names
 from macex.schema import Rows, Schema
+from macex.stages.search.names import DEFAULT_SEARCH
 
 FULL = 0.8  # how much of the largest body a request uses
 
@@ -142,7 +143,7 @@ class Client:
         n: int = 1,
         want: Any = None,
         constraints: Any = None,
-        method: str = "exhaustive",
+        method: str = DEFAULT_SEARCH,
         prefer: str = PREFERENCES[0],
         max_rows: int | None = None,
         timeout_s: float | None = None,
@@ -193,7 +194,7 @@ class Client:
         n: int = 1,
         want: Any = None,
         constraints: Any = None,
-        method: str = "exhaustive",
+        method: str = DEFAULT_SEARCH,
         prefer: str = PREFERENCES[0],
         max_rows: int | None = None,
         timeout_s: float | None = None,

@@ -16,6 +16,7 @@ from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.distance import KINDS
 from macex.stages.finetune.descent import GradientlessDescent
 from macex.stages.finetune.section import Section
+from macex.stages.search.names import EXHAUSTIVE
 from macex.stages.search.protocol import Search
 from macex.stages.selection import Selection
 from macex.stages.thresholds import Thresholds
@@ -99,7 +100,7 @@ def read_options(
     search = read_search(method, BUILT_IN)
     if isinstance(chosen, Thresholds) and not search.proves:
         raise OptionError(
-            'candidates="thresholds" are for method="exhaustive", '
+            f'candidates="thresholds" are for method="{EXHAUSTIVE}", '
             f"not {search.name!r}: only that search tries them all"
         )
     return Options(

@@ -14,6 +14,7 @@ from typing import Any
 from macex.errors import OptionError, closest
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.gradientless import GradientlessSearch
+from macex.stages.search.names import DEFAULT_SEARCH
 from macex.stages.search.protocol import Search
 from macex.stages.search.reinforce import Reinforce
 
@@ -58,7 +59,7 @@ def read_search(given: Any, own: Mapping[str, Search]) -> Search:
 def lacking(given: Any) -> str:
     """What an object lacks to be a search."""
     if isinstance(given, type):
-        return f"give an object, {given.__name__}(), or a name such as 'exhaustive'"
+        return f"give an object, {given.__name__}(), or a name such as {DEFAULT_SEARCH!r}"
     parts = ("name", "max_rows", "proves", "offered", "__call__")
     missing = [part for part in parts if not hasattr(given, part)]
     return f"it has no {', '.join(missing)}" if missing else "it cannot be called"

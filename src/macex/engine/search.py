@@ -12,6 +12,7 @@ from macex.schema import Array
 from macex.stages.arrays import distinct
 from macex.stages.candidates import Both, Domain, Near
 from macex.stages.candidates import offer as offer_values
+from macex.stages.search.names import NEAREST_ROW
 from macex.stages.search.nearest_row import NearestRow
 from macex.stages.search.protocol import MOST_ROWS, Search
 from macex.stages.search.reduction import stripped
@@ -56,7 +57,7 @@ def search(outcome: Outcome) -> Outcome:
         task.judge.renew(open_, MOST_ROWS)
         part = replace(task, space=task.space.closed(~open_))
         pool = NearestRow()(part, near.values, near.real & open_[:, None])
-        answered_by[pool.at] = "nearest row"
+        answered_by[pool.at] = NEAREST_ROW
         found = replace(found, pool=Pool.join([found.pool, pool], task.space.width))
     pool = found.pool.take(distinct(found.pool.at, found.pool.codes))
     return replace(outcome, found=found, method=answered_by, pool=pool)

@@ -34,6 +34,7 @@ from macex.explanation.steps import Steps
 from macex.render.names import Name
 from macex.schema import Array, Schema
 from macex.schema.arrow_tables import frame_of
+from macex.stages.search.names import DEFAULT_SEARCH
 from macex.structure import Relation, Structure
 from macex.version import __version__
 
@@ -94,7 +95,7 @@ class Explainer(Populations):
         schema: Any = None,
         constraints: Constraints | Mapping[str, Any] | None = None,
         candidates: Any = "both",
-        method: Any = "exhaustive",
+        method: Any = DEFAULT_SEARCH,
         selection: Any = "diverse",
         finetune: Any = "section",
         prefer: str = PREFERENCES[0],

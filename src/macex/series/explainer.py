@@ -26,6 +26,7 @@ from macex.series.storage import save
 from macex.series.times import read_times
 from macex.series.turned import question
 from macex.series.values import SeriesExplanation, SeriesExplanations
+from macex.stages.search.names import DEFAULT_SEARCH
 from macex.version import __version__
 
 
@@ -80,7 +81,7 @@ class SeriesExplainer:
         layout: str | None = None,
         constraints: SeriesConstraints | Mapping[str, Any] | None = None,
         candidates: Any = "neighbors",
-        method: Any = "exhaustive",
+        method: Any = DEFAULT_SEARCH,
         selection: Any = "diverse",
         finetune: Any = "segments",
         prefer: str = PREFERENCES[0],

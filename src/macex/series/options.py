@@ -14,6 +14,7 @@ from macex.series.nearness import NearCases
 from macex.series.segments import Segments
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.gradientless import GradientlessSearch
+from macex.stages.search.names import EXHAUSTIVE, GRADIENTLESS, REINFORCE
 from macex.stages.search.protocol import Search
 from macex.stages.search.reinforce import Reinforce
 from macex.stages.selection import Selection
@@ -23,11 +24,11 @@ BEYOND = 4000  # rows beside those that score every channel once
 # With hundreds of channels a level cannot be scored whole: from the best single channels on, the
 # few best combinations are extended by the channels that go farthest alone.
 SEARCHES: dict[str, Search] = {
-    "exhaustive": Exhaustive(
+    EXHAUSTIVE: Exhaustive(
         max_rows=5000, beam=64, more=1, parents=8, depth=1, narrow=64, deepest=4
     ),
-    "reinforce": Reinforce(max_columns=48),
-    "gradientless": GradientlessSearch(),
+    REINFORCE: Reinforce(max_columns=48),
+    GRADIENTLESS: GradientlessSearch(),
 }
 
 

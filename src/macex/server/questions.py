@@ -19,6 +19,7 @@ from macex.explanation import Explanations
 from macex.scale.text import as_trained
 from macex.server.projects.project import Project
 from macex.server.storage.audit import asked_by
+from macex.stages.search.names import DEFAULT_SEARCH
 
 BIGGEST = 2**63
 Cells = Mapping[str, Any]
@@ -29,7 +30,7 @@ class CallOptions:
     """What requests must have in common to be answered in one call."""
 
     n: int = 1
-    method: str = "exhaustive"
+    method: str = DEFAULT_SEARCH
     prefer: str = PREFERENCES[0]
     max_rows: int | None = None
     timeout_s: float | None = None

@@ -28,6 +28,7 @@ from macex.errors import closest
 from macex.server.notes import NAMED, PLAIN, gist
 from macex.server.questions import CallOptions, bounded_rows
 from macex.server.storage.views import STATE_BYTES
+from macex.stages.search.names import DEFAULT_SEARCH
 
 BODY_ROWS = 20_000  # rows in one body, and goals and constraints beside them
 BODY_PLACES = 100_000
@@ -194,7 +195,7 @@ class QuestionBody(RequestBody):
         description="What may change, as in `macex.Constraints`; or one for each row.",
         examples=[{"fixed": ["age", "race"], "max_changes": 2}],
     )
-    method: Annotated[str, Field(json_schema_extra={"enum": list(search_names())})] = "exhaustive"
+    method: Annotated[str, Field(json_schema_extra={"enum": list(search_names())})] = DEFAULT_SEARCH
     prefer: Preference = PREFERENCES[0]
     structure: Literal["keep", "warn", "ignore"] | None = Field(
         default=None,

@@ -12,13 +12,14 @@ from macex.explainer import Explainer
 from macex.series.explainer import SeriesExplainer
 from macex.server.pages.address import Address
 from macex.server.projects.project import METHODS, PREFERENCES
+from macex.stages.search.names import EXHAUSTIVE, GRADIENTLESS, REINFORCE
 
 ANSWERS = 3
 MOST_ANSWERS = 10
 SAID = {
-    "exhaustive": "fewest changes first, all combinations",
-    "reinforce": "policy gradient (MACE-RL)",
-    "gradientless": "gradient-less descent (MACE-GLD)",
+    EXHAUSTIVE: "fewest changes first, all combinations",
+    REINFORCE: "policy gradient (MACE-RL)",
+    GRADIENTLESS: "gradient-less descent (MACE-GLD)",
     "balanced": "the fewest changes, plausible and stable",
     "fewest": "the fewest changes, then the nearest",
     "nearest": "the nearest row",

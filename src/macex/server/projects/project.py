@@ -21,6 +21,7 @@ from macex.server.projects.parts import Parts
 from macex.server.projects.table import ScoredTable
 from macex.server.projects.truth import positions
 from macex.server.recent import Recent
+from macex.stages.search.names import DEFAULT_SEARCH
 
 METHODS = search_names()
 REMEMBERED = 256  # curves, maps and sums that pages have shown lately
@@ -109,7 +110,7 @@ class Project:
 
     def explainer(
         self,
-        method: str = "exhaustive",
+        method: str = DEFAULT_SEARCH,
         prefer: str = PREFERENCES[0],
         structure: str | None = None,
     ) -> Explainer:
@@ -124,7 +125,7 @@ class Project:
                 self._explainers[key] = self._made(method, prefer, structure)
             return self._explainers[key]
 
-    def ready(self, method: str = "exhaustive", prefer: str = PREFERENCES[0]) -> bool:
+    def ready(self, method: str = DEFAULT_SEARCH, prefer: str = PREFERENCES[0]) -> bool:
         """Whether asking takes no more time than an answer does."""
         return self._table is not None and (method, prefer, None) in self._explainers
 

@@ -29,12 +29,8 @@ from macex.stages.search.combinations import (
     grid,
     numbers,
 )
-from macex.stages.search.completion import (
-    batches,
-    joined,
-    to_complete,
-    worth_keeping,
-)
+from macex.stages.search.completion import batches, joined, to_complete, worth_keeping
+from macex.stages.search.names import EXHAUSTIVE
 from macex.stages.search.protocol import MOST_ROWS
 from macex.stages.search.reduction import needed, without_idle
 from macex.stages.shapes import Candidates, Found, Pool, Task
@@ -57,7 +53,7 @@ class Exhaustive:
     two best combinations alone are extended, in `narrow` ways each time, up to `deepest` changes.
     """
 
-    name: ClassVar[str] = "exhaustive"
+    name: ClassVar[str] = EXHAUSTIVE
     proves: ClassVar[bool] = True
     offered: ClassVar[Literal["all", "few"]] = "all"
 

@@ -28,6 +28,7 @@ from macex.errors import OptionError, require_counts, require_pair
 from macex.schema import Array
 from macex.stages.arrays import distinct, rank_within
 from macex.stages.draws import Draws
+from macex.stages.search.names import GRADIENTLESS
 from macex.stages.search.options import UnitValues, options_of
 from macex.stages.search.protocol import MOST_ROWS
 from macex.stages.shapes import Candidates, Found, Pool, Task
@@ -56,7 +57,7 @@ class GradientlessSearch:
     ([0.25, 0.125, 0.0625], 8)
     """
 
-    name: ClassVar[str] = "gradientless"
+    name: ClassVar[str] = GRADIENTLESS
     proves: ClassVar[bool] = False
     offered: ClassVar[Literal["all", "few"]] = "few"
     max_rows: ClassVar[int] = MOST_ROWS

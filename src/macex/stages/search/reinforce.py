@@ -19,6 +19,7 @@ import numpy as np
 from macex.errors import OptionError, require_counts, require_number
 from macex.schema import Array
 from macex.stages.arrays import distinct, rank_within
+from macex.stages.search.names import REINFORCE
 from macex.stages.search.options import UnitValues, options_of
 from macex.stages.search.protocol import MOST_ROWS
 from macex.stages.shapes import Candidates, Found, Pool, Task
@@ -59,7 +60,7 @@ class Reinforce:
     single changes that are scored for `actions` join E where they reach the goal.
     """
 
-    name: ClassVar[str] = "reinforce"
+    name: ClassVar[str] = REINFORCE
     proves: ClassVar[bool] = False
     offered: ClassVar[Literal["all", "few"]] = "few"
     max_rows: ClassVar[int] = MOST_ROWS
