@@ -157,7 +157,7 @@ def test_series_keep_the_same_law(monkeypatch, last):
     monkeypatch.setattr(Tempo, "after", lambda *_: None)
     for owner, name in ((segments, "_windows"), (exhaustive, "brood"), (exhaustive, "all_of")):
         clock.watch(monkeypatch, owner, name)
-    clock.watch(monkeypatch, pipeline.Fitted, "near")
+    clock.watch(monkeypatch, pipeline.FittedSeries, "near")
     found = explainer.explain(CASES[:20], n=2, timeout_s=1.0)
     assert clock.begun == []
     given = [one for item in found for one in item.counterfactuals]

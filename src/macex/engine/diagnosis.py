@@ -77,7 +77,7 @@ def _without(
     return replace(
         batch.take(places),
         constraints=constraints,
-        question=replace(batch.question, n=1),
+        question=replace(batch.question, n=1, diagnose=False),
         spent=spent,
     )
 

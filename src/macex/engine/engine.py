@@ -86,24 +86,28 @@ class EngineOf(ABC, Generic[FittedT, RowsT, ConstraintsT, ItemT]):
         self, batch: BatchOf[RowsT, ConstraintsT], report: Progress = silent
     ) -> list[ItemT]:
         """An explanation for every row; memory stays flat."""
-        items = self._explain(batch, report)
-        return diagnosed(batch, items, self._explain) if batch.question.diagnose else items
-
-    def _explain(
-        self, batch: BatchOf[RowsT, ConstraintsT], report: Progress = silent
-    ) -> list[ItemT]:
+        once, shared = self.once(batch)
         done: dict[int, ItemT] = {}
-        tempo = None if batch.deadline is None else Tempo()
-        for places, part in self.blocks(batch, tempo):
+        tempo = None if once.deadline is None else Tempo()
+        for places, part in self.blocks(once, tempo):
             try:
                 made = self._block(part, tempo)
             except ModelError as error:
-                whole = next(place for place in range(len(batch)) if place not in done)
+                whole = next(place for place in range(len(once)) if place not in done)
                 error.partial = [done[place] for place in range(whole)]
                 raise
             done.update(zip(places.tolist(), made, strict=True))
             report(len(done))
-        return [done[place] for place in range(len(batch))]
+        items = shared([done[place] for place in range(len(once))])
+        if len(items) > len(done):
+            report(len(items))
+        return diagnosed(batch, items, self.explain) if batch.question.diagnose else items
+
+    def once(
+        self, batch: BatchOf[RowsT, ConstraintsT]
+    ) -> tuple[BatchOf[RowsT, ConstraintsT], Callable[[list[ItemT]], list[ItemT]]]:
+        """The rows that are to be answered, and what makes of their explanations those of all."""
+        return batch, list
 
     def _block(self, batch: BatchOf[RowsT, ConstraintsT], tempo: Tempo | None) -> list[ItemT]:
         """The explanations of one block; rows for which no time is left say so."""
@@ -186,15 +190,13 @@ class Engine(EngineOf[Fitted, Rows, Constraints, Explanation]):
             ),
         )
 
-    def _explain(self, batch: Batch, report: Progress = silent) -> list[Explanation]:
-        """An explanation for every row. Equal rows are answered once; the model is asked once."""
+    def once(self, batch: Batch) -> tuple[Batch, Callable[[list[Explanation]], list[Explanation]]]:
+        """Equal rows are answered once, and the model is asked about equal rows once."""
         first = first_alike(batch)
-        once = batch if first is None else batch.take(np.unique(first))
-        items = super()._explain(remembering(self.fitted, once), report)
         if first is None:
-            return items
-        report(len(batch))
-        return for_all_rows(items, first, batch)
+            return remembering(self.fitted, batch), list
+        once = remembering(self.fitted, batch.take(np.unique(first)))
+        return once, lambda items: for_all_rows(items, first, batch)
 
     def blocks(self, batch: Batch, tempo: Tempo | None) -> Iterator[tuple[Array, Batch]]:
         """Parts of a batch that are answered together, and the places of their rows."""

@@ -51,8 +51,10 @@ PRINTED = (offer, search, nearest_first, rank, select, fine_tune, rank, select, 
 
 def answer(fitted: Fitted, batch: Batch) -> Outcome:
     """From rows to checked answers."""
-    steps = PRINTED if fitted.options.selection.printed else STEPS
-    return run(open_batch(fitted, batch), steps)
+    outcome = open_batch(fitted, batch)
+    for step in PRINTED if fitted.options.selection.printed else STEPS:
+        outcome = step(outcome)
+    return outcome
 
 
 def run(outcome: OutcomeT, steps: Sequence[Callable[[OutcomeT], OutcomeT]]) -> OutcomeT:

@@ -150,11 +150,16 @@ class Asker:
         about rows that were answered before.
         """
         if self._one_call(len(full)) and (always or not self.late):
-            return self._at_once(full, at)
+            try:
+                return self._ask(full, at), np.ones(len(full), bool)
+            except UnavailableError:
+                raise
+            except Exception as fault:  # noqa: BLE001 - the model's own, whatever it is
+                return self._lone(fault, full, at)
         memory = None if always else self.remembered
         if memory is None:
             memory = Remembered(len(full), self.oracle.outlook.width)
-        if len(self.rows) == 1:  # a lone query hardly ever asks twice: looking would cost more
+        if self._alone:  # a lone query hardly ever asks twice: looking would cost more
             place, new = memory.apart(len(full))
         else:
             place, new = memory.places(self._keys(full, at))
@@ -201,6 +206,11 @@ class Asker:
         return self.oracle.takes_codes
 
     @cached_property
+    def _alone(self) -> bool:
+        """Whether there is one query."""
+        return len(self.rows) == 1
+
+    @cached_property
     def _odd(self) -> Array:
         """The queries with a value that no code stands for, or missing where training never is."""
         whole = np.array([not column.missing for column in self.schema.columns])
@@ -224,21 +234,16 @@ class Asker:
 
     def _one_call(self, count: int) -> bool:
         """Whether `count` rows of a lone query fit into one call."""
-        if len(self.rows) != 1 or self.failed:
+        if self.failed or not self._alone:
             return False
         return 0 < count <= self.chunk(len(self.schema.frame_columns))
 
-    def _at_once(self, full: Array, at: Array) -> tuple[Answers, Array]:
-        """The answers for rows of a lone query, asked in one call that needs no memory."""
-        try:
-            return self._ask(full, at), np.ones(len(full), bool)
-        except UnavailableError:
-            raise
-        except Exception as fault:  # noqa: BLE001 - the model's own, whatever it is
-            memory = Remembered(len(full), self.oracle.outlook.width)
-            work = _Asking(full, at, *memory.apart(len(full)), memory, self.failed)
-            self._fill(work, self._after(fault, work, np.arange(len(full))))
-            return self._told(work)
+    def _lone(self, fault: Exception, full: Array, at: Array) -> tuple[Answers, Array]:
+        """The answers for those rows of a lone query that are not at fault."""
+        memory = Remembered(len(full), self.oracle.outlook.width)
+        work = _Asking(full, at, *memory.apart(len(full)), memory, self.failed)
+        self._fill(work, self._after(fault, work, np.arange(len(full))))
+        return self._told(work)
 
     def _fill(self, work: _Asking, pending: list[Array]) -> None:
         """Ask about distinct rows and write what comes back; on failure find the rows at fault.

@@ -70,7 +70,10 @@ class Judge:
         lawful = self.space.holds(full, at) if self.space.bound_rows else np.ones(len(at), bool)
         wanted = self.space.tellable(full, at) if probe else lawful
         wanted = self._affordable(at, wanted, turn)
-        verdict = self._ask(full, at, wanted)
+        if wanted.all() and len(at):
+            verdict = self._verdict(*self.asker(full, at), at)
+        else:
+            verdict = self._of_some(full, at, np.flatnonzero(wanted))
         verdict = Verdict(verdict.reached & lawful, verdict.score, verdict.progress)
         self._remember(codes, at, verdict, lawful)
         return verdict
@@ -87,7 +90,11 @@ class Judge:
         sound = np.flatnonzero(self.space.tellable(full, at))
         first = len(sound) if returned is None else int(np.searchsorted(sound, returned))
         hurry = self.asker.deadline is not None and not loose
-        answers, done = self._confirmed(full[sound], at[sound], first, hurry=hurry)
+        if not hurry and (len(sound) <= FEW or not self.asker.takes_codes):
+            self.count(at[sound])
+            answers, done = self.asker.own(full[sound], at[sound], always=True)
+        else:
+            answers, done = self._first_sure(full[sound], at[sound], first, hurry=hurry)
         verdict = self.goals.judge(answers, at[sound])
         reached, decision = np.zeros(len(at), bool), np.zeros(len(at), int)
         score, progress = np.zeros(len(at)), np.full(len(at), -np.inf)
@@ -109,16 +116,13 @@ class Judge:
         reached: Array = self.goals.judge(answers, whose).reached & done
         return reached.reshape(len(chances), len(at)).T
 
-    def _confirmed(
+    def _first_sure(
         self, full: Array, at: Array, first: int, *, hurry: bool
     ) -> tuple[Answers, Array]:
         """Answers for rows of which the model itself, as it is, is asked about the `first`.
 
         The others are asked about as far as time goes, if there is no time to lose.
         """
-        if not hurry and (len(full) <= FEW or not self.asker.takes_codes):
-            self.count(at)
-            return self.asker.own(full, at, always=True)
         self.count(at[:first])
         self.count(at[first:])
         sure, sure_done = self.asker.own(full[:first], at[:first], always=True)
@@ -130,12 +134,12 @@ class Judge:
     @property
     def late(self) -> bool:
         """Whether the time of the call is over."""
-        return self.asker.late
+        return self.asker.deadline is not None and self.asker.late
 
     @property
     def finished(self) -> Array:
         """Queries (Q,) that are over: no time or rows are left, or the model failed."""
-        over = np.full(len(self.spent), self.asker.late)
+        over = np.full(len(self.spent), self.late)
         over[list(self.asker.failed)] = True
         return over | (self.spent >= self.limit) if self.capped else over
 
@@ -151,24 +155,22 @@ class Judge:
             self.limit = np.where(queries, self.spent + rows, self.limit)
             self.ran_out &= ~queries | self.finished
 
-    def _ask(self, full: Array, at: Array, wanted: Array) -> Verdict:
-        whole = bool(wanted.all())
-        asked = at if whole else at[wanted]
-        if not len(asked):
-            nothing = np.zeros(len(at))
-            return Verdict(nothing.astype(bool), nothing, nothing - np.inf)
-        rows = full if whole else full.take(np.flatnonzero(wanted), axis=0)
-        answers, done = self.asker(rows, asked)
-        self.count(asked)
+    def _verdict(self, answers: Answers, done: Array, at: Array) -> Verdict:
+        """What answers mean for the queries `at`, which pay for them."""
+        self.count(at)
         if not done.all():
-            self.ran_out[asked[~done]] = True
-        found = self.goals.judge(answers, asked)
-        reached, progress = found.reached & done, np.where(done, found.progress, -np.inf)
-        if whole:
-            return Verdict(reached, found.score, progress)
+            self.ran_out[at[~done]] = True
+        found = self.goals.judge(answers, at)
+        progress = np.where(done, found.progress, -np.inf)
+        return Verdict(found.reached & done, found.score, progress)
+
+    def _of_some(self, full: Array, at: Array, rows: Array) -> Verdict:
+        """The verdict where only `rows` are asked about."""
         spread = (np.zeros(len(at), bool), np.zeros(len(at)), np.full(len(at), -np.inf))
-        for target, values in zip(spread, (reached, found.score, progress), strict=True):
-            target[wanted] = values
+        if len(rows):
+            answers, done = self.asker(full.take(rows, axis=0), at[rows])
+            for target, values in zip(spread, self._verdict(answers, done, at[rows]), strict=True):
+                target[rows] = values
         return Verdict(*spread)
 
     def affordable(self, at: Array, turn: Callable[[], Array]) -> Array:

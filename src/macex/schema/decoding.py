@@ -29,10 +29,13 @@ class Decoders:
 
     def arrays(self, codes: Floats, patches: Mapping[int, Patch]) -> dict[int, Any]:
         """All columns decoded, in their order."""
-        found = {} if self.texts is None or patches else self.texts(codes)
+        if patches:
+            every = range(len(self.columns))
+            return {at: self.array(at, codes[:, at], patches.get(at)) for at in every}
+        found = {} if self.texts is None else self.texts(codes)
         return {
-            at: found[at] if at in found else self.array(at, codes[:, at], patches.get(at))
-            for at in range(len(self.columns))
+            at: found[at] if at in found else decode(codes[:, at])
+            for at, decode in enumerate(self.decoders)
         }
 
     def block(self, codes: Floats, kind: np.dtype[Any], patches: Mapping[int, Patch]) -> Array:

@@ -47,7 +47,9 @@ class Clock:
     def ticks_of(self, codes: Floats) -> Ticks:
         """The ticks since 1970 of codes."""
         codes = np.asarray(codes, dtype=np.float64)
-        found = self._computed(codes)
+        with np.errstate(invalid="ignore", over="ignore"):
+            micros: Ticks = self.origin + np.rint(codes * MICROSECONDS).astype(np.int64)
+            found = micros if self.unit == "us" else self._fine(codes, micros)
         if not len(self.ticks):
             return found
         place = nearest(self.seen, codes)
@@ -80,13 +82,10 @@ class Clock:
         kind = self.numbers.kind
         return self.ticks_of(codes).view(f"{kind}8[{self.unit}]").astype(self.numbers)
 
-    def _computed(self, codes: Floats) -> Ticks:
-        with np.errstate(invalid="ignore", over="ignore"):
-            micros: Ticks = self.origin + np.rint(codes * MICROSECONDS).astype(np.int64)
-            if self.unit == "us":
-                return micros
-            start = self.origin * NANOSECONDS
-            fine = start + np.rint(codes * MICROSECONDS * NANOSECONDS).astype(np.int64)
+    def _fine(self, codes: Floats, micros: Ticks) -> Ticks:
+        """Microseconds since 1970 in nanoseconds, and those of the codes where they are near."""
+        start = self.origin * NANOSECONDS
+        fine = start + np.rint(codes * MICROSECONDS * NANOSECONDS).astype(np.int64)
         far = np.abs(codes) * MICROSECONDS >= FARTHEST
         return np.where(far, micros * NANOSECONDS, fine)
 

@@ -138,7 +138,7 @@ def read(schema: Schema, data: Any) -> Rows:
         if not data.index.is_unique:
             raise SchemaError("the row is a Series that names a column twice; keep one of them")
         return _read_one(schema, data.to_dict(), [data.name])
-    data = frame_of(data)
+    data = data if isinstance(data, pd.DataFrame) else frame_of(data)
     name = library_of(data)
     door = library(name)
     labels = door.labels(data)
