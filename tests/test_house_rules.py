@@ -218,17 +218,12 @@ def glossary(heading: str) -> list[str]:
     return re.findall(r"^\| \*([\w -]+)\*", rows, re.MULTILINE)
 
 
-OTHER_ROOMS = {"bench", "server"}  # whose names still have some of these words
-
-
 def test_names_avoid_the_words_that_the_glossary_does_not_use():
     avoided = set(glossary("Words that are not used"))
     assert len(avoided) > 3
     stems = tuple(sorted(avoided))
     found = {}
     for path in SOURCES:
-        if OTHER_ROOMS & set(path.relative_to(ROOT / "src" / "macex").parts):
-            continue
         named_here = [path.stem, *(one.arg for one in nodes(path, ast.arg))]
         named_here += [one.id for one in nodes(path, ast.Name)]
         named_here += [one.attr for one in nodes(path, ast.Attribute)]

@@ -20,7 +20,7 @@ from macex.schema import Kind, Schema
 
 @dataclass(frozen=True)
 class Training:
-    """The training rows without label and dropped columns, and what is said of their columns."""
+    """The training rows without label and dropped columns, and what is known of their columns."""
 
     rows: pd.DataFrame
     kinds: dict[str, Kind]

@@ -14,7 +14,7 @@ TRUSTING = re.compile(r"load_model\(path, trusted=\[(?P<types>[^\]]*)\]\)")
 
 
 def open_model(path: Path, *, allow_pickle: bool, trusted: Sequence[str] = ()) -> Any:
-    """The model in a file; what the library says of an argument is said of the option."""
+    """The model in a file; an error about an argument names the option instead."""
     try:
         return load_model(path, allow_pickle=allow_pickle, trusted=trusted)
     except ModelFileError as error:

@@ -57,7 +57,7 @@ class PopulationQuestion:
     constraints: Constraints | None
 
     def population(self, sample: int | None = None) -> PartedPopulation:
-        """All rows, chunk by chunk, or so many of them, drawn in one pass."""
+        """All rows, chunk by chunk, or a sample of them, drawn in one pass."""
         if sample is None:
             return of_frames(self.explainer, self.frames)
         few = drawn(self.frames(), require_count("--sample", sample), 0)

@@ -51,7 +51,7 @@ def new(
     classes: options.Classes = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Put a model, its training rows and what is said of them into a folder.
+    """Put a model, its training rows and their description into a folder.
 
         macex project new loans --model model.ubj --data train.csv --label granted --rows new.csv
 

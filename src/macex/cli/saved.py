@@ -1,4 +1,4 @@
-"""A saved explainer in place of the training rows and what is said of them."""
+"""A saved explainer in place of the training rows and their options."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def serve(
 ) -> None:
     """Look at decisions on a page, and ask over HTTP.
 
-    The demo, for whoever opens the address that it prints, once:
+    The demo; the address that it prints signs in one browser:
 
         macex serve
 

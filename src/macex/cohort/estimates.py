@@ -17,7 +17,7 @@ AT_ONCE = 2_000_000  # drawn rows that are held in memory together
 
 
 class Estimate(NamedTuple):
-    """A share or a mean of so many rows, and its 95 % interval; NaN of no rows.
+    """A share or a mean over rows, and its 95 % interval; NaN where there are no rows.
 
     The interval is None for fewer than two rows.
     """

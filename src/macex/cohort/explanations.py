@@ -1,4 +1,4 @@
-"""The explanations behind a finding: those of the explainer, but to nobody, so never recorded."""
+"""The explanations behind a finding. Nobody receives them, so they are not recorded."""
 
 from __future__ import annotations
 

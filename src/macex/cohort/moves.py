@@ -161,7 +161,7 @@ def _sizes(size: float, unit: Unit) -> Array:
 
 
 def _values(space: Space, place: int, most: int) -> Array:
-    """Values of a unit that somebody may be given, at most so many."""
+    """Values of a unit that an action may set, at most `most`."""
     unit = space.units[place]
     seen, counts = unit.seen, unit.counts
     if not unit.joint:

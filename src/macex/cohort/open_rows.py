@@ -77,7 +77,7 @@ class Everything:
 
     @staticmethod
     def _level(task: Task, singles: Singles, queries: Array, rows: Array, size: int) -> Pool:
-        """The nearest examples of so many changes."""
+        """The nearest examples with a number of changes."""
         pools = []
         for part in _parts(queries, rows):
             codes, at = all_of(task, singles, part, size)

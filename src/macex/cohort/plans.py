@@ -265,7 +265,7 @@ class ChosenActions:
 
 
 def planned(everyone: Crowd, options: PlanOptions, *, among: int = SAMPLE) -> Plan:
-    """The plan of rows that are read already, chosen among so many of them."""
+    """The plan of rows that are read already, chosen on a sample of them."""
     few = len(everyone) <= among
     sample = _opened(everyone if few else in_need(everyone).spaced(among))
     if sample is None:

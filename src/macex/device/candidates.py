@@ -93,7 +93,7 @@ def _with_ends(
 def quantiles(
     layout: DeviceLayout, offer: Offer, floor: Array, ceiling: Array
 ) -> tuple[Array, Array]:
-    """Evenly spread seen values between floor and ceiling, (q, rungs), and which are no repeats."""
+    """Evenly spread seen values between floor and ceiling, (q, rungs), and which are new."""
     xp = layout.place.xp
     if offer.ladder is None:
         raise TypeError("only a wide column has a ladder")

@@ -35,7 +35,7 @@ class Placed(NamedTuple):
 
 
 def placed(batch: Batch, width: int, place: ArrayPlace, *, gaps: bool) -> Placed:
-    """A batch on a device, for codes of so many columns, with missing values among them or not."""
+    """A batch on a device, for codes of a number of columns, with or without missing values."""
     strides, blanks, cuts = np.zeros((width, len(batch.tables))), np.zeros(width), []
     for at, table in enumerate(batch.tables):
         lines = 1

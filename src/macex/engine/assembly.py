@@ -205,7 +205,7 @@ def _structured(outcome: Outcome) -> str:
 
 
 def ran_out(what: str, goal: Goal, given: Constraints) -> str:
-    """What a row is told whose time or rows ran out."""
+    """The reason for a row whose time or rows ran out."""
     return f"The {what} ran out before {goal.text} was reached.{_in_force(given)}"
 
 
@@ -322,7 +322,7 @@ def _by_column(space: Space, changed: Array) -> Array:
 def _changes(
     fitted: Fitted, outcome: Outcome, at: Array, full: Array, moved: Array, spans: Spans
 ) -> list[list[Change]]:
-    """The changed columns of each row, in order; derived ones are no changes of their own."""
+    """The changed columns of each row, in order; a derived column is not a change of its own."""
     columns, rows = fitted.ground.schema.columns, outcome.batch.rows
     own = outcome.task.space.own[at]
     found: list[list[Change]] = [[] for _ in at]

@@ -277,7 +277,7 @@ class Explainer(Populations):
     def what_if(self, row: Any, values: Any = None, /, **columns: Any) -> WhatIf:
         """What the model says of a row, and of it with other values in some columns.
 
-        Columns are named as arguments, or in a mapping where their names are no Python names. Text
+        Columns are named as arguments, or in a mapping where a name is not a Python name. Text
         is read as it would be typed. Other columns stay as they are.
 
         Examples

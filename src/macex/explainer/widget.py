@@ -204,7 +204,7 @@ class WhatIfWidget(AnyWidget):
     def _repr_mimebundle_(  # type: ignore[override]
         self, include: Any = None, exclude: Any = None
     ) -> Any:
-        """Beside the widget the cards, for whoever reads the notebook without a kernel."""
+        """The widget, and the cards for readers of the notebook without a kernel."""
         made = super()._repr_mimebundle_(include=include, exclude=exclude)
         bundle = made[0] if isinstance(made, tuple) else made
         if bundle:

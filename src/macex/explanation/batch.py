@@ -75,7 +75,7 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
         return iter(self._items)
 
     def _no_place(self, at: int) -> PlaceError:
-        """What is said of a place that is not there, which may be the name of a row."""
+        """The error for a place that does not exist; it may be the label of a row."""
         held = f"there are {len(self)} explanations, by place from 0"
         named = next((place for place, one in enumerate(self._items) if one.source.id == at), None)
         hint = f"; the row that is called {at} is found[{named}]" if named is not None else ""

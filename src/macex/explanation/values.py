@@ -326,7 +326,7 @@ class Explanation(Answered[Counterfactual]):
     ) -> str:
         """A letter about the decision, from a template of yours (a text or a path) or a plain one.
 
-        The template is Jinja2 and is told `decision`, `goal`, `status`, `reasons`, `answers`,
+        The template is Jinja2 and gets `decision`, `goal`, `status`, `reasons`, `answers`,
         `changes`, `row` and your own `places`. `codes` are as for `reason_codes`.
         """
         from macex.render.letters import letter

@@ -80,7 +80,7 @@ def refuse_unbounded(table: Array, *, infinite: bool = True) -> None:
 
 
 def refuse_improbable(table: Array) -> None:
-    """Raise for rows that are no probabilities."""
+    """Raise for rows that are not probabilities."""
     outside = (table < -1e-6) | (table > 1 + 1e-6)
     uneven = np.abs(np.einsum("nk->n", table) - 1) > 1e-3
     if outside.any() or uneven.any():

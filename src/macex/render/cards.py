@@ -90,7 +90,7 @@ def cards(items: Sequence[Any], speech: Speech, *, numbered: bool) -> list[Card]
 def card(
     explanation: Any, speech: Speech, row: int | None = None, *, on_page: bool = False
 ) -> Card:
-    """The card of one explanation; on a page nobody is told of arguments of Python."""
+    """The card of one explanation; on a page it does not mention Python arguments."""
     found = explanation.counterfactuals
     shown = found or [miss for miss in [explanation.miss] if miss is not None]
     return Card(

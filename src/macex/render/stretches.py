@@ -80,7 +80,7 @@ class ChangedPoint(NamedTuple):
 
 @dataclass(frozen=True)
 class Panel:
-    """One channel: the points of its lines, the shaded stretches, and what is said of them."""
+    """One channel: the points of its lines, the shaded stretches, and their texts."""
 
     channel: str
     own: str
@@ -157,7 +157,7 @@ def _band(beside: Any, low: float, high: float) -> str:
 def _marks(
     lines: Any, changes: Sequence[Any], called: Sequence[str], speech: Speech
 ) -> tuple[ChangedPoint, ...]:
-    """What is said of changed time points when one points at them, at most `MARKS` in all."""
+    """The texts that appear over changed time points, at most `MARKS` in all."""
     at = sorted({one for change in changes for one in range(change.start, change.stop)})
     every = max(1, -(-len(at) // MARKS))
     step = WIDE / max(1, len(called) - 1)

@@ -52,7 +52,7 @@ def explanation_text(explanation: Any) -> str:
 
 
 def _narrow(table: Table, room: int) -> bool:
-    """Whether what stands beside the changes leaves them too little room."""
+    """Whether the columns beside the changes leave them too little room."""
     longest = max(len(word) for line in table for word in line[1].split(" "))
     left = room - max(sum(map(len, line)) - len(line[1]) for line in table)
     return left < NARROWEST or left - 2 * (len(table[0]) - 1) < longest

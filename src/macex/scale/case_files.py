@@ -59,7 +59,7 @@ class CaseTask:
     formula_safe: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse what is no form."""
+        """Refuse an unknown form."""
         if self.form not in FORMS:
             raise OptionError(
                 f"there is no output form {self.form!r}: end the name of the file in "

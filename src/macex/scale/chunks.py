@@ -1,4 +1,4 @@
-"""Explaining a chunk of rows: the same question for every chunk, whoever brings them."""
+"""Explaining a chunk of rows: the same question for every chunk, wherever they come from."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def explain(
 ) -> Any:
     """A Dask DataFrame of answers for the rows of another, made when it is computed.
 
-    Its columns are those of `ddf` that are no features, such as a key, then those of `to_frame()`
+    Its columns are those of `ddf` that are not features, such as a key, then those of `to_frame()`
     without `cf.row`. Every line has the index of its row. The answers do not depend on the
     partitions. macex must be installed where the workers run.
 

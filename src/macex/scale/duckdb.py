@@ -43,7 +43,7 @@ def register(
     """Make a function of SQL known to a DuckDB connection; the names of its arguments, in order.
 
     Its arguments are the features, in the order of the training rows. It gives a struct of the
-    counterfactual's features and of what is said of it: `cf_status`, `cf_label`, `cf_score`,
+    counterfactual's features and its fields: `cf_status`, `cf_label`, `cf_score`,
     `cf_sparsity`, `cf_proximity`, `cf_plausibility`, `cf_minimal` and, where columns have reason
     codes, `cf_reasons`. A row without an answer has its own features and a status that says so.
 

@@ -89,9 +89,9 @@ def explain_file(
         `Explainer.explain`, the same for all rows. Unless `on_error="raise"`, a row that cannot be
         read or that the model fails on gets a reason, and what is broken in a file is left out and
         said in the result.
-    drop : columns of the file that are no features.
+    drop : columns of the file that are not features.
     index : the column, or columns, that name the rows: written with the answers, not shown to the
-        model; `"*"` is all columns that are no features.
+        model; `"*"` is all columns that are not features.
     form : `"csv"`, `"json"`, `"jsonl"` or `"parquet"` where the ending of `out` does not say it.
     compression : how Parquet is packed, `"snappy"` unless you say otherwise; text is packed where
         `out` ends in `.gz`.

@@ -49,7 +49,7 @@ class AnswerField(NamedTuple):
     """A column of the output.
 
     `zone` is the time zone of points in time that have one; `days` says that they are whole days;
-    `unit` is the finest part of a second that times are told to, "us" or "ns".
+    `unit` is the finest part of a second that times are written with, "us" or "ns".
     """
 
     name: str

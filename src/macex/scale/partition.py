@@ -80,7 +80,7 @@ def _called(columns: Iterable[Hashable]) -> dict[str, Hashable]:
 
 
 def carried_columns(explainer: Explainer, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
-    """The columns of a table that are no features; one that is missing is an error."""
+    """The columns of a table that are not features; one that is missing is an error."""
     names = [str(column) for column in columns]
     for column in explainer.columns:
         if column not in names:

@@ -77,7 +77,7 @@ class PartFiles:
         self.folder.sweep(inside=True)
 
     def _bare(self) -> bool:
-        """Whether there is no part to go on with."""
+        """Whether no part of a run is left."""
         return not any(name.endswith((".note", ".audit")) for name in self.folder.files())
 
     def _leave(self) -> None:
@@ -179,7 +179,7 @@ class PartFiles:
 class Folder(PartFiles):
     """Parts that are the output: a folder of Parquet files, whole when `_SUCCESS` is in it.
 
-    Names that begin with `_` are no data to those who read such a folder.
+    Readers of such a folder skip names that begin with `_`.
     """
 
     @property

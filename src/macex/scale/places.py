@@ -1,7 +1,7 @@
 """Where files are: on this machine, or wherever fsspec reaches, such as `s3://` or `memory://`.
 
 A place is named by its path or its URL. What is written to one is there whole or not at all. fsspec
-knows how to log in, from the environment and its own configuration; macex is told no secret.
+knows how to log in, from the environment and its own configuration; macex never sees a secret.
 """
 
 from __future__ import annotations

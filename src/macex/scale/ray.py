@@ -34,7 +34,7 @@ def explain(
 ) -> Any:
     """A Ray dataset of answers for the rows of another, made when it is used.
 
-    Its columns are those of `dataset` that are no features, such as a key, then those of
+    Its columns are those of `dataset` that are not features, such as a key, then those of
     `to_frame()` without `cf.row`. The answers do not depend on blocks and batches. macex must be
     installed where the actors run.
 

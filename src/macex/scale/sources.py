@@ -145,7 +145,7 @@ def _whole_name(place: Place) -> str:
 
 
 def hidden(path: PurePath) -> bool:
-    """Whether a file or a folder on the way to it is no data to those who read folders.
+    """Whether a file or a folder on the way to it is one that readers of folders skip.
 
     A folder `_day=3` is the value of a column.
     """

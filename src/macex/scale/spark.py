@@ -39,7 +39,7 @@ def explain(
 ) -> Any:
     """A Spark DataFrame of answers for the rows of another, made when it is used.
 
-    Its columns are those of `df` that are no features, such as a key, then those of `to_frame()`
+    Its columns are those of `df` that are not features, such as a key, then those of `to_frame()`
     without `cf.row`. The explainer goes to every executor once. The answers do not depend on the
     partitions. macex must be installed where the executors run.
 
@@ -71,7 +71,7 @@ def explain(
 
 @dataclass(frozen=True)
 class _Task:
-    """What a worker is told: how to explain, and what the columns are.
+    """What a worker needs: how to explain, and what the columns are.
 
     Spark makes local times of points in time, in which an hour comes twice in autumn, and a field
     of a struct of a name with a dot. So columns travel by number, and points in time as the

@@ -51,7 +51,7 @@ def limited_threads(threads: int) -> Iterator[None]:
 
 
 def restrain(explainer: Explainer, threads: int) -> None:
-    """Limit the threads of this process for good, and the jobs of the model.
+    """Limit the threads of this process from now on, and the jobs of the model.
 
     This is for a worker, which has a copy of the explainer to itself.
     """

@@ -55,7 +55,7 @@ def cores() -> int:
 def worked(
     work: Callable[[Any, Chunk], Result], shared: Any, chunks: Iterable[Chunk], jobs: int
 ) -> Iterator[Result]:
-    """`work(shared, chunk)` for every chunk, in order, by so many workers.
+    """`work(shared, chunk)` for every chunk, in order, by several workers.
 
     What is `shared` has an `explainer`.
     """
@@ -109,7 +109,7 @@ def _pool(shared: Any, jobs: int, free: float) -> Iterator[tuple[Executor, Work]
 
 
 def threads_pay(free: float, jobs: int) -> bool:
-    """Whether so many threads would be nearly as fast as processes.
+    """Whether threads would be nearly as fast as processes.
 
     `free` is the share of the time for which the lock was free; the rest is done one by one.
 

@@ -49,7 +49,7 @@ class FoundKind:
 
 @dataclass(frozen=True)
 class Correction:
-    """What the caller said: kinds by column, one-hot blocks, and names that are no block."""
+    """What the caller said: kinds by column, one-hot blocks, and names that are not blocks."""
 
     kinds: dict[str, Kind]
     blocks: dict[str, OneHot]

@@ -139,7 +139,7 @@ class Schema:
         return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
     def _members(self, at: int) -> int:
-        """How many columns of the frame a column is; 0 for one that is no block."""
+        """How many columns of the frame a column is; 0 for one that is not a block."""
         place = 0 if self.folding is None else self.folding.places[at]
         return 0 if isinstance(place, int) else len(place)
 

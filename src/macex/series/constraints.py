@@ -146,7 +146,7 @@ class SeriesConstraints:
         )
 
     def of_channels(self) -> Constraints:
-        """What is said of channels, as constraints of columns; channels are named."""
+        """The constraints on channels, as constraints on columns with the names of the channels."""
         return Constraints(
             fixed=tuple(map(str, self.fixed)),
             only=None if self.only is None else tuple(map(str, self.only)),

@@ -216,7 +216,7 @@ def rank(outcome: SeriesOutcome) -> SeriesOutcome:
 def _ordered(
     task: Task, pool: Pool, ranking: Ranking, told: Array, lead: Array, held: Array
 ) -> Array:
-    """The order, where what is level is told apart by what is unusual, holds, and leads."""
+    """The order; ties go to answers that are usual, hold under noise, and lead by more."""
     banded = np.zeros(len(pool), bool) if task.band is None else np.isfinite(task.band)[pool.at]
     lead = np.where(banded, np.round(np.minimum(lead, FIRM), 6), 0.0)
     keys = (-lead, -held, told < PLAUSIBLE)

@@ -68,7 +68,7 @@ def media_of(request: Request) -> str:
 
 
 def require_form(request: Request) -> None:
-    """Raise for a body that is no form."""
+    """Raise for a body that is not a form."""
     if media_of(request) not in FORMS:
         raise ProblemError(415, f"send a form, as {' or '.join(FORMS)}", code="wrong_content_type")
 

@@ -55,7 +55,7 @@ def goals_of(project: SeriesProject, want: Any) -> Any:
 
 
 def explained(project: SeriesProject, ask: CaseAsk) -> SeriesExplanations:
-    """The answers for cases; whoever calls has the project's turn."""
+    """The answers for cases; the caller holds the project's turn."""
     explainer = project.case_explainer(ask.options.method, ask.options.prefer)
     with asked_by([ask.by] * len(ask.cases)):
         return explainer.explain(

@@ -19,7 +19,7 @@ Look = Callable[[str], tuple[str, bool] | None]
 class Following:
     """Looks at jobs for those who follow them.
 
-    `look` gives a job as text and whether it is at its end; None where there is no such job.
+    `look` gives a job as text and whether it has ended; None where there is no such job.
     """
 
     def __init__(self, look: Look) -> None:
@@ -29,7 +29,7 @@ class Following:
 
     @contextmanager
     def seat(self, key: str) -> Iterator[None]:
-        """A place for one more stream of a key; there are so many."""
+        """A place for one more stream of a key; their number is limited."""
         if self._streams[key] >= STREAMS:
             said = f"a key may follow {STREAMS} jobs at a time"
             raise ProblemError(429, said, headers={"Retry-After": "5"}, code="too_many_streams")

@@ -19,7 +19,7 @@ GRACE_S = 5  # for what is running when the server is told to end
 
 
 def config_for(app: Any, settings: Settings) -> uvicorn.Config:
-    """What uvicorn is told."""
+    """The configuration of uvicorn."""
     return uvicorn.Config(
         app,
         host=settings.host,
@@ -76,7 +76,7 @@ class Patient(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Wait so long for whoever does not take the answer that they asked for."""
+        """Wait a limited time for a client that does not read its answer."""
         super().pause_writing()
         self._stuck = self.loop.call_later(self.send_seconds, self._drop)
 

@@ -32,7 +32,7 @@ PATIENCE_S = 30.0
 class Shown:
     """A page that is there until it is closed, or the process ends.
 
-    `address` lets in whoever opens it first, once.
+    `address` lets in the first browser that opens it, once.
     """
 
     def __init__(self, explainer: Explainer, rows: Any = None, *, port: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""What the log line of a request says beside its route: noted wherever it is known."""
+"""What the log line of a request says besides its route."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def gist(
     said = {part: options[part] for part in (*PLAIN, *NAMED) if options.get(part)}
     goals = {_goal(one) for one in (want if isinstance(want, list) else [want])}
     said["goal"] = ", ".join(sorted(goals))
-    wishes = constraints if isinstance(constraints, list) else [constraints]
-    parts = sorted({str(part) for wish in wishes if isinstance(wish, Mapping) for part in wish})
+    each = constraints if isinstance(constraints, list) else [constraints]
+    parts = sorted({str(part) for one in each if isinstance(one, Mapping) for part in one})
     if parts:
         said["constraints"] = parts
     if isinstance(filtered, Mapping) and any(filtered.values()):

@@ -1,4 +1,4 @@
-"""Projects opened in the background, so that whoever looks at one sees that it is loading."""
+"""Projects opened in the background; their pages say meanwhile that they are loading."""
 
 from __future__ import annotations
 

@@ -101,9 +101,9 @@ def read_ask(
     for place, row in enumerate(rows):
         _refuse_columns(place, row, explainer.columns)
     goals = [goal_of(explainer, one) for one in per_row("want", want, len(rows))]
-    wished = [constraints_of(one) for one in per_row("constraints", constraints, len(rows))]
+    limits = [constraints_of(one) for one in per_row("constraints", constraints, len(rows))]
     check_reach(project, options)
-    return Ask(options, rows, goals, _same_objects(wished), by, also)
+    return Ask(options, rows, goals, _same_objects(limits), by, also)
 
 
 def check_reach(project: Project, options: CallOptions) -> None:
@@ -148,7 +148,7 @@ def models_of(project: Project, others: Sequence[Project]) -> list[Any]:
 
 
 def frame_of(explainer: Explainer, rows: Sequence[Cells]) -> pd.DataFrame:
-    """Rows as a frame of the very values that were sent, whoever else's rows stand beside them."""
+    """Rows as a frame of exactly the values that were sent."""
     columns = explainer.schema.frame_columns
     for place, row in enumerate(rows):
         _refuse_columns(place, row, explainer.columns)
@@ -210,10 +210,10 @@ def per_row(part: str, given: Any, count: int) -> list[Any]:
     return given
 
 
-def _same_objects(wished: Sequence[Constraints | None]) -> list[Constraints | None]:
+def _same_objects(constraints: Sequence[Constraints | None]) -> list[Constraints | None]:
     """Equal constraints as one object, since they are merged and checked by object."""
     known: dict[str, Constraints | None] = {}
-    return [known.setdefault(repr(one), one) for one in wished]
+    return [known.setdefault(repr(one), one) for one in constraints]
 
 
 def _refuse_columns(place: int, row: Cells, columns: Sequence[str]) -> None:

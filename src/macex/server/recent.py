@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 
 
 class Recent(Generic[Key, Value]):
-    """A cache of a limited number of values by key; each is made once, whoever asks first.
+    """A cache of a limited number of values by key; each is made once.
 
     Who asks for a value that is being made waits for it, and for no other.
 

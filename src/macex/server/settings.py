@@ -1,4 +1,4 @@
-"""What a server is told: by `macex serve`, or by environment variables that begin with MACEX_.
+"""The settings of a server: from `macex serve`, or by environment variables that begin with MACEX_.
 
 MACEX_HOST=0.0.0.0 MACEX_DATABASE=postgresql+psycopg://macex@db/macex macex serve
 """
@@ -18,7 +18,7 @@ AtLeastOne = Annotated[int, Field(ge=1)]
 
 
 def state_folder() -> Path:
-    """Where a server keeps what must survive a restart, unless it is told otherwise."""
+    """The default folder for what must survive a restart."""
     home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(home) / "macex"
 

@@ -122,7 +122,7 @@ def domains(space: Space, unit: Unit) -> list[tuple[Array, Array]]:
 def _ladder(
     unit: Unit, values: Array, most: Array | None, floor: Array, ceiling: Array
 ) -> tuple[Array, Array]:
-    """Values of a unit spread over what each query may set, (Q, v), and which are no repeats."""
+    """Values of a unit spread over what each query may set, (Q, v), and which are new."""
     if most is None or values is not unit.seen:
         wide = np.broadcast_to(values, (len(floor), len(values)))
         return wide, np.ones(wide.shape, bool)

@@ -58,7 +58,7 @@ class Relation:
         self._require(isinstance(self.example, tuple | None), "example is a list of values")
 
     def _require(self, holds: bool, said: str) -> None:
-        """Raise for a part that is not what is said of it."""
+        """Raise for a part of the wrong type."""
         if not holds:
             raise ConstraintError(
                 f"the relation of the kind {self.kind!r} between {', '.join(self.columns)}: {said}"
@@ -132,7 +132,7 @@ class Determination(Relation):
     most: ClassVar[int | None] = 2
 
     def __post_init__(self) -> None:
-        """Refuse what are no pairs of values."""
+        """Refuse anything but pairs of values."""
         super().__post_init__()
         pairs = isinstance(self.pairs, tuple) and all(
             isinstance(one, tuple) and len(one) == 2 and all(map(_plain_cell, one))
@@ -206,7 +206,7 @@ class Linear(Relation):
     most: ClassVar[int | None] = 2
 
     def __post_init__(self) -> None:
-        """Refuse what is no number."""
+        """Refuse anything but numbers."""
         super().__post_init__()
         numbers = _number(self.factor) and _number(self.offset)
         self._require(numbers, "factor and offset are numbers")

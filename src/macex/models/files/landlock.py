@@ -1,4 +1,4 @@
-"""Landlock: a Linux process gives up all files but those beneath a few folders, for good.
+"""Landlock: a Linux process gives up all files but those beneath a few folders, for ever.
 
 It needs no privileges. Kernels before 5.13, and systems that are not Linux, do not have it.
 """

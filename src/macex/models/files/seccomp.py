@@ -1,4 +1,4 @@
-"""Seccomp: a Linux process gives up system calls, for good.
+"""Seccomp: a Linux process gives up system calls for ever.
 
 No network, no other programs, no other processes: they are not started, not signalled, not looked
 into. Threads are allowed. It needs no privileges.

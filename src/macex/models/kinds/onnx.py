@@ -1,4 +1,4 @@
-"""ONNX sessions: inputs are fed by column name or as one matrix; scores are told from labels."""
+"""ONNX sessions: inputs are fed by column name or as one matrix; scores are not labels."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def _joined(trees: list[Any]) -> Splits:
 
 
 def _refuse_start(model: Any) -> None:
-    """Gradient boosting may start from any model's predictions; only a constant is no cut."""
+    """Gradient boosting may start from any model's predictions; only a constant adds no cut."""
     start = getattr(model, "init_", None)
     if start is not None and not isinstance(start, str) and "Dummy" not in type(start).__name__:
         raise unreadable(f"the boosting starts from a {type(start).__name__}")

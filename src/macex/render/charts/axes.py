@@ -16,7 +16,7 @@ LEAST = 1e-12  # of its size: how far apart the ends of an axis are at least
 class Measure:
     """Numbers from `low` to `high`. `ticks` are places with their texts; without any, round ones.
 
-    `write` makes the text of a value that is no plain number, such as a time.
+    `write` makes the text of a value that is not a plain number, such as a time.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Measure:
         return min(1.0, max(0.0, part))
 
     def marks(self, most: int) -> list[tuple[float, str]]:
-        """Values with their texts, about so many.
+        """About `most` values with their texts.
 
         >>> Measure("age", 17.0, 90.0).marks(4)
         [(20.0, '20'), (40.0, '40'), (60.0, '60'), (80.0, '80')]
@@ -68,7 +68,7 @@ class Measure:
         return self.write(float(value))
 
     def bin(self, at: int, count: int) -> str:
-        """The ends of one of so many bins of equal width, in words."""
+        """The ends of one bin of equal width, in words."""
         step = (self.high - self.low) / count
         ends = (self.write(float(f"{self.low + n * step:.4g}")) for n in (at, at + 1))
         return "from {} to {}".format(*ends)

@@ -39,7 +39,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Drawing:
-    """What is drawn on so many pixels; `active` if it holds links, which a picture may not."""
+    """What is drawn on an area of pixels; `active` if it holds links, which a picture may not."""
 
     width: float
     height: float

@@ -18,7 +18,7 @@ Key = tuple[str, str]  # a class, and what it stands for
 
 @dataclass(frozen=True)
 class Frame:
-    """Two axes on so many pixels. `keys` are told in a legend; `grid` draws lines across."""
+    """Two axes on an area of pixels. `keys` are told in a legend; `grid` draws lines across."""
 
     x: Axis
     y: Axis

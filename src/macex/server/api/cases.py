@@ -143,9 +143,9 @@ def check(project: SeriesProject, ask: CaseAsk) -> None:
         raise ProblemError(422, "structure: time series have no columns between which it would be")
     explainer = project.case_explainer(ask.options.method, ask.options.prefer)
     goals_of(project, ask.want)
-    wishes = ask.constraints if isinstance(ask.constraints, list) else [ask.constraints]
-    for wish in {repr(one): one for one in wishes}.values():
-        explainer.engine.batch(ask.cases[:0], Question(constraints=wish))
+    each = ask.constraints if isinstance(ask.constraints, list) else [ask.constraints]
+    for constraints in {repr(one): one for one in each}.values():
+        explainer.engine.batch(ask.cases[:0], Question(constraints=constraints))
 
 
 def answer(project: SeriesProject, ask: CaseAsk) -> str:

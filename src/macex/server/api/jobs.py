@@ -231,9 +231,9 @@ def _check(explainer: Explainer, want: Any, constraints: Any, total: int) -> Non
     """Raise for a goal or constraints that no row can be asked with."""
     for one in per_row("want", want, total) if isinstance(want, list) else [want]:
         checked_goal(explainer.engine, goal_of(explainer, one))
-    wishes = per_row("constraints", constraints, total) if isinstance(constraints, list) else None
-    for wish in wishes or [constraints]:
-        if (constraints := constraints_of(wish)) is not None:
+    each = per_row("constraints", constraints, total) if isinstance(constraints, list) else None
+    for one in each or [constraints]:
+        if (constraints := constraints_of(one)) is not None:
             explainer.engine.merged(constraints)
 
 

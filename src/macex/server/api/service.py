@@ -67,7 +67,7 @@ def sign_in(asked: SessionRequest, server: Running, request: Request) -> Respons
 
 @router.delete("/session", status_code=204)
 def sign_out(request: Request, server: Running, _caller: Reader) -> Response:
-    """End the session, here and for whoever has its cookie."""
+    """End the session for everyone who has its cookie."""
     server.gate.sessions.end(request.cookies.get(COOKIE, ""))
     response = Response(status_code=204)
     response.delete_cookie(COOKIE)

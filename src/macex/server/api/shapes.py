@@ -35,15 +35,15 @@ BODY_PLACES = 100_000
 COLUMNS = 5_000
 MOST_OTHERS = 10  # models that must agree
 CELL_LENGTH = 10_000
-WISH_VALUES = 20_000  # of the constraints for one row, or for all
-WISH_LENGTH = 500_000  # characters of all constraints, each text counted once
+CONSTRAINT_VALUES = 20_000  # of the constraints for one row, or for all
+CONSTRAINT_LENGTH = 500_000  # characters of all constraints, each text counted once
 CELL = {"anyOf": [{"type": kind} for kind in ("boolean", "integer", "number", "string", "null")]}
 NUMBERS = (int, float, type(None))
 CELLS = (bool, int, float, str, type(None))
 
 
 def _row(given: Any) -> dict[str, Any]:
-    """Cells by column; the first that is none is told, however many there are."""
+    """Cells by column; an error names the first value that is not a cell."""
     if not isinstance(given, dict) or len(given) > COLUMNS:
         raise ValueError(f"a row is an object of at most {COLUMNS:,} cells")
     for column, cell in given.items():
@@ -102,7 +102,7 @@ class RequestBody(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known(cls, given: Any) -> Any:
-        """The first part that is not known is told, however many there are."""
+        """An error names the first unknown part."""
         for part in given if isinstance(given, dict) else ():
             if part not in cls.model_fields:
                 name = str(part)[:100]
@@ -118,7 +118,7 @@ class ClassGoal(RequestBody):
 
 
 class BandGoal(RequestBody):
-    """A score between two bounds; null is no bound."""
+    """A score between two bounds; null means no bound."""
 
     kind: Literal["band"]
     low: Finite | None = None
@@ -147,7 +147,7 @@ class AboveGoal(RequestBody):
 Goal = Annotated[ClassGoal | BandGoal | RiseGoal | AboveGoal, Field(discriminator="kind")]
 Want = Cell | Goal
 Wants = Annotated[list[Want], Field(max_length=BODY_ROWS, fail_fast=True)]
-Wishes = Annotated[list[dict[str, Any] | None], Field(max_length=BODY_ROWS, fail_fast=True)]
+PerRow = Annotated[list[dict[str, Any] | None], Field(max_length=BODY_ROWS, fail_fast=True)]
 Rows = Annotated[list[Row], Field(min_length=1, max_length=BODY_ROWS, fail_fast=True)]
 Cases = Annotated[list[Case], Field(min_length=1, max_length=BODY_ROWS, fail_fast=True)]
 Place = Annotated[int, Field(ge=0, le=2**31)]
@@ -170,13 +170,13 @@ def _leaves(given: Any) -> Iterator[Any]:
 def _bounded(given: Any) -> Any:
     """Constraints that are read within a moment: reading them cannot be interrupted."""
     text: set[str] = set()
-    for wish in given if isinstance(given, list) else [given]:
-        values = list(_leaves(wish))
-        if len(values) > WISH_VALUES:
-            raise ValueError(f"constraints hold at most {WISH_VALUES:,} values, for each row")
+    for one_row in given if isinstance(given, list) else [given]:
+        values = list(_leaves(one_row))
+        if len(values) > CONSTRAINT_VALUES:
+            raise ValueError(f"constraints hold at most {CONSTRAINT_VALUES:,} values, for each row")
         text.update(one for one in values if isinstance(one, str))
-    if sum(map(len, text)) > WISH_LENGTH:
-        raise ValueError(f"rules and names have at most {WISH_LENGTH:,} characters together")
+    if sum(map(len, text)) > CONSTRAINT_LENGTH:
+        raise ValueError(f"rules and names have at most {CONSTRAINT_LENGTH:,} characters together")
     return given
 
 
@@ -190,7 +190,7 @@ class QuestionBody(RequestBody):
         "`at_least(0.7)`, or by its parts; or a list with one for each row.",
         examples=[">50K"],
     )
-    constraints: Annotated[dict[str, Any] | Wishes | None, AfterValidator(_bounded)] = Field(
+    constraints: Annotated[dict[str, Any] | PerRow | None, AfterValidator(_bounded)] = Field(
         default=None,
         description="What may change, as in `macex.Constraints`; or one for each row.",
         examples=[{"fixed": ["age", "race"], "max_changes": 2}],

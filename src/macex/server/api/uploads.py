@@ -50,7 +50,7 @@ def create(
     ] = "",
     causes: Json = "",
 ) -> ProjectInfo | SeriesInfo:
-    """A project from a model file, its training rows or cases, and what is said of them."""
+    """A project from a model file, its training rows or cases, and their description."""
     if not caller.everywhere:
         raise ProblemError(403, "the key is for some projects only", code="scope_needed")
     upload = Upload(

@@ -37,7 +37,7 @@ def explanations(jobs: Jobs, project: Project, job: Job) -> Explanations:
 
 
 def told(job: Job) -> dict[str, str]:
-    """What a report says of whoever asked, and of what: the key's id, never the key."""
+    """Who asked, and about what, for a report: the key's id, never the key."""
     asked = job.question
     said = {
         "asked_by": f"{job.owner} (key {job.key})",

@@ -108,13 +108,13 @@ class Work:
     def part(self, start: int, stop: int) -> tuple[bytes, Mapping[str, int]]:
         """Some rows explained: a line of JSON each, and how many have which status."""
         wants = self._each("want", start, stop)
-        wished = self._each("constraints", start, stop)
+        constraints = self._each("constraints", start, stop)
         frame = self.frame(start, stop)
         with asked_by([signature(self.job)] * len(frame)), self.project.lock:
             found = self.explainer.explain(
                 frame,
                 want=[goal_of(self.explainer, want) for want in wants],
-                constraints=[constraints_of(one) for one in wished],
+                constraints=[constraints_of(one) for one in constraints],
                 also=self.also,
                 **self.options.call,
             )
@@ -180,6 +180,6 @@ class CaseWork:
 
 
 def signature(job: Job) -> dict[str, Any]:
-    """What records say of whoever made a job, and of what it is about."""
+    """What records say about a job and the caller who made it."""
     told = {"key": job.key, "name": job.owner, "job": job.id}
     return {**told, "filter": job.question.get("filter")}

@@ -57,7 +57,7 @@ class Address:
         return tuple(pair for pair in self.pairs if _named(pair[0], names))
 
     def only(self, *names: str) -> Address:
-        """The address with nothing but these parameters."""
+        """The address with these parameters alone."""
         return Address(self.parts(*names))
 
     def without(self, *names: str) -> Address:

@@ -31,7 +31,7 @@ def gone_of(request: Request) -> Gone:
 
 @contextmanager
 def turn(project: Project, gone: Gone) -> Iterator[None]:
-    """The project's lock, for whoever is still there when it is their turn."""
+    """The project's lock, for callers who are still there when it is their turn."""
     until = time.monotonic() + WAIT_S
     while not project.lock.acquire(timeout=LOOK_S):
         if gone():

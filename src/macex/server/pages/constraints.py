@@ -17,7 +17,7 @@ WAYS = {"": "free", "keep": "stays", "up": "only up", "down": "only down"}
 
 @dataclass(frozen=True)
 class ColumnLimit:
-    """What is filled in for a column, and what the project says of it once and for all."""
+    """What is filled in for a column, and what the project always demands of it."""
 
     way: str = ""
     low: str = ""

@@ -25,7 +25,7 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class PageRoute(APIRoute):
-    """A route whose errors are pages; whoever is unknown is asked to sign in."""
+    """A route whose errors are pages; unknown callers are asked to sign in."""
 
     def get_route_handler(self) -> Handler:
         """The handler, with its errors caught."""
@@ -73,7 +73,7 @@ Form = Annotated[Address, Depends(_form)]
 
 
 def add_lost(app: FastAPI) -> None:
-    """Answer browsers with a page where there is none; programs are told by the API's problem."""
+    """Where a page is missing, browsers get a page that says so, and programs a problem."""
     programs = app.exception_handlers[HTTPException]
 
     def lost(request: Request, error: Exception) -> Response:

@@ -17,7 +17,7 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 @router.get("/login")
 def login_page(request: Request) -> Response:
-    """The form for a key; whoever comes by the address that the server printed needs none."""
+    """The form for a key; the address that the server printed signs in without one."""
     wanted, gate = inside(request.query_params.get("next", "/")), server_of(request).gate
     values = {"wanted": wanted, "fault": "", "printed": gate.printed}
     token = request.query_params.get("token")

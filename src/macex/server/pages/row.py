@@ -62,7 +62,7 @@ def row_page(request: Request, name: str, at: int, caller: Reader) -> HTMLRespon
     asked = parts_asked(request, PARTS)
     if asked:
         return pieces(request, asked, looked.shown(asked), project=looked.project)
-    whole = [part for part in PARTS if part not in LAZY or looked.wishes(part)]
+    whole = [part for part in PARTS if part not in LAZY or looked.asks_for(part)]
     return page(request, "row", looked.shown(whole), project=looked.project)
 
 
@@ -133,7 +133,7 @@ class Look:
             made |= self._answers()
         return made | self._panes(parts)
 
-    def wishes(self, part: str) -> bool:
+    def asks_for(self, part: str) -> bool:
         """Whether the address asks for a part that is not always shown."""
         names = {"map": ("mapx", "mapy"), "compare": ("compare",)}[part]
         return all(self.address.one(name) for name in names)
@@ -144,10 +144,10 @@ class Look:
         try:
             if {"whatif", "curve"} & set(parts) and self.address.one("curve"):
                 made["curve"] = curve_pane(self.aim, self.address, self.variants)
-            if "map" in parts and self.wishes("map"):
+            if "map" in parts and self.asks_for("map"):
                 base = self.variants[0].codes
                 made["map"] = map_pane(self.aim, self.address, base, self.answered())
-            if "compare" in parts and self.wishes("compare"):
+            if "compare" in parts and self.asks_for("compare"):
                 made["compare"] = compare_pane(self.aim, self.answered())
                 made["of"] = whose(self.aim.said.goal, self.aim.said.enough, self.speech)
         except ModelError as error:

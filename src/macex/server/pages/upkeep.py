@@ -1,4 +1,4 @@
-"""Tidying up: projects and jobs that get another name, or are no longer needed."""
+"""Projects and jobs are renamed or removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The project that is there when there is no other: who earns more than 50K, from census rows."""
+"""The project that a server has when it has no other: who earns more than 50K, from census rows."""
 
 from __future__ import annotations
 

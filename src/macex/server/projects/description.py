@@ -1,10 +1,10 @@
-"""`project.toml`: what the files of a project's folder are, and what is said of their columns.
+"""`project.toml`: what the files of a project's folder are, and what their columns are.
 
 title = "Income"
 model = "model.ubj"
 data = "train.parquet"
 rows = "new.parquet"        # the rows to look at; without it, the training rows
-label = "income"            # a column of the files that is no feature
+label = "income"            # a column of the files that is not a feature
 drop = ["id"]               # further ones
 classes = ["<=50K", ">50K"]
 
@@ -74,7 +74,7 @@ class Description:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """The columns of the files that are no features."""
+        """The columns of the files that are not features."""
         return self.drop if self.label is None else (*self.drop, self.label)
 
     def write(self, folder: Path) -> None:

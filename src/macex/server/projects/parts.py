@@ -34,7 +34,7 @@ OpenModel = Callable[[Path], Any]
 
 @dataclass(frozen=True)
 class Parts:
-    """A model, the rows it learnt from, the rows to look at, and what is said of them."""
+    """A model, the rows it learnt from, the rows to look at, and their description."""
 
     model: Any
     training: pd.DataFrame

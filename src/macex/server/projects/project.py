@@ -34,9 +34,9 @@ __all__ = ["METHODS", "PREFERENCES", "STRUCTURES", "Project", "choose"]
 class Project:
     """Opened when it is first asked for something, and once.
 
-    `lock` is held by whoever explains: an explainer remembers what calls have in common, and one
-    call at a time may do so. `remembered` is what pages worked out of it. `series_only` says that
-    there are cases instead of rows.
+    `lock` is held while rows are explained: an explainer remembers what calls have in common, and
+    one call at a time may do so. `remembered` is what pages worked out of it. `series_only` says
+    that there are cases instead of rows.
     """
 
     series_only = False

@@ -33,7 +33,7 @@ READING = BoundedSemaphore(AT_ONCE)
 
 @dataclass(frozen=True)
 class Upload:
-    """The files that were sent, and what was said of them."""
+    """The files that were sent, and their description."""
 
     title: str
     model: IO[bytes]

@@ -144,7 +144,7 @@ class Gate:
         return self._of_session(request.cookies.get(COOKIE, ""))
 
     def shown(self, given: str, request: Request) -> Key | None:
-        """The key that was shown; who shows one wrong key after the other is told to wait."""
+        """The key that was shown; a caller who shows several wrong keys has to wait."""
         key = self.key(given)
         if key is None:
             self.tried(request)
@@ -197,14 +197,14 @@ class Gate:
         return None if key is None else _holder(key, csrf)
 
     def sign_in(self, request: Request, response: Response, given: str) -> Caller:
-        """Begin a session for whoever shows a key; the cookie goes with the response."""
+        """Begin a session for a caller with a key; the cookie goes with the response."""
         key = self.shown(given, request)
         if key is None:
             raise ProblemError(401, "this is no key of this server", code="wrong_key")
         return _holder(key, self._begin(request, response, key.id))
 
     def redeem(self, request: Request, response: Response, given: str) -> None:
-        """Begin a session for whoever shows the token that was printed; it serves once."""
+        """Begin a session for the caller who shows the printed token; it works once."""
         with self._redeeming:
             own, same = self.token, hmac.compare_digest(digest_of(self.token), digest_of(given))
             if own and same and self.unlocked:
@@ -263,7 +263,7 @@ def caller_of(request: Request) -> Caller | None:
 
 
 async def known(request: Request) -> Caller:
-    """A dependency of routes: the caller, whoever it is, but not a stranger."""
+    """A dependency of routes: the caller, who must be known."""
     gate: Gate = request.app.state.server.gate
     caller = await gate.identify(request)
     if caller is None:

@@ -29,7 +29,7 @@ class Sessions:
         self._tokens = URLSafeSerializer(secret, salt="macex csrf")
 
     def begin(self, key_id: str) -> str:
-        """The cookie of a new session for whoever has shown this key."""
+        """The cookie of a new session of this key."""
         return str(self._cookies.dumps(self._stored.add(key_id, self.lifetime_s)))
 
     def identity(self, cookie: str) -> str | None:
@@ -42,7 +42,7 @@ class Sessions:
         return None if identity is None else self._stored.key_id(identity)
 
     def end(self, cookie: str) -> None:
-        """The session is over, whoever still has its cookie."""
+        """End the session, even where its cookie is kept."""
         if (identity := self.identity(cookie)) is not None:
             self._stored.end(identity)
 

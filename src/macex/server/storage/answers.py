@@ -33,7 +33,7 @@ class StoredAnswers:
         self._engine = engine
 
     def begin(self, identity: str, asked: str) -> StoredAnswer | None:
-        """None for whoever asks first, and now has to answer; else what is there."""
+        """What is stored; None for the first who asks, and who has to answer."""
         self._forget_old()
         line = {"id": identity, "asked": asked, "created": int(time.time())}
         try:

@@ -95,7 +95,7 @@ def keep_common(engine: Engine, written: AuditLines) -> None:
 
 @contextmanager
 def held() -> Iterator[list[AuditLines]]:
-    """Gather the records that are written meanwhile, for whoever stores them with the answers."""
+    """Gather the records that are written meanwhile, to store them with the answers."""
     gathered: list[AuditLines] = []
     token = HELD.set(gathered)
     try:

@@ -29,7 +29,7 @@ def send(pipe: IO[bytes], content: bytes) -> None:
 
 
 def receive(pipe: IO[bytes], most: int) -> bytes:
-    """Read a message of at most so many bytes; `EOFError` where the other side has ended."""
+    """Read a message of a limited number of bytes; `EOFError` where the other side has ended."""
     (length,) = LENGTH.unpack(_exactly(pipe, LENGTH.size))
     if length > most:
         raise ValueError(f"a message of {length:,} bytes, where {most:,} are expected")
@@ -53,7 +53,7 @@ def packed(said: dict[str, Any], answer: Any = None) -> bytes:
 
 
 def unpacked(content: bytes) -> tuple[dict[str, Any], Any]:
-    """What a reply says, and its answer; `ValueError` for anything that is no such reply."""
+    """What a reply says, and its answer; `ValueError` for anything else."""
     head, _, numbers = content.partition(b"\n")
     said = json.loads(head)
     if not isinstance(said, dict):

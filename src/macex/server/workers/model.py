@@ -53,7 +53,7 @@ class WorkerModel:
 
 
 class ByCode:
-    """The same model asked about codes; a process that is new is told first what they stand for."""
+    """The same model asked about codes; a new process first learns what they stand for."""
 
     current = True  # the model of a file is never fitted again
 

@@ -45,7 +45,7 @@ class Workers:
             worker.close()
 
     def close(self) -> None:
-        """End all workers, now: whoever waits for one is told."""
+        """End all workers now; callers that wait for one get an error."""
         self._closing.set()
         with self._lock:
             for worker in self._workers.values():

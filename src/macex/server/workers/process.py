@@ -88,13 +88,13 @@ class Worker:
         return None if self._process is None else self._process.pid
 
     def face(self) -> Mapping[str, Any]:
-        """What the model can be asked for; raises for a file that is no model."""
+        """What the model can be asked for; raises for a file that is not a model."""
         with _Turn(self):
             self._running()
             return self._face
 
     def ask(self, question: Mapping[str, Any], rows: int) -> tuple[dict[str, Any], Any]:
-        """What the model says to a question about so many rows."""
+        """The reply of the model to a question about some rows."""
         whom, why = SILENCED.get()
         if whom is self:
             raise ModelError(why)
@@ -124,7 +124,7 @@ class Worker:
             self._lower(process)
 
     def rest(self) -> bool:
-        """End the process, unless it is being asked; whoever asks next starts another."""
+        """End the process, unless it is being asked; the next question starts another."""
         if not self._turn.acquire(blocking=False):
             return False
         try:

@@ -141,7 +141,7 @@ def _leave_with(parent: int) -> None:
 
 
 def _bound_cpu(seconds: int) -> None:
-    """Let the next call take so many seconds of CPU, by all threads together."""
+    """Limit the CPU seconds of the next call, over all threads."""
     if sys.platform == "win32":
         return
     import resource

@@ -49,8 +49,8 @@ def glance_page(request: Request, name: str, caller: Reader) -> Response:
     glance = Glance(project, address, gone_of(request), server.settings.explain_seconds, look)
     asked = parts_asked(request, PARTS)
     known = [part for part in asked or AT_ONCE if part not in ASKING or caller.may("explain")]
-    if not asked and (wish := address.one("show")) in PARTS and _allowed(wish, caller):
-        known.append(wish)
+    if not asked and (shown := address.one("show")) in PARTS and _allowed(shown, caller):
+        known.append(shown)
     values = glance.shown(known, request.scope.get("root_path", ""))
     if asked:
         return pieces(request, [f"glance_{part}" for part in asked], values, project=project)
