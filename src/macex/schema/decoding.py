@@ -27,17 +27,6 @@ class Decoders:
         self.texts = _texts(columns)
         self.uniform = _uniform(columns)
 
-    def arrays(self, codes: Floats, patches: Mapping[int, Patch]) -> dict[int, Any]:
-        """All columns decoded, in their order."""
-        if patches:
-            every = range(len(self.columns))
-            return {at: self.array(at, codes[:, at], patches.get(at)) for at in every}
-        found = {} if self.texts is None else self.texts(codes)
-        return {
-            at: found[at] if at in found else decode(codes[:, at])
-            for at, decode in enumerate(self.decoders)
-        }
-
     def block(self, codes: Floats, kind: np.dtype[Any], patches: Mapping[int, Patch]) -> Array:
         """All columns decoded at once, where they are numbers of one dtype."""
         block = plain_numbers(codes, kind)

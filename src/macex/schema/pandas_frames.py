@@ -188,7 +188,13 @@ class PandasBuilder(Decoders):
             block = self.block(codes, self.uniform, patches)
             return pd.DataFrame(block, columns=self.labels, copy=False)
         index = pd.RangeIndex(len(codes))
-        decoded = self.arrays(codes, patches)
+        if patches:
+            every = range(len(self.columns))
+            decoded = {at: self.array(at, codes[:, at], patches.get(at)) for at in every}
+        else:
+            texts = {} if self.texts is None else self.texts(codes)
+            decoders = enumerate(self.decoders)
+            decoded = {at: texts[at] if at in texts else of(codes[:, at]) for at, of in decoders}
         arrays = {at: _boxed(array, index) for at, array in decoded.items()}
         frame = pd.DataFrame(arrays, index=index, copy=False)
         frame.columns = self.labels
