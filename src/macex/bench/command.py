@@ -26,9 +26,10 @@ from macex.bench.report.markdown import markdown as as_markdown
 from macex.bench.report.pages import write_pages
 from macex.bench.results import Results
 from macex.bench.runner import BenchJob, run
+from macex.bench.series_sets import series_set
 from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.writing import document, machine
-from macex.datasets import SERIES_NAMES, load_series
+from macex.datasets import SERIES_NAMES
 from macex.datasets import names as dataset_names
 from macex.datasets.series import SHIPPED
 from macex.errors import DataError, MacexError, OptionError, closest
@@ -149,7 +150,7 @@ def _series(cells: BenchCells, names: Iterable[str]) -> dict[str, int]:
     found = {}
     for name in names:
         with suppress(DataError):
-            found[name] = len(load_series(name, folder=cells.folder).channels)
+            found[name] = len(series_set(name, cells.folder).channels)
     return found
 
 

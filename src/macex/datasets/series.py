@@ -18,7 +18,8 @@ from macex.errors import DataError, closest
 
 AEON = "aeon/"
 SHIPPED = tuple(
-    f"aeon/{name}" for name in ("BasicMotions", "GunPoint", "ArrowHead", "ItalyPowerDemand")
+    f"aeon/{name}"
+    for name in ("BasicMotions", "JapaneseVowels", "GunPoint", "ArrowHead", "ItalyPowerDemand")
 )
 PARTS = ("X_train", "y_train", "X_test", "y_test", "channels")
 SERIES = {

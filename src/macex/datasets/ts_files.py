@@ -12,11 +12,15 @@ from macex.errors import DataError
 
 
 def ts_parts(folder: Path, name: str) -> tuple[Path, Path] | None:
-    """The training and test files of a set, in a folder or one of its own there; None if absent."""
-    for place in (folder / name, folder):
-        both = place / f"{name}_TRAIN.ts", place / f"{name}_TEST.ts"
-        if all(path.is_file() for path in both):
-            return both
+    """The training and test files of a set, in a folder or one of its own there; None if absent.
+
+    Files in which series were brought to one length ("_eq") come first.
+    """
+    for stem in (f"{name}_eq", name):
+        for place in (folder / name, folder):
+            both = place / f"{stem}_TRAIN.ts", place / f"{stem}_TEST.ts"
+            if all(path.is_file() for path in both):
+                return both
     return None
 
 

@@ -29,7 +29,8 @@ def data():
 def findings(monkeypatch, data):
     monkeypatch.setattr(series, "TREES", 10)
     monkeypatch.setattr(stretches, "REFITS", 2)
-    monkeypatch.setattr(stretches, "load_series", lambda name, folder: data)
+    monkeypatch.setattr(stretches, "series_set", lambda name, folder: data)
+    stretches._known.cache_clear()
     results, tasks = Results(), stretches.tasks(PLAN)
     for task in tasks:
         results.add(stretches.measure(task, Workshop(BenchCells(None))))
@@ -42,7 +43,11 @@ def test_every_method_is_judged_alike(findings):
     assert [line[0] for line in printed.lines] == list(stretches.PUBLISHED)
     assert [line[0] for line in table.lines] == list(stretches.METHODS)
     assert {line[1] for line in table.lines} == {"1.00"}
-    assert len(stretches.claims(findings)) == 3
+    claims = {claim.sentence: claim for claim in stretches.claims(findings)}
+    assert len(claims) == 6
+    assert claims["time series: every query is answered"].held
+    assert claims["time series: no seam is steeper than steps in training"].held
+    stretches._known.cache_clear()
 
 
 def test_what_changed_is_counted(data, monkeypatch):
@@ -64,6 +69,27 @@ def test_what_changed_is_counted(data, monkeypatch):
 def test_wide_sets_are_not_for_slow_methods():
     plan = BenchPlan(("series",), (), (), (), series={"wide": 563})
     assert not {task.method for task in stretches.tasks(plan)} & set(stretches.SLOW)
+
+
+def test_a_network_is_fitted_to_some_sets_and_its_gradients_are_read():
+    pytest.importorskip("torch")
+    plan = BenchPlan(("series",), (), (), (), shipped={"aeon/BasicMotions": 6, "aeon/GunPoint": 1})
+    asked = {(task.dataset, task.model) for task in stretches.tasks(plan)}
+    assert asked == {
+        ("aeon/BasicMotions", "forest"),
+        ("aeon/BasicMotions", "network"),
+        ("aeon/GunPoint", "forest"),
+    }
+    learnt = [task.model for task in stretches.tasks(plan) if task.method == stretches.LEARNT]
+    assert learnt == ["network"]
+
+
+def test_a_method_that_is_behind_another_does_not_hold():
+    cells = {"a": {"x": {"cells": 1.05, "noise": 0.9}, "y": {"cells": 1.0, "noise": 1.0}}, "b": {}}
+    assert stretches._behind(cells, "x", "y", "cells", 0.05) == [("a", 0.0)]
+    ((at, by),) = stretches._behind(cells, "x", "y", "noise", 0.0)
+    assert at == "a"
+    assert by == pytest.approx(0.1)
 
 
 def test_without_sets_the_section_says_so():
