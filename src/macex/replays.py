@@ -120,11 +120,14 @@ def _series_replay(record: dict[str, Any], model: Any, data: Any) -> Replay:
         if data is None:
             raise OptionError(f"record {record['id']} names no saved explainer: pass data=")
         options = vars(series_options(record["options"]))
+        times = record.get("times", {})  # which records of earlier versions do not have
         explainer = SeriesExplainer(
             model,
             data,
             channels=record["channels"],
             layout=record["layout"],
+            times=times.get("labels") or None,
+            time_unit=times.get("unit", ""),
             classes=record["classes"],
             **options,
         )

@@ -29,6 +29,7 @@ class SeriesRecorder(Recorder):
             "fingerprint": fingerprint(engine),
             "channels": list(engine.fitted.names),
             "layout": engine.fitted.train.layout,
+            "times": asdict(engine.fitted.times),
             "classes": plain(engine.outlook.classes),
             "options": plain(written_options(engine.options)),
         }

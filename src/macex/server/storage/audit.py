@@ -28,7 +28,7 @@ HELD: ContextVar[list[AuditLines] | None] = ContextVar("held", default=None)
 """Where records are gathered that are stored later, together with something else."""
 COMMON = (
     *("files", "fingerprint", "columns", "library", "classes", "options", "versions"),
-    *("channels", "layout", "relations"),
+    *("channels", "layout", "times", "relations"),
 )
 
 
