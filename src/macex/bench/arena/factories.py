@@ -56,7 +56,7 @@ def _mlp(regression: bool) -> Any:
     from sklearn.neural_network import MLPClassifier, MLPRegressor
 
     kind = MLPRegressor if regression else MLPClassifier
-    return kind((50, 50), random_state=0, max_iter=300, alpha=1e-3)
+    return kind(hidden_layer_sizes=(50, 50), random_state=0, max_iter=300, alpha=1e-3)
 
 
 def _torch(regression: bool) -> Any:
