@@ -114,6 +114,33 @@ def scripts(folder):
     return found
 
 
+def test_the_board_of_results_of_several_machines_is_written_without_measuring(small, tmp_path):
+    out, printed = small
+    lines = pd.read_parquet(out / "results.parquet")
+    for name, part in (("one", lines.head(20)), ("two", lines.tail(len(lines) - 10))):
+        part.to_parquet(tmp_path / f"{name}.parquet")
+    files = ["--results", tmp_path / "one.parquet", "--results", tmp_path / "two.parquet"]
+    done = run(*files, "--out", tmp_path / "both")
+    assert done.exit_code == 0, done.output
+    assert printed.endswith(done.output)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "both" / "results.parquet"), lines)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda path: None, "there is no file"),
+        (lambda path: path.write_text("a,b"), "is no Parquet file"),
+        (lambda path: pd.DataFrame({"a": [1]}).to_parquet(path), "lacks the columns"),
+    ],
+)
+def test_a_file_that_holds_no_results_is_named(make, said, tmp_path):
+    make(tmp_path / "some.parquet")
+    done = run("--results", tmp_path / "some.parquet", "--out", tmp_path)
+    assert done.exit_code == 2
+    assert said in done.output
+
+
 def test_the_page_with_filters_loads_the_answers_of_a_cell_alone(small):
     text = (small[0] / "page" / "leaderboard.html").read_text()
     held = json.loads(re.search(r'id="held">(.*?)</script>', text, re.DOTALL).group(1))

@@ -1,4 +1,4 @@
-"""The models of the arena: each is fitted on classes and on numbers, and answers under the meter."""
+"""The models of the arena: fitted on classes and on numbers, each answers under the meter."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 
 from macex.bench.arena.board import Board
 from macex.bench.arena.layout import COLUMNS
-from macex.bench.arena.scores import firsts, front, fronts, interval
+from macex.bench.arena.scores import duels, firsts, front, fronts, interval
 
 
 def figures(**columns):
@@ -41,6 +41,24 @@ def test_few_answers_are_on_the_front_by_five_alone():
         rows=[10, 50, 50],
     )
     assert fronts(table) == (["b"], ["a", "b"])
+
+
+def test_rivals_are_held_against_the_default_on_the_queries_that_both_solved():
+    """`a` solved all six and is 1 better in each, `b` solved three and is 2 worse, `c` none."""
+    own = {"default": [3.0] * 6, "a": [2.0] * 6, "b": [5.0] * 3 + [np.nan] * 3, "c": [np.nan] * 6}
+    first = pd.DataFrame(
+        [
+            {"dataset": "d", "model": "m", "split": 0, "budget": 9, "seed": 0, "query": query,
+             "method": name, "changed": value}
+            for name, values in own.items() for query, value in enumerate(values)
+        ]
+    )  # fmt: skip
+    found = {duel.rival: duel for duel in duels(first, "default", ["changed"])}
+    assert set(found) == {"a", "b"}
+    assert [tuple(found[name].gap) for name in "ab"] == [(1, 1, 1, 6), (-2, -2, -2, 3)]
+    assert found["a"].lost
+    assert not found["b"].lost
+    assert found["a"].chance == pytest.approx(2 * 2 * 0.5**6)  # two rivals; all six one-sided
 
 
 def test_an_interval_draws_queries_within_their_cells():

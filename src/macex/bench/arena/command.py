@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from macex.bench.arena.cells import ArenaCells
 from macex.bench.arena.entries import chosen, suited
 from macex.bench.arena.factories import LAST, missing
-from macex.bench.arena.layout import ArenaTask, asked, read_parts, write_lines
+from macex.bench.arena.layout import ArenaTask, asked, read_parts, read_results, write_lines
 from macex.bench.arena.page import write_board
 from macex.bench.arena.runner import ArenaJob, run, undone
 from macex.bench.arena.tables import ArenaTable, table_names, table_of
@@ -55,6 +55,10 @@ def arena(  # noqa: PLR0917
     page: Annotated[
         Path | None, typer.Option(help="Write the board into this page of the documentation.")
     ] = None,
+    results: Annotated[
+        list[Path] | None,
+        typer.Option(help="Measure nothing: write the board of this file. Repeatable."),
+    ] = None,
 ) -> None:
     """Let every method answer the same questions, and measure the answers.
 
@@ -62,6 +66,9 @@ def arena(  # noqa: PLR0917
     """
     del arena
     try:
+        if results:
+            _write(read_results(results), out, page)
+            return
         added = _own_table(data, label)
         folder = str(data) if data is not None and data.is_dir() else None
         if quick:
@@ -82,16 +89,22 @@ def arena(  # noqa: PLR0917
         )
         _perform(tasks, job, jobs)
         lines = read_parts(out, tasks)
-        write_lines(out / "results.parquet", lines)
-        if asked(lines).empty:
-            raise DataError(f"no model could be fitted: {lines['error'].iloc[0]}")
-        typer.echo(write_board(lines, out, page))
+        _write(lines, out, page)
     except MacexError as error:
         typer.echo(f"macex bench: {error}", err=True)
         raise typer.Exit(2) from error
     except KeyboardInterrupt:
         typer.echo("macex bench: interrupted; the same command goes on with it", err=True)
         raise typer.Exit(130) from None
+
+
+def _write(lines: pd.DataFrame, out: Path, page: Path | None) -> None:
+    """Write the results and the board, and print it."""
+    out.mkdir(parents=True, exist_ok=True)
+    write_lines(out / "results.parquet", lines)
+    if asked(lines).empty:
+        raise DataError(f"no model could be fitted: {lines['error'].iloc[0]}")
+    typer.echo(write_board(lines, out, page))
 
 
 def planned(

@@ -132,6 +132,23 @@ def read_parts(folder: Path, tasks: Iterable[ArenaTask]) -> pd.DataFrame:
     return pd.concat(found, ignore_index=True)
 
 
+def read_results(paths: Iterable[Path]) -> pd.DataFrame:
+    """The lines of files of results, each answer once: several machines may have done a run."""
+    found = []
+    for path in paths:
+        if not path.is_file():
+            raise DataError(f"--results: there is no file {str(path)!r}")
+        try:
+            lines = pd.read_parquet(path)
+        except (ValueError, OSError) as error:  # what pyarrow raises
+            raise DataError(f"--results: {str(path)!r} is no Parquet file: {error}") from error
+        if lacking := [name for name in COLUMNS if name not in lines]:
+            raise DataError(f"--results: {str(path)!r} lacks the columns {lacking}")
+        found.append(lines[list(COLUMNS)])
+    every = pd.concat(found, ignore_index=True)
+    return every.drop_duplicates([*KEYS, "query", "rank"], ignore_index=True)
+
+
 def asked(lines: pd.DataFrame) -> pd.DataFrame:
     """The lines of cells that have a model, so that methods were asked."""
     return lines[lines["query"] != NO_CELL]

@@ -7,7 +7,7 @@ Wilcoxon's signed ranks, with Holm's correction where several are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -57,16 +57,19 @@ def friedman(table: Array) -> float:
     return float(friedmanchisquare(*last.T).pvalue)
 
 
-def signed_ranks(gaps: Sequence[float]) -> float:
-    """The chance of paired differences so one-sided if there were none (Wilcoxon).
+def signed_ranks(gaps: Array) -> Array:
+    """The chance of paired differences so one-sided if there were none (Wilcoxon), by column.
 
-    >>> round(signed_ranks([1, 2, 3, 4, 5, 6]), 4)
-    0.0312
+    >>> signed_ranks(np.array([[1, 0], [2, 0], [3, 0], [4, 0], [5, 0], [6, 0]])).round(4).tolist()
+    [0.0312, 1.0]
     """
     from scipy.stats import wilcoxon
 
-    values = np.asarray(gaps, float)
-    return float(wilcoxon(values).pvalue) if np.any(values) else 1.0
+    chances = np.ones(gaps.shape[1])
+    some = np.any(gaps, axis=0)
+    if some.any():
+        chances[some] = wilcoxon(gaps[:, some], axis=0).pvalue
+    return chances
 
 
 def holm(chances: Mapping[str, float]) -> dict[str, float]:

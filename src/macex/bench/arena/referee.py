@@ -154,18 +154,19 @@ class ArenaReferee:
     def _noise(self, frame: pd.DataFrame, own: Array, valid: Array) -> Array:
         """The share of noisy copies that reach the goal; 0 for an answer that does not."""
         numbers = list(self.cell.table.dataset.continuous)
+        if not numbers:
+            return valid.astype(float)
         spread = self.train[numbers].std().fillna(0.0).to_numpy(float)
-        draw = np.random.default_rng(0)
-        share = np.zeros(len(frame))
-        for _ in range(NOISY):
-            moved = frame.copy()
-            noise = draw.normal(size=(len(frame), len(numbers))) * spread * NOISE
-            for place, name in enumerate(numbers):
-                values = frame[name].to_numpy(float) + noise[:, place]
-                whole = self.train[name].dtype.kind in "iu"
-                moved[name] = (np.rint(values) if whole else values).astype(self.train[name].dtype)
-            share += self.cell.reached(own, self._said(moved))
-        return share / NOISY * valid
+        draw = np.random.default_rng(0).normal(size=(NOISY, len(frame), len(numbers)))
+        noise = (draw * spread * NOISE).reshape(-1, len(numbers))
+        moved = pd.concat([frame] * NOISY, ignore_index=True)
+        for place, name in enumerate(numbers):
+            values = moved[name].to_numpy(float) + noise[:, place]
+            whole = self.train[name].dtype.kind in "iu"
+            moved[name] = (np.rint(values) if whole else values).astype(self.train[name].dtype)
+        reached = self.cell.reached(np.tile(own, NOISY), self._said(moved))
+        share: Array = reached.reshape(NOISY, -1).mean(axis=0)
+        return share * valid
 
     def _refits(self, frame: pd.DataFrame, before: pd.DataFrame, own: Array, valid: Array) -> Array:
         """The share of refitted models for which the answer reaches the goal, too."""

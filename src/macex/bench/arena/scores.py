@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from macex.bench.arena.ranks import holm, signed_ranks
-from macex.bench.statistics import PairedDifference, difference
+from macex.bench.statistics import PairedDifference, differences
 from macex.schema import Array
 
 CELL = ["dataset", "model", "split"]
@@ -147,8 +147,9 @@ def duels(first: pd.DataFrame, name: str, measures: Sequence[str]) -> list[Duel]
     for group, here in first.groupby([*CELL, "budget"]):
         key: Any = group
         cell = " / ".join(map(str, key[:2])) + (f" / split {key[2]}" if key[2] else "")
+        every = here.groupby(["query", "method"])[list(measures)].mean().unstack("method")  # noqa: PD010
         for measure in measures:
-            table = here.pivot_table(measure, "query", "method", dropna=False)
+            table: Any = every[measure]
             if name in table:
                 found += _against(table, name, measure, cell, int(key[3]))
     return found
@@ -156,20 +157,23 @@ def duels(first: pd.DataFrame, name: str, measures: Sequence[str]) -> list[Duel]
 
 def _against(table: pd.DataFrame, name: str, measure: str, cell: str, budget: int) -> list[Duel]:
     """A method against every other, by one measure: (queries, methods)."""
-    gaps = {}
-    for rival in table.columns.drop(name):
-        both = table[[name, rival]].dropna()
-        if len(both):
-            gaps[rival] = BETTER[measure] * (both[rival] - both[name]).to_numpy()
-    chances = holm({rival: signed_ranks(gap.tolist()) for rival, gap in gaps.items()})
+    rivals = table.columns.drop(name)
+    gaps = BETTER[measure] * (table[rivals].sub(table[name], axis=0)).to_numpy(float)
+    known = ~np.isnan(gaps)
+    chances: dict[str, float] = {}
+    held: dict[str, PairedDifference] = {}
+    for pattern in np.unique(known, axis=1).T:  # who solved the same queries, at once
+        mine = np.flatnonzero((known == pattern[:, None]).all(axis=0))
+        if pattern.any():
+            some = gaps[pattern][:, mine]
+            chances.update(zip(rivals[mine], signed_ranks(some).tolist(), strict=True))
+            held.update(zip(rivals[mine], differences(some), strict=True))
+    corrected = holm(chances)
     return [
-        Duel(cell, budget, measure, str(rival), _paired(gap), chances[rival])
-        for rival, gap in gaps.items()
+        Duel(cell, budget, measure, str(rival), held[rival], corrected[rival])
+        for rival in rivals
+        if rival in held
     ]
-
-
-def _paired(gaps: Array) -> PairedDifference:
-    return difference(gaps.tolist(), np.zeros(len(gaps)).tolist())
 
 
 def trusted(table: pd.DataFrame) -> pd.DataFrame:
