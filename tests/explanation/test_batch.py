@@ -60,7 +60,7 @@ def test_a_report_is_written_whole_and_leaves_nothing_beside_it(tmp_path):
     assert batch().to_html(path, title="Loans") == path
     page = path.read_text(encoding="utf-8")
     assert page.rstrip().endswith("</html>")
-    assert "Made on 20" in page
+    assert "Made on</dt><dd>20" in page
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(FileNotFoundError):
         batch().to_html(tmp_path / "nowhere" / "report.html")

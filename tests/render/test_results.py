@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -50,9 +52,44 @@ def test_a_page_is_written_and_says_when_it_was_made(results, name, tmp_path):
     assert results[name].to_html(path) == path
     page = path.read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
-    assert "Made on 20" in page
+    assert "Made on</dt><dd>20" in page
     assert "<script" not in page
     assert isinstance(results[name].to_html(), str)
+
+
+@pytest.mark.parametrize("name", [one for one in NAMES if one != "summary"])
+def test_a_page_says_what_was_asked_of_which_model(results, name, tmp_path):
+    page = results[name].to_html(tmp_path / "page.html", title="For the board").read_text()
+    assert "<h1>For the board</h1>" in page
+    assert "<title>For the board</title>" in page
+    wanted = "any other decision" if name in ("explanations", "explanation", "bias") else "yes"
+    assert f"Wanted</dt><dd>{wanted}" in page
+    assert "May change</dt><dd>everything" in page
+    assert re.search("Model</dt><dd>[0-9a-f]{12}<", page)
+
+
+def test_constraints_and_rows_of_their_own_are_told():
+    explainer = mx.Explainer(model, DATA, classes=("no", "yes"), constraints={"fixed": ["sex"]})
+    limits = {"ranges": {"=hours": (20, 50)}}
+    page = explainer.explain(DATA.head(3), want="yes", constraints=limits).to_html()
+    assert "sex" in re.search("May change</dt><dd>(.*?)<", page)[1]
+    assert "=hours" in re.search("May change</dt><dd>(.*?)<", page)[1]
+    page = explainer.explain(DATA.head(2), want=["yes", "no"], constraints=[None, limits]).to_html()
+    assert page.count("<dd>one for each row") == 2
+
+
+@every_result
+def test_html_shows_itself_in_a_notebook_and_not_its_source(results, name):
+    page = results[name].to_html()
+    assert isinstance(page, str)
+    assert page._repr_html_() == page
+    assert len(repr(page)) < 100
+
+
+def test_what_is_told_is_not_pickled(results):
+    again = pickle.loads(pickle.dumps(results["explanation"]))  # noqa: S301 - its own bytes
+    assert again == results["explanation"]
+    assert not again.facts()
 
 
 @every_result

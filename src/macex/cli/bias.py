@@ -47,7 +47,9 @@ def bias(
 ) -> None:
     """What protected columns do to decisions, to answers, and to what groups must change.
 
-    macex bias --model model.onnx --data train.csv --label income --rows test.csv --protected gender --protected race --want ">50K"
+    Whether gender or race decides who gets what is wanted:
+
+        macex bias --model model.onnx --data train.csv --label income --rows test.csv --protected gender --protected race --want ">50K"
     """  # noqa: E501 - a command is one line
     show = Showing(out, force, quiet, as_json)
     files = Files(

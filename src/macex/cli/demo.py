@@ -20,6 +20,7 @@ from sklearn.preprocessing import OrdinalEncoder
 from threadpoolctl import threadpool_limits
 
 import macex as mx
+from macex.cli.colours import say
 from macex.datasets import load
 from macex.engine.registry import BUILT_IN
 from macex.render.text import aligned, paper_table
@@ -130,14 +131,14 @@ def write_report(explainer: mx.Explainer, rows: pd.DataFrame, path: Path) -> Non
     """A page in one file, and what the twenty rows have in common."""
     title("A report of twenty rows")
     found = explainer.explain(rows, n=3)
-    print(found.summary())
+    say(found.summary())
     found.to_html(path, title="Income: what would have to be different")
     print(f"\nWritten to {path.resolve()}")
 
 
 def title(text: str) -> None:
     """Print a heading."""
-    print(f"\n\n{text}\n{'-' * len(text)}")
+    say(f"\n\n{text}\n{'-' * len(text)}")
 
 
 def show(text: str) -> None:

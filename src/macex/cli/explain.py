@@ -14,6 +14,7 @@ from macex.ask.goals import goal_typed
 from macex.ask.question import FIELDS
 from macex.audit import Audit
 from macex.cli import options
+from macex.cli.colours import complain, say
 from macex.cli.inputs import Training, classes_named, label_hint, model_for, training
 from macex.cli.models import open_model
 from macex.cli.saved import columns_dropped, refuse_beside, required
@@ -270,7 +271,10 @@ def explain(
     if out is None:
         frame = next(iter(frames_of(asked, origin, SHOWN, dropped, named)))
         found = placed(asked, device, 1).explain(frame, on_error="keep", **call)
-        print(found.to_json() if as_json else batch_text(found, limit=SHOWN))
+        if as_json:
+            print(found.to_json())
+        else:
+            say(batch_text(found, limit=SHOWN))
         return
     target: Any = sys.stdout.buffer if out == "-" else out
     form = form or ("csv" if out == "-" else None)
@@ -332,11 +336,11 @@ def _made(
 def _complain(done: FileRun) -> None:
     """Say what could not be read, and end with an exit code that says so."""
     for fault in done.faults[:SHOWN]:
-        print(f"macex: {fault}", file=sys.stderr)
+        complain(str(fault))
     if len(done.faults) > SHOWN:
-        print(f"macex: and {len(done.faults) - SHOWN} more", file=sys.stderr)
+        complain(f"and {len(done.faults) - SHOWN} more")
     lost = f", {done.lost:,} rows are not in the output" if done.lost else ""
-    print(f"macex: {done.unreadable:,} rows could not be read{lost}", file=sys.stderr)
+    complain(f"{done.unreadable:,} rows could not be read{lost}")
     raise typer.Exit(INCOMPLETE)
 
 

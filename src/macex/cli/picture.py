@@ -34,7 +34,9 @@ def picture(
 ) -> None:
     """What the answers of many rows change, and for which rows which action helps.
 
-    macex picture --model model.onnx --data train.csv --label income --rows rejected.csv --want ">50K" --out picture.html
+    A page about those who were rejected:
+
+        macex picture --model model.onnx --data train.csv --label income --rows rejected.csv --want ">50K" --out picture.html
     """  # noqa: E501 - a command is one line
     show = Showing(out, force, quiet, as_json)
     files = Files(

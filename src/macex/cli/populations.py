@@ -14,6 +14,7 @@ import pandas as pd
 
 from macex.ask.constraints import Constraints
 from macex.ask.goals import goal_typed
+from macex.cli.colours import say
 from macex.cli.inputs import classes_named, label_hint, model_for, training
 from macex.cli.toml import read_causes, read_constraints, read_structure
 from macex.engine.options import STRUCTURES
@@ -91,7 +92,7 @@ class Showing:
         if self.as_json:
             print(json.dumps(document, ensure_ascii=False, default=str))
         elif not self.quiet:
-            print(found)
+            say(found)
 
 
 def asked(files: Files) -> PopulationQuestion:

@@ -6,16 +6,20 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from inspect import getdoc
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from macex.cli.colours import complain
 from macex.errors import MacexError
 from macex.version import __version__
 
 WRONG, INTERRUPTED = 2, 130
+WIDEST = 76  # letters of an example in a terminal of 80
+INDENT, STARTS = " " * 4, ("macex ", "cat ")  # of an example
 WRONG_USE: Any = typer.BadParameter.__base__  # what all errors in the use of options derive from
 
 # Where each command is and the first line of its help. A command's module is imported when the
@@ -104,7 +108,29 @@ def loaded(name: str) -> Any:
     if not isinstance(found, typer.Typer):
         function, found = found, typer.Typer(add_completion=False, rich_markup_mode="markdown")
         found.command(name)(function)
+    for command in found.registered_commands:
+        command.help = folded(getdoc(command.callback) or "")
     return get_command(found)
+
+
+def folded(text: str) -> str:
+    r"""Help whose examples can be copied: a line that is too long goes on after a backslash.
+
+    >>> print(folded("macex plan --model model.onnx --data train.csv --rows all.csv --actions 10"))
+        macex plan --model model.onnx --data train.csv --rows all.csv \
+          --actions 10
+    """
+    lines = (f"{INDENT}{line}" if line.startswith(STARTS) else line for line in text.split("\n"))
+    return "\n".join(part for line in lines for part in _folded(line))
+
+
+def _folded(line: str) -> list[str]:
+    if len(line) <= WIDEST or not line.startswith(INDENT):
+        return [line]
+    cut = line.rfind(" -", len(INDENT) + 2, WIDEST - 2)
+    if cut < 0:
+        return [line]
+    return [f"{line[:cut]} \\", *_folded(f"{INDENT}  {line[cut + 1 :]}")]
 
 
 def program() -> Any:
@@ -141,12 +167,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _interrupted() -> int:
-    print("macex: interrupted; `macex explain --resume` goes on", file=sys.stderr)
+    complain("interrupted; `macex explain --resume` goes on")
     return INTERRUPTED
 
 
 def _wrong(message: str) -> int:
     """Say in one line what is wrong."""
     line = " ".join(message.split())
-    print(f"macex: {line}", file=sys.stderr)
+    complain(line)
     return WRONG

@@ -39,7 +39,9 @@ def recourse(
 ) -> None:
     """Who has an answer under the constraints, who provably has none, who is undecided.
 
-    macex recourse --model model.onnx --data train.csv --label income --rows rejected.csv --want ">50K" --constraints rules.toml --by gender
+    How it stands with those who were rejected, group by group:
+
+        macex recourse --model model.onnx --data train.csv --label income --rows rejected.csv --want ">50K" --constraints rules.toml --by gender
     """  # noqa: E501 - a command is one line
     show = Showing(out, force, quiet, as_json)
     files = Files(

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from macex.cli import options
+from macex.cli.colours import say
 from macex.cli.inputs import training
 from macex.cli.toml import written_kinds, written_structure
 from macex.errors import OptionError
@@ -59,8 +60,8 @@ def schema(
     if as_json:
         print(json.dumps(stated(found), ensure_ascii=False))
     elif not quiet:
-        print(found)
-        print(relations)
+        say(found)
+        say(relations)
 
 
 def _write(path: Path, text: str, *, force: bool) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import typer
 
 from macex.cli import options
+from macex.cli.colours import say
 from macex.cli.inputs import classes_named, model_for, training
 from macex.engine.consultation import consulted
 from macex.errors import OptionError, SchemaError
@@ -131,7 +132,7 @@ def _show(row: Row) -> None:
         lines.append(["decision", shown(before["label"]), shown(after["label"])])
     for name, score in before["scores"].items():
         lines.append([f"score of {name}", score_text(score), score_text(after["scores"][name])])
-    print("\n".join(aligned(lines)))
+    say("\n".join(aligned(lines)))
 
 
 def _ask(row: Row) -> None:

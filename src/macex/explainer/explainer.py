@@ -16,6 +16,7 @@ from macex.engine.batch import Batch
 from macex.engine.blocks import reporter
 from macex.engine.box import Boxing
 from macex.engine.engine import Engine
+from macex.engine.facts import facts_about
 from macex.engine.fitted import fit
 from macex.engine.options import (
     MEASURES,
@@ -265,7 +266,11 @@ class Explainer(Populations):
             "seed": options.random_state,
             "n": batch.count,
         }
-        return Explanations(items, options.names, meta, batch.rows, self._planner(batch))
+        found = Explanations(items, options.names, meta, batch.rows, self._planner(batch))
+        told = facts_about(self.engine, batch.question.want, batch.question.constraints)
+        for item in items:
+            item.told_by(told)
+        return found.told_by(told)
 
     def score(self, rows: Any, want: Any = None) -> Array:
         """The model's score for every row, read toward a goal as in explanations.

@@ -13,6 +13,7 @@ from macex.cohort.plans import Plan, plan
 from macex.cohort.recourse import Recourse, recourse
 from macex.engine.batch import Batch
 from macex.engine.engine import Engine
+from macex.engine.facts import facts_about
 from macex.explanation.batch import Planner
 
 
@@ -66,7 +67,7 @@ class Populations:
         >>> plan.actions[0].moves, plan.coverage
         ((Move(column='hours', to=None, by=None, at_least=45, at_most=None),), 1.0)
         """
-        return plan(
+        found = plan(
             self.engine,
             rows,
             want=want,
@@ -80,6 +81,7 @@ class Populations:
             bands=bands,
             support=support,
         )
+        return found.told_by(facts_about(self.engine, want, constraints))
 
     def _planner(self, batch: Batch) -> Planner | None:
         """Makes the plan of a call's summary; None if the call has limits that a plan has not.
@@ -122,7 +124,7 @@ class Populations:
         through : with causes, columns by which the protected ones may count, e.g. `["income"]`: the
             finding says how many decisions change by other ways.
         """
-        return bias(
+        found = bias(
             self.engine,
             rows,
             protected=protected,
@@ -134,6 +136,7 @@ class Populations:
             max_values=max_values,
             through=through,
         )
+        return found.told_by(facts_about(self.engine, want, constraints))
 
     def recourse(
         self,
@@ -156,7 +159,7 @@ class Populations:
             most this many allowed combinations is decided, 20,000 by default. Trees are decided by
             their own splits, whatever the number of values.
         """
-        return recourse(
+        found = recourse(
             self.engine,
             rows,
             want=want,
@@ -165,6 +168,7 @@ class Populations:
             diagnose=diagnose,
             max_rows=max_rows,
         )
+        return found.told_by(facts_about(self.engine, want, constraints))
 
     def picture(
         self,
@@ -187,7 +191,7 @@ class Populations:
         explained : the most rows to look at, evenly spaced.
         shap : mean |SHAP| by column, or SHAP values of shape (rows, columns), to set beside.
         """
-        return picture(
+        found = picture(
             self.engine,
             rows,
             want=want,
@@ -197,3 +201,4 @@ class Populations:
             explained=explained,
             shap=shap,
         )
+        return found.told_by(facts_about(self.engine, want, constraints))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
@@ -18,7 +17,7 @@ from macex.explanation.values import Explanation
 from macex.render.charts.chart import Chart
 from macex.render.exports import csv_text, parquet_bytes
 from macex.render.names import Names
-from macex.render.results import written
+from macex.render.results import Facts, Html, today, written
 from macex.render.sheets import Finding
 from macex.render.text import batch_text
 
@@ -36,7 +35,7 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
     holds the explainer, so it is not pickled with the batch.
     """
 
-    __slots__ = ("_items", "_places", "_planner", "_rows", "meta", "names")
+    __slots__ = ("_items", "_places", "_planner", "_rows", "_telling", "meta", "names")
 
     def __init__(
         self,
@@ -50,6 +49,7 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
         self._rows = rows
         self._planner = planner
         self._places = range(len(self._items))
+        self._telling: Callable[[], Facts] | None = None
         self.names = dict(names or {})
         self.meta = dict(meta or {})
 
@@ -64,7 +64,7 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
         if isinstance(at, slice):
             part = type(self)(self._items[at], self.names, self.meta, self._rows, self._planner)
             part._places = self._places[at]  # noqa: SLF001 - its own part
-            return part
+            return part if self._telling is None else part.told_by(self._telling)
         try:
             item: ItemT = self._items[at]
         except IndexError:
@@ -73,6 +73,11 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
 
     def __iter__(self) -> Iterator[ItemT]:
         return iter(self._items)
+
+    def told_by(self, telling: Callable[[], Facts]) -> Self:
+        """The batch, whose reports tell what was asked; it is not pickled with the batch."""
+        self._telling = telling
+        return self
 
     def _no_place(self, at: int) -> PlaceError:
         """The error for a place that does not exist; it may be the label of a row."""
@@ -196,7 +201,7 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
         shap: Any = None,
         plan: Finding | bool = True,
         findings: Sequence[Finding] = (),
-    ) -> str: ...
+    ) -> Html: ...
     @overload
     def to_html(
         self,
@@ -219,12 +224,12 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
         shap: Any = None,
         plan: Finding | bool = True,
         findings: Sequence[Finding] = (),
-    ) -> str | Path:
+    ) -> Html | Path:
         """A report in one file that needs nothing else; with a path, the path it is written to.
 
         It begins with the summary of all rows and its plan, as in `summary`; then come `findings`
-        about them (what `Explainer.bias` found, say), and the first `most` rows. A file says when
-        it was made.
+        about them (what `Explainer.bias` found, say), and the first `most` rows. It says what was
+        asked of which model, and when.
         """
         require_count("most", most, 0)
         if not isinstance(findings, (list, tuple)):
@@ -234,9 +239,8 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
         summary = self.summary(shap, plan)
         shown = [*([] if summary.plan is None else [summary.plan])]
         shown += [_finding("findings=", one) for one in findings]
-        made = "" if path is None else datetime.now(UTC).date().isoformat()
-        page = self._report(summary, shown, title, language, most, made)
-        return page if path is None else written(path, page)
+        page = self._report(summary, shown, title, language, most)
+        return Html(page) if path is None else written(path, page)
 
     def _report(
         self,
@@ -245,19 +249,18 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
         title: str | None,
         language: str | Path,
         most: int,
-        made: str,
     ) -> str:
         from macex.render.html import report
 
         return report(
             self._items[:most],
             summary,
-            self.meta,
+            {**({} if self._telling is None else self._telling()), **self.meta},
             total=len(self),
             title=title,
             language=language,
             sheets=[finding.sheet_in(language) for finding in findings],
-            made=made,
+            made=today(),
         )
 
     def to_pdf(
@@ -269,11 +272,14 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
         most: int = PRINTED,
         shap: Any = None,
         plan: Finding | bool = True,
+        findings: Sequence[Finding] = (),
     ) -> Path:
         """Write the report of `to_html` on paper; its path. Needs Chromium or Chrome."""
         from macex.render.pdf import pdf_bytes
 
-        page = self.to_html(title=title, language=language, most=most, shap=shap, plan=plan)
+        page = self.to_html(
+            title=title, language=language, most=most, shap=shap, plan=plan, findings=findings
+        )
         return written(path, pdf_bytes(page))
 
     def __repr__(self) -> str:

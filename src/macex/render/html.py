@@ -22,6 +22,21 @@ from macex.render.sheets import Sheet
 from macex.render.speech import Speech
 
 OPEN = 3  # cards of a batch that a notebook shows unfolded
+FACTS = (  # what a report says of its question, in this order
+    "rows",
+    "filter",
+    "want",
+    "constraints",
+    "n",
+    "method",
+    "prefer",
+    "seed",
+    "model",
+    "version",
+    "asked_by",
+    "asked_at",
+    "made",
+)
 
 
 def explanation_fragment(explanation: Any, language: str | Path = ENGLISH) -> str:
@@ -89,11 +104,26 @@ def widget_answers(explanation: Any, fault: str, speech: Speech) -> str:
     return _rendered("widget_answers.html.j2", speech, {"card": shown, "fault": fault})
 
 
-def result_page(title: str, fragment: str, made: str, language: str | Path = ENGLISH) -> str:
+def result_page(
+    result: Any, facts: Mapping[str, Any], title: str | None = None, language: str | Path = ENGLISH
+) -> str:
     """A page of its own around the fragment of a result, which is markup already."""
     speech = Speech({}, language)
-    values = {"title": title, "fragment": Markup(fragment), "made": made}  # noqa: S704
+    values = {
+        "kind": speech.say(f"report.kind_{type(result).__name__}") if title is None else title,
+        "title": result.heading(language) if title is None else title,
+        "fragment": Markup(result.fragment(language)),  # noqa: S704
+        "facts": fact_lines(facts, speech),
+    }
     return _rendered("result_page.html.j2", speech, values)
+
+
+def fact_lines(facts: Mapping[str, Any], speech: Speech) -> list[tuple[str, str]]:
+    """What was asked, in the words of the reader where they are known."""
+    known = [key for key in FACTS if facts.get(key) not in (None, "")]
+    others = [key for key in facts if key not in FACTS]
+    lines = [(speech.say(f"report.fact_{key}"), speech.plain(facts[key])) for key in known]
+    return [*lines, *((key, speech.plain(facts[key])) for key in others)]
 
 
 def report(
@@ -113,9 +143,7 @@ def report(
         "cards": cards(items, speech, numbered=True),
         "left": total - len(items),
         "title": speech.say("report.title") if title is None else title,
-        "counted": speech.say_counted("report.counted", total),
-        "made": made,
-        "meta": {key: speech.plain(value) for key, value in meta.items()},
+        "facts": fact_lines({"rows": total, **meta, "made": made}, speech),
         "overview": overview(summary, speech),
         "sheets": sheets,
     }

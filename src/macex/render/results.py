@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from macex.ask.hints import ON_RESULT, missing
 from macex.errors import require_path
 from macex.render.catalogue import ENGLISH
 from macex.render.files import write_whole
+
+Facts = Mapping[str, str]
 
 
 class Result(ABC):
@@ -27,6 +30,20 @@ class Result(ABC):
     def heading(self, language: str | Path = ENGLISH) -> str:
         """What a page about it is called."""
 
+    def facts(self) -> Facts:
+        """What was asked of which model, for a page: the keys are those that catalogues name."""
+        told = self.__dict__.get("_telling")
+        return {} if told is None else told()
+
+    def told_by(self, telling: Callable[[], Facts]) -> Self:
+        """The result, with the facts of the question it answers; copies elsewhere have none."""
+        self.__dict__["_telling"] = telling
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the facts, which hold the explainer."""
+        return {name: value for name, value in self.__dict__.items() if name != "_telling"}
+
     @abstractmethod
     def to_frame(self) -> Any:
         """The result as a table."""
@@ -39,24 +56,31 @@ class Result(ABC):
         """The tables of an Excel file, by the names of its sheets."""
         return {"result": self.to_frame()}
 
-    def page(self, language: str | Path = ENGLISH) -> str:
+    def page(self, language: str | Path = ENGLISH, title: str | None = None) -> str:
         """The result as a page in one file that needs nothing else."""
         from macex.render.html import result_page
 
-        made = datetime.now(UTC).date().isoformat()
-        return result_page(self.heading(language), self.fragment(language), made, language)
+        return result_page(self, {**self.facts(), "made": today()}, title, language)
 
     @overload
-    def to_html(self, path: None = None, *, language: str | Path = ENGLISH) -> str: ...
-    @overload
-    def to_html(self, path: str | Path, *, language: str | Path = ENGLISH) -> Path: ...
     def to_html(
-        self, path: str | Path | None = None, *, language: str | Path = ENGLISH
-    ) -> str | Path:
+        self, path: None = None, *, title: str | None = None, language: str | Path = ENGLISH
+    ) -> Html: ...
+    @overload
+    def to_html(
+        self, path: str | Path, *, title: str | None = None, language: str | Path = ENGLISH
+    ) -> Path: ...
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        title: str | None = None,
+        language: str | Path = ENGLISH,
+    ) -> Html | Path:
         """The result as a fragment of a page; with a path, a whole page written to a file."""
         if path is None:
-            return self.fragment(language)
-        return written(path, self.page(language))
+            return Html(self.fragment(language))
+        return written(path, self.page(language, title))
 
     @overload
     def to_json(self, path: None = None, *, canonical: bool = False) -> str: ...
@@ -67,11 +91,13 @@ class Result(ABC):
         text = self.json_text(canonical=canonical)
         return text if path is None else written(path, text)
 
-    def to_pdf(self, path: str | Path, *, language: str | Path = ENGLISH) -> Path:
+    def to_pdf(
+        self, path: str | Path, *, title: str | None = None, language: str | Path = ENGLISH
+    ) -> Path:
         """The page on paper. Needs Chromium or Chrome on this machine."""
         from macex.render.pdf import pdf_bytes
 
-        return written(path, pdf_bytes(self.page(language)))
+        return written(path, pdf_bytes(self.page(language, title)))
 
     def to_excel(self, path: str | Path) -> Path:
         """The tables as an Excel file, each a sheet."""
@@ -86,6 +112,23 @@ class Result(ABC):
 
         def __getattr__(self, name: str) -> Any:
             missing(self, name, ON_RESULT)
+
+
+class Html(str):
+    """HTML as text; as the result of a cell a notebook shows what it draws, not its source."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return str(self)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} characters of HTML; to_html(path) writes a file>"
+
+
+def today() -> str:
+    """The date, as pages say when they were made."""
+    return datetime.now(UTC).date().isoformat()
 
 
 def written(path: str | Path, content: str | bytes) -> Path:

@@ -1,0 +1,40 @@
+"""What a report says of the question behind it: the goal, what may change, and which model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from macex.ask.goals import Goal
+from macex.engine.engine import Engine
+from macex.engine.fingerprint import fingerprint
+from macex.render.results import Facts
+
+FEW = 12  # letters of a hash that people compare
+EACH = "one for each row"
+ANY = "any other decision"
+
+
+def facts_about(engine: Engine, want: Any, constraints: Any) -> Callable[[], Facts]:
+    """Makes the facts of a question, in words, when a report is written."""
+
+    def told() -> Facts:
+        return {
+            "want": ANY if want is None else _goal(engine, want),
+            "constraints": _limits(engine, constraints),
+            "model": fingerprint(engine)[:FEW],
+        }
+
+    return told
+
+
+def _goal(engine: Engine, want: Any) -> str:
+    if isinstance(want, Iterable) and not isinstance(want, str | bytes):
+        return EACH
+    return engine.goals(want, 1)[0].text if isinstance(want, Goal) else str(want)
+
+
+def _limits(engine: Engine, constraints: Any) -> str:
+    if constraints is not None and not isinstance(constraints, type(engine.constraints) | Mapping):
+        return EACH
+    return "; ".join(text for text, _ in engine.merged(constraints).parts()) or "everything"
