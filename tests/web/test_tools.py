@@ -11,13 +11,13 @@ PAGE = HERE.parents[1] / "docs" / "tools.md"
 
 
 def test_every_row_names_a_test_in_a_browser():
-    lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line[:2] == "| "]
-    rows = lines[2:]
+    text = PAGE.read_text(encoding="utf-8")
+    rows = re.findall(r"(?m)^\| (\d+) \| ", text)
+    named = re.findall(r"(?m)^(\d+)\. `(.+)::(\w+)`$", text)
     assert len(rows) > 15
-    named = [re.fullmatch(r"`(.+)::(\w+)`", row.strip("| ").rpartition("| ")[2]) for row in rows]
-    assert [row for row, found in zip(rows, named, strict=True) if found is None] == []
-    for found in named:
-        tree = ast.parse((HERE / found[1]).read_text(encoding="utf-8"))
+    assert rows == [at for at, _, _ in named] == [str(at) for at in range(1, len(rows) + 1)]
+    for _, file, name in named:
+        tree = ast.parse((HERE / file).read_text(encoding="utf-8"))
         tests = {one.name: one for one in tree.body if isinstance(one, ast.FunctionDef)}
-        taken = {argument.arg for argument in tests[found[2]].args.args}
-        assert taken & {"visit", "browser", "page"}, found[2]
+        taken = {argument.arg for argument in tests[name].args.args}
+        assert taken & {"visit", "browser", "page"}, name
