@@ -267,10 +267,8 @@ class Explainer(Populations):
             "n": batch.count,
         }
         found = Explanations(items, options.names, meta, batch.rows, self._planner(batch))
-        told = facts_about(self.engine, batch.question.want, batch.question.constraints)
-        for item in items:
-            item.told_by(told)
-        return found.told_by(told)
+        question = batch.question
+        return found.told_by(facts_about(self.engine, question.want, question.constraints))
 
     def score(self, rows: Any, want: Any = None) -> Array:
         """The model's score for every row, read toward a goal as in explanations.

@@ -77,6 +77,8 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
     def told_by(self, telling: Callable[[], Facts]) -> Self:
         """The batch, whose reports tell what was asked; it is not pickled with the batch."""
         self._telling = telling
+        for item in self._items:
+            item.told_by(telling)
         return self
 
     def _no_place(self, at: int) -> PlaceError:
