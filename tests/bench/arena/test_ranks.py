@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import rankdata
+from scipy.stats import rankdata, wilcoxon
 
 from macex.bench.arena.diagram import RankDiagram
-from macex.bench.arena.ranks import critical_difference, friedman, groups, mean_ranks
+from macex.bench.arena.ranks import (
+    critical_difference,
+    friedman,
+    groups,
+    mean_ranks,
+    signed_ranks,
+)
 
 DEMSAR = np.array([  # table 6 of his paper: AUC of C4.5 and three variants on fourteen tables
     [0.763, 0.768, 0.771, 0.798], [0.599, 0.591, 0.590, 0.569], [0.954, 0.971, 0.968, 0.967],
@@ -64,3 +70,19 @@ def test_the_diagram_has_every_method_at_its_rank_and_a_bar_for_every_run():
     assert drawn.count("<circle") == 4
     assert drawn.count("mx-line-after") == 2
     assert str(made).endswith("not told apart: best to near; near to middle")
+
+
+@pytest.mark.parametrize("pairs", [6, 9, 20])
+def test_signed_ranks_are_scipys(pairs):
+    """Which is exact for few pairs with ties, too, and for many without."""
+    random = np.random.default_rng(pairs)
+    apart = random.normal(size=(pairs, 8))
+    assert signed_ranks(apart) == pytest.approx(wilcoxon(apart, axis=0).pvalue)
+    if pairs < 13:
+        tied = random.integers(-2, 3, (pairs, 8)).astype(float)
+        scipys = [float(wilcoxon(column[column != 0]).pvalue) for column in tied.T]
+        assert signed_ranks(tied) == pytest.approx(scipys)
+
+
+def test_no_differences_are_no_sign_of_any():
+    assert signed_ranks(np.zeros((4, 2))).tolist() == [1.0, 1.0]
