@@ -132,3 +132,14 @@ def test_a_file_of_constraints_says_causes_beside_them(tmp_path):
     file.write_text('fixed = ["school"]\n[causes.edge]\n', encoding="utf-8")
     with pytest.raises(mx.ConstraintError, match=r"rules.toml line 2.*no part 'edge'"):
         read_causes(file)
+
+
+def test_what_follows_on_average_is_named_so():
+    found = told(mx.Causes({"income": ["school"]}, effects="average"))
+    (answer,) = found[0].counterfactuals
+    assert answer.average
+    assert "(follows on average)" in repr(found[0])
+    assert "as in rows alike on average" in found[0].to_html()
+    (line,) = explanation_document(found[0], canonical=True)["counterfactuals"][0]["consequences"]
+    assert (line["estimated"], line["average"]) == (True, True)
+    assert not told(FITTED)[0].counterfactuals[0].average

@@ -221,3 +221,44 @@ def test_the_last_records_can_be_had_as_json(macex):
     records = json.loads(macex("replay --audit audit.jsonl --json")[1])
     assert len(records) == 20
     assert set(records[0]) == {"id", "time", "row", "name", "status"}
+
+
+CAUSED = """only = ["income", "job"]
+
+[causes.edges]
+debt = ["income"]
+
+[costs]
+income = "2 years"
+job = 500
+"""
+
+
+def test_steps_tell_the_order_and_what_it_takes(macex, tmp_path):
+    (tmp_path / "caused.toml").write_text(CAUSED, encoding="utf-8")
+    ask = "steps {common} --rows {files}/rows.csv --want granted --constraints caused.toml --row "
+    rows = [row for row in range(12) if macex(f"{ask}{row}")[0] == 0]
+    said = [json.loads(macex(f"{ask}{row} --json")[1]) for row in rows]
+    moved = [{line["column"] for line in one["lines"] if not line["follows"]} for one in said]
+    assert set().union(*moved) <= {"income", "job"}
+    place = next(at for at, one in enumerate(moved) if "income" in one)
+    assert "2 years" in macex(f"{ask}{rows[place]} --out way.html")[1]
+    assert Path("way.html").exists()
+    assert any(line["column"] == "debt" for line in said[place]["lines"] if line["follows"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("--row 1000", "rows 0 to 39"),
+        ("--row 0 --rank 30", "row 0 has"),
+        ("--constraints wrong.toml", "costs are a table"),
+        ("--constraints odd.toml", "did you mean 'income'"),
+    ],
+)
+def test_steps_refuse_what_cannot_be(macex, tmp_path, wrong, words):
+    (tmp_path / "wrong.toml").write_text("costs = 3\n", encoding="utf-8")
+    (tmp_path / "odd.toml").write_text("[costs]\nincme = 3\n", encoding="utf-8")
+    code, _, error = macex("steps {common} --rows {files}/rows.csv --want granted " + wrong)
+    assert code == 2
+    assert words in error

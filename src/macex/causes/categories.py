@@ -182,7 +182,7 @@ def _way(
     columns = [fitting.schema.columns[place] for place in fitting.columns]
     sizes = tuple(len(column.table) for column in columns)
     small = all(column.discrete for column in columns) and np.prod(sizes, dtype=float) <= MOST_CELLS
-    terms = terms_of(fitting.columns, fitting.schema.columns, fitting.codes, curved=False)
+    terms = terms_of(fitting.columns, fitting.schema.columns, fitting.codes)
     if not isinstance(mechanism, str):
         if not (hasattr(mechanism, "fit") and hasattr(mechanism, "predict_proba")):
             raise ConstraintError(

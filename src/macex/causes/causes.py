@@ -32,8 +32,10 @@ class Causes:
         `"0.3 * income + u"`; or `"linear"`, `"splines"` or `"trees"` for a number and `"table"` for
         a category, fitted from training rows; or a regressor or classifier of scikit-learn's kind.
         An effect without a mechanism has the one that predicts unseen training rows best.
-    effects : `"individual"`, or `"average"`: a column that follows becomes what is usual for its
-        causes, and what is particular about the row is lost. It needs no additive noise.
+    effects : `"individual"`, or `"average"` where no mechanism with additive noise can be believed:
+        what follows is then that of the *subpopulation* of rows alike. A column that follows
+        becomes what is usual for its causes (the conditional average, or the most likely value),
+        and what is particular about the row is lost. Answers say so ("follows on average").
     noise : what expressions call the noise, where `u` is a column.
 
     >>> causes = Causes({"savings": ["income"]}, {"savings": "0.3 * income + u"})

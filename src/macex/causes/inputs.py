@@ -1,9 +1,10 @@
 """Causes as numbers for a regression: columns of codes become terms.
 
 A number is itself, centered and scaled; a category is one term for each of its frequent values.
-With `curved`, numbers also have natural cubic splines (straight beyond the outer knots), and every
-two columns the products of their terms. Terms are summed one by one, never by a product of
-matrices, so that the prediction for a row does not depend on the rows beside it.
+With `bends`, numbers also have their square and natural cubic splines with as many knots (straight
+beyond the outer ones), and every two columns the products of their terms. Terms are summed one by
+one, never by a product of matrices, so that the prediction for a row does not depend on the rows
+beside it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from macex.schema import Array, Column
 
 MOST_VALUES = 40  # of a category that have a term
 MOST_PRODUCTS = 60
-KNOTS = np.array([0.02, 0.25, 0.5, 0.75, 0.98])  # where splines bend, as shares of training rows
+OUTER = 0.02  # the share of training rows beyond the first knot, and beyond the last
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,11 @@ class Number:
         yield (codes[:, self.column] - self.mean) / self.scale
 
     def curved(self, codes: Array) -> Iterator[Array]:
-        """The splines that bend, (n,) each."""
+        """Its square, and the splines that bend, (n,) each."""
+        value = next(self.straight(codes))
+        yield value**2
         if len(self.knots) < 3:
             return
-        value = next(self.straight(codes))
         last = self._bend(value, len(self.knots) - 2)
         for place in range(len(self.knots) - 2):
             yield self._bend(value, place) - last
@@ -88,11 +90,11 @@ class Terms:
 
 
 def terms_of(
-    columns: tuple[int, ...], schema: tuple[Column, ...], codes: Array, curved: bool
+    columns: tuple[int, ...], schema: tuple[Column, ...], codes: Array, bends: int = 0
 ) -> Terms:
     """The terms of columns, as training rows (n, d) have them."""
-    parts = tuple(_part(place, schema[place], codes[:, place]) for place in columns)
-    return Terms(parts, curved)
+    parts = tuple(_part(place, schema[place], codes[:, place], bends) for place in columns)
+    return Terms(parts, bends > 0)
 
 
 def weighed(terms: list[Array], weights: Array) -> Array:
@@ -103,13 +105,14 @@ def weighed(terms: list[Array], weights: Array) -> Array:
     return total
 
 
-def _part(place: int, column: Column, values: Array) -> Number | Category:
+def _part(place: int, column: Column, values: Array, bends: int) -> Number | Category:
     if column.discrete:
         seen, counts = np.unique(values, return_counts=True)
         frequent = seen[np.lexsort((seen, -counts))][: MOST_VALUES + 1]
         return Category(place, tuple(sorted(frequent[1:].tolist())))
     mean, scale = float(values.mean()), float(values.std()) or 1.0
-    knots = np.unique(np.quantile((values - mean) / scale, KNOTS)) if len(values) else np.zeros(0)
+    shares = np.linspace(OUTER, 1 - OUTER, bends)
+    knots = np.unique(np.quantile((values - mean) / scale, shares)) if len(values) else np.zeros(0)
     return Number(place, mean, scale, tuple(knots.tolist()))
 
 

@@ -3,6 +3,7 @@
 The noise of a row is what its own value differs by from what the function says of its causes. It is
 kept when the causes change: the value moves by as much as the function does. How sure that is, is
 known from functions that are fitted to other samples of the training rows, drawn with replacement.
+Where a simple form was found good enough, every other one of them may bend more than it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Function = Callable[[Array], Array]
 
 DRAWS = 20  # functions fitted to other samples
 FOLDS = 3
-BETTER = 0.98  # of the squared error: a simpler function is kept unless another is better than that
+KNOTS, MORE_KNOTS = 5, 8  # of splines, and of those that are to be on the safe side
 MOST_ROWS = 20_000
 MOST_GROWN = 4_000  # rows that functions without a formula are fitted to
 RIDGE = 1e-6
@@ -53,7 +54,7 @@ class Added:
 
     def drawn(self, new: Array, old: Array, number: int, uniform: Array) -> Array:
         """The same by another function; on average also with noise of training, by `uniform`."""
-        noise: float | Array = 0.0
+        noise: float | Array = (uniform - 0.5) * self._step  # what lies between two estimates
         if self.average:
             noise = np.quantile(self.residuals, uniform)
         return self._moved(new, old, self.others[number % len(self.others)], noise)
@@ -139,15 +140,23 @@ def fitted_number(fitting: Fitting, column: int, mechanism: Any, *, average: boo
     fit, whole = fits[how], fitting.few(MOST_ROWS if how in ("linear", "splines") else MOST_GROWN)
     function = fit(whole)
     residuals = np.sort(fitting.values - function(fitting.codes))
-    others = tuple(fit(whole.take(rows)) for rows in whole.samples(DRAWS))
+    ways = [_freer(fitting) if how in ("linear", "splines") and mechanism == "auto" else fit, fit]
+    samples = enumerate(whole.samples(DRAWS))
+    others = tuple(ways[turn % 2](whole.take(rows)) for turn, rows in samples)
     return Added(column, fitting.columns, kind, how, function, others, residuals, average)
+
+
+def _freer(fitting: Fitting) -> Callable[[Fitting], Function]:
+    """A way to fit that bends more than the one chosen, in which that may have been wrong."""
+    terms = terms_of(fitting.columns, fitting.schema.columns, fitting.codes, MORE_KNOTS)
+    return partial(_solved, terms)
 
 
 def _fits(fitting: Fitting, mechanism: Any, name: str) -> dict[str, Callable[[Fitting], Function]]:
     """The ways to fit that come into question, by name; simple ones first."""
     straight, curved = (
-        terms_of(fitting.columns, fitting.schema.columns, fitting.codes, curved)
-        for curved in (False, True)
+        terms_of(fitting.columns, fitting.schema.columns, fitting.codes, bends)
+        for bends in (0, KNOTS)
     )
     if not isinstance(mechanism, str):
         if not (hasattr(mechanism, "fit") and hasattr(mechanism, "predict")):
@@ -172,17 +181,21 @@ def _fits(fitting: Fitting, mechanism: Any, name: str) -> dict[str, Callable[[Fi
 
 
 def _best(fitting: Fitting, fits: dict[str, Callable[[Fitting], Function]]) -> str:
-    """The way that predicts rows best that it was not fitted to; the simplest of good ones."""
+    """The way that predicts rows best that it was not fitted to.
+
+    A simpler one is kept unless another is better by more than the standard error of that.
+    """
     few = fitting.few(MOST_GROWN)
     fold = np.random.default_rng(fitting.seed).permutation(len(few.values)) % FOLDS
-    errors = dict.fromkeys(fits, 0.0)
+    errors = {how: np.zeros(len(few.values)) for how in fits}
     for turn in range(FOLDS):
         away, held = few.take(np.flatnonzero(fold != turn)), few.take(np.flatnonzero(fold == turn))
         for how, fit in fits.items():
-            errors[how] += float(np.square(held.values - fit(away)(held.codes)).sum())
+            errors[how][fold == turn] = np.square(held.values - fit(away)(held.codes))
     chosen = next(iter(errors))
     for how, error in errors.items():
-        chosen = how if error < BETTER * errors[chosen] else chosen
+        better = errors[chosen] - error
+        chosen = how if better.mean() > better.std() / np.sqrt(len(better)) else chosen
     return chosen
 
 

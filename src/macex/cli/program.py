@@ -38,6 +38,10 @@ COMMANDS = {
         "How each column of the training rows is read, and what holds between them.",
     ),
     "whatif": ("whatif.whatif", "Change values of one row and see what the model says."),
+    "steps": (
+        "steps.steps",
+        "In which order to make the changes of an answer, and what that takes.",
+    ),
     "plan": ("plan.plan", "Few common actions that flip the most rows of a file."),
     "bias": (
         "bias.bias",

@@ -27,6 +27,7 @@ def read_constraints(path: Path, ground: Ground) -> Constraints:
     text, document = _read(path)
     document.pop("structure", None)
     document.pop("causes", None)
+    document.pop("costs", None)
     for part, piece, words in _pieces(document):
         try:
             check(Constraints.from_dict({part: piece}), ground)
@@ -66,6 +67,19 @@ def read_causes(path: Path | None) -> Causes | None:
         return Causes.from_dict(document["causes"])
     except MacexError as error:
         raise ConstraintError(f"{_place(path, text, 'causes', ())}: {error}") from error
+
+
+def read_costs(path: Path | None) -> dict[str, Any]:
+    """What a file of constraints says of costs: by column a number, or a text with a unit."""
+    if path is None:
+        return {}
+    text, document = _read(path)
+    costs = document.get("costs", {})
+    if not isinstance(costs, dict):
+        raise ConstraintError(
+            f"{_place(path, text, 'costs', ())}: costs are a table such as school = '2 years'"
+        )
+    return costs
 
 
 def written_structure(structure: Structure, source: str) -> str:

@@ -136,6 +136,32 @@ class Client:
         said = self._post("whatif", {"row": _cells(read)[0], "variants": plain(list(variants))})
         return [said["query"], *said["variants"]]
 
+    def steps(
+        self,
+        row: Any,
+        costs: Mapping[str, Any] | None = None,
+        *,
+        want: Any = None,
+        constraints: Any = None,
+        prefer: str = PREFERENCES[0],
+        reach: float | None = None,
+        rank: int = 1,
+        dense: bool = False,
+    ) -> Mapping[str, Any]:
+        """In which order to make the changes of an answer to one row, and what it takes.
+
+        `costs` and `dense` are as in `Explainer.steps`, without functions; `rank` is that of the
+        answer.
+        """
+        read = self.schema.read(row)
+        if len(read) != 1:
+            raise OptionError(f"steps takes one row, not {len(read)}")
+        asked = {"want": self._wants(want, 1), "constraints": _constraints(constraints, 1)}
+        asked |= {"prefer": prefer, "reach": reach, "rank": rank, "dense": dense}
+        asked |= {"row": _cells(read)[0], "costs": plain(dict(costs or {}))}
+        said: Mapping[str, Any] = self._post("steps", asked)
+        return said
+
     def explain(
         self,
         rows: Any,

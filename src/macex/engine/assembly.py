@@ -10,7 +10,7 @@ import numpy as np
 
 from macex.ask.answers import Answers, compile_goals
 from macex.engine.box import Boxing
-from macex.engine.breaches import breaks_of, estimated_of, notes_of
+from macex.engine.breaches import averaged_of, breaks_of, estimated_of, notes_of
 from macex.engine.distributions import distributions_of
 from macex.engine.ranking import plausibility_of
 from macex.engine.reach import reach_of
@@ -255,8 +255,7 @@ def _misses(fitted: Fitted, outcome: Outcome, wanted: list[bool]) -> list[Counte
     if not len(at):
         return found
     verdict, decision = judge.confirm(pool.codes, at)
-    usual = np.full(len(at), np.nan)
-    made = _made(fitted, outcome, pool, verdict.score, decision, usual, {})
+    made = _made(fitted, outcome, pool, verdict.score, decision, np.full(len(at), np.nan), {})
     for query, counterfactual in zip(at, made, strict=True):
         found[query] = replace(counterfactual, minimal=False)
     return found
@@ -306,6 +305,7 @@ def _made(
                 copies=copies,
                 breaks=breaks[row],
                 estimated=guessed[row],
+                average=averaged_of(fitted, guessed[row]),
             )
         )
     return made

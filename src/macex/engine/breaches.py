@@ -36,6 +36,11 @@ def estimated_of(fitted: Fitted, full: Array, own: Array, moved: Array) -> list[
     return [tuple(names[place] for place in places[line]) for line in guessed]
 
 
+def averaged_of(fitted: Fitted, estimated: tuple[str, ...]) -> bool:
+    """Whether estimates are those of rows alike on average, not of the row itself."""
+    return bool(estimated) and fitted.causal is not None and fitted.causal.average
+
+
 def notes_of(fitted: Fitted, outcome: Outcome) -> list[tuple[str, ...]]:
     """Notes for each query on relations that are not kept: it breaks them, or they were dropped."""
     batch = outcome.batch

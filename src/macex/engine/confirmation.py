@@ -17,6 +17,7 @@ from macex.engine.intervals import probe
 from macex.engine.ranking import plausibility_of
 from macex.engine.reach import drawn_reach
 from macex.engine.robustness import neighbours
+from macex.engine.sparing import no_surer
 from macex.schema import Array
 from macex.stages.selection import holding
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 MORE_ATTEMPTS = 12  # where answers must be robust
+SPARED_ATTEMPTS = 6  # where the nearest have something to spare already
 
 
 def select(outcome: OutcomeT, barred: Array | None = None) -> OutcomeT:
@@ -60,7 +62,9 @@ def confirmed(outcome: OutcomeT) -> OutcomeT:
     """The same, where nothing is known of plausibility."""
     word, judge = _LastWord.of(len(outcome.pool)), outcome.judge
     robust = outcome.batch.requirements
-    for _ in range(MORE_ATTEMPTS if robust and not judge.capped else ATTEMPTS):
+    spared = robust.draws and outcome.task.prefer == "nearest"
+    more = SPARED_ATTEMPTS if spared else MORE_ATTEMPTS
+    for _ in range(more if robust and not judge.capped else ATTEMPTS):
         fresh = _chosen(outcome)
         fresh = fresh[~word.given[fresh]]
         fresh = fresh[_payable(outcome.task, judge, outcome.pool.at[fresh], 1 + robust.price)]
@@ -129,6 +133,7 @@ class _LastWord:
             sound = sound[~self.weak[sound]]
             self.reach[sound] = drawn_reach(outcome, pool.take(sound))
             self.weak[sound] = self.reach[sound] < (robust.reach or 0.0)
+            self.barred |= no_surer(outcome, pool, pool.take(sound[self.weak[sound]]))
         self.barred[fresh] |= self.weak[fresh]
 
     def on(self, outcome: Outcome) -> Checked:

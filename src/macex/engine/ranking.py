@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from macex.engine.sparing import surer
 from macex.schema import Array
 from macex.stages.arrays import alike_lines, distinct
+from macex.stages.finetune.holding import held, held_further
 from macex.stages.finetune.section import Section
+from macex.stages.finetune.trading import traded
 from macex.stages.search.protocol import MOST_ROWS
 from macex.stages.search.reduction import without_idle
 from macex.stages.selection import PLAUSIBLE, Ranking, Standing
@@ -17,6 +20,7 @@ from macex.stages.shapes import Found, Pool, Task
 
 if TYPE_CHECKING:
     from macex.engine.batch import Outcome
+    from macex.engine.options import Finetune
 
 
 WAVES = (1, 4, 12)  # how many of the nearest examples are looked at first, and then
@@ -48,10 +52,12 @@ def fine_tune(outcome: Outcome) -> Outcome:
     task, options = outcome.task, outcome.fitted.options
     if outcome.chosen is not None:
         return replace(outcome, pool=_chosen_tuned(outcome, outcome.pool.take(outcome.chosen)))
+    tune = None if task.prefer == "surest" or task.judge.late else options.finetune
+    cheapest = task.prefer == "nearest" and bool(task.space.caused) and tune is not None
+    outcome = _with_held(outcome) if cheapest else outcome
     standing = Standing.of(task, outcome.pool)
     short = standing.best(sets=task.count + 11, each=5)
     pool, standing = outcome.pool.take(short), standing.take(short)
-    tune = None if task.prefer == "surest" or task.judge.late else options.finetune
     if tune is None or not len(pool):
         return replace(outcome, pool=pool)
     task.judge.renew(np.ones(len(task.queries), bool), MOST_ROWS)
@@ -63,11 +69,33 @@ def fine_tune(outcome: Outcome) -> Outcome:
         tuned = Pool.join([*tune.on_the_way(task, nearest)], task.space.width)
     else:
         tuned = tune(task, nearest)
+    if cheapest:
+        tuned = Pool.join([tuned, _cheaper(task, tuned, tune)], task.space.width)
+        if outcome.batch.requirements.draws:
+            few = tuned.take(Standing.of(task, tuned).best(task.count + 3, each=1))
+            tuned, pool = surer(outcome, few, tuned, pool)
     both = Pool.join([tuned, pool], task.space.width)
     both = both.take(distinct(both.at, both.codes))
     if task.count > 1 and task.additive:
         both = without_idle(task, both)
     return replace(outcome, pool=both)
+
+
+def _with_held(outcome: Outcome) -> Outcome:
+    """Also with examples in which some of what would follow is held."""
+    task = outcome.task
+    task.judge.renew(np.ones(len(task.queries), bool), MOST_ROWS)
+    more = held(task, outcome.found.candidates)
+    return replace(outcome, pool=Pool.join([outcome.pool, more], task.space.width))
+
+
+def _cheaper(task: Task, tuned: Pool, tune: Finetune) -> Pool:
+    """The nearest examples that come of fine-tuned ones by holding more and by trades."""
+    few = tuned.take(Standing.of(task, tuned).best(task.count + 3, each=1))
+    further = held_further(task, few)
+    further = further.take(Standing.of(task, further).best(task.count + 3, each=1))
+    made = traded(task, Pool.join([few, further], task.space.width))
+    return tune(task, made.take(Standing.of(task, made).best(task.count + 3, each=1)))
 
 
 def _chosen_tuned(outcome: Outcome, pool: Pool) -> Pool:

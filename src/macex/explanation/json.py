@@ -165,7 +165,8 @@ def _counterfactual(found: Counterfactual, query: Document, *, canonical: bool) 
 def _consequence(change: Change, found: Counterfactual) -> Document:
     before, after = plain(change.before), plain(change.after)
     estimated = {"estimated": True} if change.column in found.estimated else {}
-    return {"column": change.column, "before": before, "after": after, **estimated}
+    average = {"average": True} if estimated and found.average else {}
+    return {"column": change.column, "before": before, "after": after, **estimated, **average}
 
 
 def _change(change: Change) -> Document:

@@ -123,6 +123,7 @@ def _counterfactual(
         breaks=tuple(d.get("breaks", ())),
         reach=d.get("reach"),
         estimated=tuple(one["column"] for one in d.get("consequences", ()) if one.get("estimated")),
+        average=any(one.get("average") for one in d.get("consequences", ())),
     )
 
 

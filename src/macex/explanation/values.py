@@ -164,7 +164,8 @@ class Counterfactual:
     `support` counts the training rows that meet the goal and are alike in what was set, by bins.
     `robustness` is the share of its 32 neighbours that reach the goal, too, where it was asked for.
     `breaks` are the relations of training rows that the query keeps and this row does not.
-    `estimated` are columns that follow by a fitted mechanism, `reach` how likely the goal is then.
+    `estimated` are columns that follow by a fitted mechanism, `reach` how likely the goal is then;
+    with `average` they are those of a subpopulation: rows alike, on average, not this row.
     `copies` says that it equals a training row in all columns, so that showing it shows that row.
     `why` says what it is the best in among several answers, else `"other columns"`.
     """
@@ -184,6 +185,7 @@ class Counterfactual:
     copies: bool = False
     breaks: tuple[str, ...] = ()
     estimated: tuple[str, ...] = ()
+    average: bool = False
     reach: float | None = None
     why: Why | None = None
     boxing: Callable[[Counterfactual], Box] | None = field(default=None, repr=False, compare=False)

@@ -203,7 +203,9 @@ def _lines(found: Any, speech: Speech) -> tuple[CardLine, ...]:
     if any(map(is_stretch, found.changes)):
         return tuple(_stretch_line(change, speech) for change in found.changes)
     changed = [_line(change, speech) for change in found.changes]
-    follows, estimated = speech.say("card.follows"), speech.say("card.estimated")
+    averaged = getattr(found, "average", False)
+    estimated = speech.say("card.averaged" if averaged else "card.estimated")
+    follows = speech.say("card.follows")
     following = [
         CardLine(
             speech.name(change.column),

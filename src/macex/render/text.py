@@ -85,14 +85,22 @@ def _decision(explanation: Any, speech: Speech) -> str:
     return f"{said}; wanted: {goal_text(explanation, speech)}"
 
 
+def _follows(change: Any, found: Any) -> str:
+    """How a column follows, in words."""
+    if change.column not in found.estimated:
+        return "follows"
+    return "follows on average" if found.average else "follows, estimated"
+
+
 def _found(
     explanation: Any, found: Any, speech: Speech, unchanged: str = "no change needed"
 ) -> list[str]:
     score = score_text(explanation, found, speech)
     parts = [change_text(change, speech) for change in found.changes]
-    for change in found.consequences:
-        how = "follows, estimated" if change.column in found.estimated else "follows"
-        parts.append(f"{change_text(change, speech)} ({how})")
+    parts += [
+        f"{change_text(change, speech)} ({_follows(change, found)})"
+        for change in found.consequences
+    ]
     changes = _joined(parts) or unchanged
     alone = getattr(found, "label_score", None)
     score = score if alone is None else speech.score(alone)

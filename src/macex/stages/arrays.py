@@ -112,6 +112,16 @@ def spread_turns(count: int) -> Array:
     return turn
 
 
+def spread_over(real: Array, most: int) -> Array:
+    """In each line up to `most` of the real entries, spread evenly over all of them.
+
+    >>> spread_over(np.array([[True, False, True, True, True]]), 2).tolist()
+    [[False, False, True, False, True]]
+    """
+    turn, total = np.cumsum(real, axis=1), np.maximum(real.sum(axis=1, keepdims=True), 1)
+    return real & (turn * most // total != (turn - 1) * most // total)
+
+
 def rank_within(group: Array, *keys: Array) -> Array:
     """The rank of every entry among those of its group, by the keys (first key first).
 

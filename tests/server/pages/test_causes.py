@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import httpx
 import numpy as np
@@ -10,10 +11,12 @@ import pandas as pd
 import pytest
 
 import macex as mx
-from macex.server.api.explanations import _tried
-from macex.server.api.shapes import WhatIfRequest
+from macex.server import Settings
+from macex.server.api.explanations import _stepped, _tried
+from macex.server.api.shapes import StepsRequest, WhatIfRequest
 from macex.server.projects.live import LiveProject
 from macex.server.questions import CallOptions, answered, check_reach, read_ask
+from macex.server.security.gate import Caller
 
 HOURS = np.arange(20, 60)
 ROWS = pd.DataFrame({"hours": HOURS, "pay": 10.0 * HOURS, "age": 20 + HOURS % 7})
@@ -74,3 +77,45 @@ def test_a_reach_is_for_projects_with_causes():
     check_reach(bare, CallOptions())
     with pytest.raises(mx.OptionError, match="needs causes"):
         read_ask(bare, CallOptions(reach=0.9), [ROWS.iloc[20].to_dict()], "yes", None, {})
+
+
+BOUNDS = {"only": ["hours", "age"], "ranges": {"hours": (20, 43)}}
+BOTH = {"causes": mx.Causes(**STATED), "constraints": BOUNDS}
+WAY = {"place": 20, "want": "yes", "costs": {"hours": "2 months", "age": 1}}
+
+
+def paid(rows):
+    return 1 / (1 + np.exp((481 - rows["pay"] - 2 * rows["age"]) / 10))
+
+
+def test_http_tells_the_steps_to_an_answer():
+    live = LiveProject(mx.Explainer(paid, ROWS, classes=("no", "yes"), **BOTH))
+    said = _way(live, StepsRequest(**WAY))
+    assert said["status"] == "found"
+    first = said["steps"][0]
+    assert {move["column"] for step in said["steps"] for move in step["moves"]} <= {"hours", "age"}
+    assert any(step["follows"] and step["follows"][0]["column"] == "pay" for step in said["steps"])
+    assert said["takes"].get("months") == 2
+    assert said["steps"][-1]["label"] == "yes"
+    assert first["score"] > said["score"]
+    over = _way(live, StepsRequest(**WAY, rank=20))
+    assert (over["status"], over["steps"]) == ("found", [])
+    with pytest.raises(mx.OptionError, match="did you mean 'hours'"):
+        _way(live, StepsRequest(**WAY | {"costs": {"hour": 1}}))
+
+
+def _way(live, asked):
+    return json.loads(
+        _stepped(asked, live, SimpleNamespace(settings=Settings()), Caller("anyone", ())).body
+    )
+
+
+def test_the_way_on_a_page_says_what_follows():
+    page = mx.Explainer(paid, ROWS, classes=("no", "yes"), **BOTH).show(browser=False)
+    with httpx.Client(follow_redirects=True, timeout=60) as one:
+        one.get(page.address)
+        base = page.address.partition("/login")[0]
+        text = one.get(f"{base}/projects/explainer/rows/20?want=yes").text
+    page.close()
+    way = text[text.index("The way there") : text.index("</ol>")]
+    assert "so that pay →" in way

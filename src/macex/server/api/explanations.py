@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,9 +11,10 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from macex.ask.constraints import Constraints
-from macex.engine.predictions import Cells, Predictions, predicted, tried
+from macex.engine.predictions import Predictions, predicted, tried
 from macex.errors import SchemaError
 from macex.explanation.json import BATCH_FORMAT, plain
+from macex.explanation.steps import OrderedStep
 from macex.server.api.cases import answer, case_ask, require_few_scores, scored
 from macex.server.api.jobs import begun, others
 from macex.server.api.needs import Asker, Chosen, Running
@@ -23,6 +24,8 @@ from macex.server.api.responses import (
     JobInfo,
     Prediction,
     PredictionList,
+    StepInfo,
+    StepList,
     VariantPrediction,
     WhatIfPredictions,
     written,
@@ -33,13 +36,14 @@ from macex.server.api.shapes import (
     JobRequest,
     PredictRequest,
     QuestionBody,
+    StepsRequest,
     WhatIfRequest,
 )
 from macex.server.bodies import BodyRoute
 from macex.server.problems import ProblemError, documented
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
-from macex.server.questions import Ask, frame_of, models_of, read_ask
+from macex.server.questions import Ask, answered, frame_of, models_of, read_ask
 from macex.server.security.gate import Caller
 from macex.server.settings import Settings
 from macex.server.state import Server
@@ -131,7 +135,50 @@ def _tried(asked: WhatIfRequest, project: Project) -> Response:
     return written(WhatIfPredictions(query=prediction(said, 0), variants=variants))
 
 
-def _infos(cells: Cells) -> list[ChangeInfo]:
+@router.post("/projects/{name}/steps", response_model=StepList)
+async def steps(asked: StepsRequest, project: Chosen, server: Running, caller: Asker) -> Response:
+    """In which order to make the changes of an answer, what follows at each, and what it takes."""
+    return await server.turns.run(project, partial(_stepped, asked, project, server, caller))
+
+
+def _stepped(asked: StepsRequest, project: Project, server: Server, caller: Caller) -> Response:
+    if project.series_only:
+        raise ProblemError(422, "a project of time series has no steps")
+    question = ExplainRequest(
+        n=asked.rank,
+        rows=None if asked.row is None else [asked.row],
+        places=None if asked.place is None else [asked.place],
+        constraints=asked.constraints,
+        prefer=asked.prefer,
+        reach=asked.reach,
+    )
+    check_question(question, server.settings)
+    options = question.options(server.settings.explain_seconds, server.settings.model_rows)
+    rows = _rows(question, project)
+    ask = read_ask(project, options, rows, asked.wanted(), asked.constraints, caller.signature)
+    found = answered(project, [ask])[0][0]
+    told = StepList(status=found.status, reason=found.reason, score=float(found.score))
+    if len(found.counterfactuals) < asked.rank:
+        return written(told)
+    with project.turn():
+        answer = found.counterfactuals[asked.rank - 1]
+        way = options.explainer(project).steps(answer, asked.costs, dense=asked.dense)
+    told.takes, told.steps = way.takes, [_step(one) for one in way.steps]
+    return written(told)
+
+
+def _step(step: OrderedStep) -> StepInfo:
+    return StepInfo(
+        moves=_infos(step.moves),
+        follows=_infos(step.follows),
+        score=step.score,
+        label=plain(step.label),
+        plausibility=step.plausibility,
+        takes=dict(step.takes),
+    )
+
+
+def _infos(cells: Iterable[tuple[str, Any, Any]]) -> list[ChangeInfo]:
     return [
         ChangeInfo(column=column, before=plain(before), after=plain(after))
         for column, before, after in cells

@@ -195,6 +195,29 @@ class WhatIfPredictions(ResponseBody):
     variants: list[VariantPrediction]
 
 
+class StepInfo(ResponseBody):
+    """What is done at once, what follows from it, and how the row stands then."""
+
+    moves: list[ChangeInfo]
+    follows: list[ChangeInfo]
+    score: float
+    label: Cell
+    plausibility: float | None
+    takes: dict[str, float] = Field(description="What it costs, by unit.")
+
+
+class StepList(ResponseBody):
+    """The steps to an answer, in an order in which every row on the way keeps the rules."""
+
+    status: str = Field(
+        description="That of the explanation; without an answer there are no steps."
+    )
+    reason: str | None
+    score: float = Field(description="That of the row itself.")
+    takes: dict[str, float] = Field(default={}, description="What all steps cost, by unit.")
+    steps: list[StepInfo] = []
+
+
 class ConstraintParts(ResponseBody):
     """Constraints that are right, part by part in words."""
 

@@ -302,6 +302,31 @@ class WhatIfRequest(RequestBody):
     )
 
 
+class StepsRequest(RequestBody):
+    """A row, by its cells or its place, the answer it wants, and what changes of columns cost."""
+
+    row: Row | None = Field(default=None, examples=[ROW])
+    place: Place | None = None
+    want: Want = Field(default=None, description="As for `explain`, for the one row.")
+    constraints: Annotated[dict[str, Any] | None, AfterValidator(_bounded)] = None
+    prefer: Preference = PREFERENCES[0]
+    reach: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        default=None, description=FIELDS["reach"]
+    )
+    rank: Annotated[int, Field(ge=1, le=20, description="Which answer, from 1.")] = 1
+    costs: dict[str, float | Annotated[str, Field(max_length=100)]] = Field(
+        default={},
+        max_length=1000,
+        description="What a change of a column takes: a number, or one with a unit.",
+        examples=[{"hours_per_week": "3 months"}],
+    )
+    dense: bool = Field(default=False, description="Lead through rows that look usual.")
+
+    def wanted(self) -> Any:
+        """The goal, as plain values."""
+        return _plain(self.want)
+
+
 class ConstraintsRequest(RequestBody):
     """Constraints to be checked."""
 

@@ -1,7 +1,11 @@
-"""The way to an answer of several changes: the score after each, the one that helps most first."""
+"""The way to an answer of several changes: what follows from each, and the score after it.
+
+Its order keeps the rules of the question, and comes near the goal as soon as it can.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +14,8 @@ from macex.explainer import Explainer
 from macex.render.bars import Scale, ScoreBar, bar
 from macex.render.plots.path import walked
 from macex.render.speech import Speech
+
+MOST = 6  # changes whose orders are compared: each doubles the rows that the model scores
 
 
 @dataclass(frozen=True)
@@ -26,16 +32,43 @@ def steps(explainer: Explainer, explanation: Any, found: Any, speech: Speech) ->
     if len(found.changes) < 2:
         return ()
     try:
-        order, scores = walked(explainer, explanation, found)
+        texts, scores = _ordered(explainer, found, speech) or _walked(
+            explainer, explanation, found, speech
+        )
     except MacexError:
         return ()
     scale = Scale.over(scores, explanation.needed)
     made, bounds = [], (explanation.needed.low, explanation.needed.high)
-    for turn, at in enumerate(order, 1):
-        change, score = found.changes[at], scores[turn]
-        text = f"{speech.name(change.column)} → {speech.change(change)[1]}"
+    for turn, text in enumerate(texts, 1):
+        score = scores[turn]
         told = speech.score_apart(score, [end for end in bounds if end != score])
         said = speech.say("score.now", {"score": told})
         drawn = bar(scale, explanation.needed, scores[turn - 1], score, said)
         made.append(Step(text, told, drawn))
     return tuple(made)
+
+
+def _ordered(
+    explainer: Explainer, found: Any, speech: Speech
+) -> tuple[list[str], list[float]] | None:
+    """The steps in words, and the scores from the row on; none for a miss, or many changes."""
+    if getattr(found, "boxing", None) is None or len(found.changes) > MOST:
+        return None
+    way = explainer.steps(found)
+    texts = [
+        _listed(step.moves, speech)
+        + (f", so that {_listed(step.follows, speech)}" if step.follows else "")
+        for step in way.steps
+    ]
+    return texts, [way.score, *(step.score for step in way.steps)]
+
+
+def _walked(
+    explainer: Explainer, explanation: Any, found: Any, speech: Speech
+) -> tuple[list[str], list[float]]:
+    order, scores = walked(explainer, explanation, found)
+    return [_listed([found.changes[at]], speech) for at in order], scores
+
+
+def _listed(changes: Iterable[Any], speech: Speech) -> str:
+    return ", ".join(f"{speech.name(one.column)} → {speech.change(one)[1]}" for one in changes)

@@ -16,6 +16,7 @@ from macex.ask.answers import Verdict
 from macex.errors import require_counts
 from macex.schema import Array, special
 from macex.stages.arrays import counted, rank_within
+from macex.stages.finetune.holding import held_steps
 from macex.stages.shapes import Pool, Task
 
 PASSED = 4  # every so many points on a line are kept
@@ -85,7 +86,7 @@ class Section:
     ) -> _Trials:
         """Lines wherever a fence leaves room; joint moves for examples that just moved."""
         changed = codes != task.queries[at]
-        step = np.array([unit.step for unit in task.space.units])
+        step = np.maximum([unit.step for unit in task.space.units], held_steps(task))
         roomy = numbers & changed & (np.abs(codes - fence) > step)
         lines = [self._lines(task, at, codes, fence, roomy)] if roomy.any() else []
         several = np.flatnonzero((counted(changed & numbers) > 1) & moved)

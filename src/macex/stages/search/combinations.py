@@ -10,7 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from macex.schema import Array, cell_keys
-from macex.stages.arrays import among_highest, first_of_each, highest, rank_within
+from macex.stages.arrays import (
+    among_highest,
+    first_of_each,
+    highest,
+    rank_within,
+    spread_over,
+)
 from macex.stages.shapes import Candidates, Task
 
 # How many single changes of one unit combinations are built from.
@@ -342,7 +348,7 @@ def grid(
     chosen = np.linspace(0, len(one_of) - 1, min(len(one_of), most // side**2)).round().astype(int)
     entries = [np.flatnonzero(singles.candidates.unit == unit) for unit in units]
     real = np.isfinite(singles.gain[queries])
-    picked = [_spread_over(real[:, mine], side) for mine in entries]
+    picked = [spread_over(real[:, mine], side) for mine in entries]
     for pair in chosen:
         one, other = one_of[pair], other_of[pair]
         line, i, j = np.nonzero(picked[one][:, :, None] & picked[other][:, None, :])
@@ -353,16 +359,6 @@ def grid(
         codes.append(rows)
         at.append(queries[line])
     return np.concatenate(codes), np.concatenate(at)
-
-
-def _spread_over(real: Array, most: int) -> Array:
-    """In each line up to `most` of the real entries, spread evenly over all of them.
-
-    >>> _spread_over(np.array([[True, False, True, True, True]]), 2).tolist()
-    [[False, False, True, False, True]]
-    """
-    turn, total = np.cumsum(real, axis=1), np.maximum(real.sum(axis=1, keepdims=True), 1)
-    return real & (turn * most // total != (turn - 1) * most // total)
 
 
 def greedy_path(task: Task, singles: Singles, queries: Array) -> tuple[Array, Array]:
