@@ -143,3 +143,13 @@ def test_what_follows_on_average_is_named_so():
     (line,) = explanation_document(found[0], canonical=True)["counterfactuals"][0]["consequences"]
     assert (line["estimated"], line["average"]) == (True, True)
     assert not told(FITTED)[0].counterfactuals[0].average
+
+
+def test_a_report_draws_the_graph(tmp_path):
+    found = told(FITTED)
+    page = found.to_html(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert 'class="macex-causes"' in page
+    assert "What causes what" in page
+    assert json.loads(found.to_json())["meta"]["causes"] == {"income": ["school"]}
+    bare = explainer(None).explain(X.head(1)).to_html(tmp_path / "bare.html")
+    assert "macex-causes" not in bare.read_text(encoding="utf-8")

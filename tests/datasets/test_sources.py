@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from macex.datasets.sources import ADULT, BREAST, TITANIC, DatasetSource, read
+from macex.datasets.sources import ADULT, BREAST, GERMAN, TITANIC, DatasetSource, read
 from macex.errors import DataError
 
 CONTENT = b"age,class\n30,0\n41,1\n"
@@ -17,10 +17,10 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("source", [ADULT, BREAST], ids=["adult", "breast"])
+@pytest.mark.parametrize("source", [ADULT, BREAST, GERMAN], ids=lambda one: one.file)
 def test_embedded_files_are_what_their_checksum_says(source, monkeypatch):
     monkeypatch.delenv("MACEX_DATA", raising=False)
-    assert len(read(source).table) == {ADULT: 48842, BREAST: 699}[source]
+    assert len(read(source).table) == {ADULT: 48842, BREAST: 699, GERMAN: 1000}[source]
 
 
 def test_a_file_is_read_from_the_folder_given(folder):

@@ -12,7 +12,11 @@ from macex.errors import DataError
 
 @pytest.mark.parametrize(
     ("name", "shape", "counts"),
-    [("adult", (48842, 8), (37155, 11687)), ("breast", (683, 9), (444, 239))],
+    [
+        ("adult", (48842, 8), (37155, 11687)),
+        ("breast", (683, 9), (444, 239)),
+        ("german", (1000, 20), (300, 700)),
+    ],
 )
 def test_embedded_datasets_have_their_known_size(name, shape, counts):
     data = load(name)
@@ -21,7 +25,7 @@ def test_embedded_datasets_have_their_known_size(name, shape, counts):
     assert not data.frame.isna().any(axis=None)
 
 
-@pytest.mark.parametrize("name", ["adult", "breast"])
+@pytest.mark.parametrize("name", ["adult", "breast", "german"])
 def test_columns_are_either_strings_or_numbers(name):
     data = load(name)
     assert sorted(data.categorical + data.continuous) == sorted(data.frame.columns)

@@ -53,9 +53,9 @@ def load(
 ) -> Dataset:
     """Load a dataset by name.
 
-    "adult" and "breast" come with macex. "compas", "credit" and "titanic" are read from `folder`,
-    or from the folder named by the environment variable MACEX_DATA, or else are fetched from
-    OpenML in its own version. `variant="paper"` prepares them as the paper prints them, which
+    "adult", "breast" and "german" come with macex. "compas", "credit" and "titanic" are read from
+    `folder`, or from the folder named by the environment variable MACEX_DATA, or else are fetched
+    from OpenML in its own version. `variant="paper"` prepares them as the paper prints them, which
     makes a difference to the fares of "titanic".
 
     >>> load("adult")

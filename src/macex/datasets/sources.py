@@ -66,6 +66,12 @@ CREDIT = DatasetSource(
     "UCI Statlog, Australian Credit Approval (Quinlan), CC BY 4.0",
     openml=OpenML(40981, openml.credit, "690 applicants, values as OpenML stores them"),
 )
+GERMAN = DatasetSource(
+    "german_credit.csv",
+    "c36bd52431d2bde628a017dd05cafd4236799a1d18b4cdad76d1add442cc1ad4",
+    "UCI Statlog, German Credit Data (Hofmann, 1994), CC BY 4.0, doi:10.24432/C5NC77",
+    embedded=True,
+)
 TITANIC = DatasetSource(
     "titanic.csv",
     "54a0390845d4bf509414b1e46a64c5fb42b62e85b0c82f05028f459278bc3a24",

@@ -52,6 +52,13 @@ def credit(raw: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[bool]]:
     return raw.drop(columns="class"), raw["class"] == 1
 
 
+def german(raw: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[bool]]:
+    """All twenty columns, of marital status and sex together only the latter; 1 is a good risk."""
+    gender = raw["status_sex"].str.split(" ", n=1).str[0]
+    frame = raw.drop(columns=["credit", "status_sex"])
+    return frame.assign(gender=gender), raw["credit"] == "good"
+
+
 def titanic(raw: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[bool]]:
     """Seven columns, gaps filled, `fare` as a logarithm of at least 1; 1 survived."""
     frame, survived = _passengers(raw)
@@ -100,6 +107,20 @@ TABLES = {
     ),
     "titanic": Table(
         sources.TITANIC, titanic, ("died", "survived"), ("age", "fare"), titanic_as_printed
+    ),
+    "german": Table(
+        sources.GERMAN,
+        german,
+        ("bad", "good"),
+        (
+            "duration",
+            "credit_amount",
+            "installment_rate",
+            "present_residence_since",
+            "age",
+            "number_of_existing_credits",
+            "number_of_people_liable_for",
+        ),
     ),
 }
 NAMES = tuple(TABLES)

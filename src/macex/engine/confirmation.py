@@ -17,7 +17,7 @@ from macex.engine.intervals import probe
 from macex.engine.ranking import plausibility_of
 from macex.engine.reach import drawn_reach
 from macex.engine.robustness import neighbours
-from macex.engine.sparing import no_surer
+from macex.engine.surplus import no_surer
 from macex.schema import Array
 from macex.stages.selection import holding
 

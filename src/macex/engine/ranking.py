@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from macex.engine.sparing import surer
+from macex.engine.surplus import surer
 from macex.schema import Array
 from macex.stages.arrays import alike_lines, distinct
-from macex.stages.finetune.holding import held, held_further
+from macex.stages.finetune.holds import held, held_further
 from macex.stages.finetune.section import Section
-from macex.stages.finetune.trading import traded
+from macex.stages.finetune.trades import traded
 from macex.stages.search.protocol import MOST_ROWS
 from macex.stages.search.reduction import without_idle
 from macex.stages.selection import PLAUSIBLE, Ranking, Standing

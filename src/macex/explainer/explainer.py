@@ -265,6 +265,7 @@ class Explainer(Populations):
             "prefer": options.prefer,
             "seed": options.random_state,
             "n": batch.count,
+            **({} if options.causes is None else {"causes": dict(options.causes.edges)}),
         }
         found = Explanations(items, options.names, meta, batch.rows, self._planner(batch))
         question = batch.question

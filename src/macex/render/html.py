@@ -13,6 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from macex.causes import drawn
 from macex.render.cards import card, cards, counterfactual_answer
 from macex.render.catalogue import ENGLISH
 from macex.render.names import Names
@@ -139,11 +140,15 @@ def report(
 ) -> str:
     """A self-contained page."""
     speech = Speech(summary.names, language)
+    told = dict(meta)
+    causes = told.pop("causes", None)
+    graph = causes and Markup(drawn(causes, called=speech.name))  # noqa: S704 - it escapes names
     values = {
         "cards": cards(items, speech, numbered=True),
+        "causes": graph,
         "left": total - len(items),
         "title": speech.say("report.title") if title is None else title,
-        "facts": fact_lines({"rows": total, **meta, "made": made}, speech),
+        "facts": fact_lines({"rows": total, **told, "made": made}, speech),
         "overview": overview(summary, speech),
         "sheets": sheets,
     }

@@ -16,7 +16,7 @@ from macex.ask.answers import Verdict
 from macex.errors import require_counts
 from macex.schema import Array, special
 from macex.stages.arrays import counted, rank_within
-from macex.stages.finetune.holding import held_steps
+from macex.stages.finetune.holds import held_steps
 from macex.stages.shapes import Pool, Task
 
 PASSED = 4  # every so many points on a line are kept

@@ -13,8 +13,8 @@ import numpy as np
 
 from macex.engine.reach import drawn_reach
 from macex.schema import Array
-from macex.stages.finetune.holding import held_steps
-from macex.stages.finetune.trading import admitted_at
+from macex.stages.finetune.holds import held_steps
+from macex.stages.finetune.trades import admitted_at
 from macex.stages.shapes import Pool
 
 if TYPE_CHECKING:
