@@ -164,8 +164,7 @@ class Counterfactual:
     `support` counts the training rows that meet the goal and are alike in what was set, by bins.
     `robustness` is the share of its 32 neighbours that reach the goal, too, where it was asked for.
     `breaks` are the relations of training rows that the query keeps and this row does not.
-    `estimated` are columns that follow by a fitted mechanism, `reach` how likely the goal is then;
-    with `average` they are those of a subpopulation: rows alike, on average, not this row.
+    `estimated` are columns that follow by a fitted mechanism, `reach` how likely the goal is then.
     `copies` says that it equals a training row in all columns, so that showing it shows that row.
     `why` says what it is the best in among several answers, else `"other columns"`.
     """
@@ -185,7 +184,7 @@ class Counterfactual:
     copies: bool = False
     breaks: tuple[str, ...] = ()
     estimated: tuple[str, ...] = ()
-    average: bool = False
+    average: bool = False  # the estimates are those of rows alike, on average
     reach: float | None = None
     why: Why | None = None
     boxing: Callable[[Counterfactual], Box] | None = field(default=None, repr=False, compare=False)
@@ -312,8 +311,8 @@ class Explanation(Answered[Counterfactual]):
         """The main reasons for the decision by the codes of a table, strongest first.
 
         The table maps columns to a code, or to a code and its text; without one the codes of the
-        columns' names count (`Name(code=)`). A column that may not change
-        can be a reason, too. A column without an entry is left out.
+        columns' names count (`Name(code=)`). A column that may not change can be a reason, too; one
+        without an entry is left out.
         """
         return reason_codes(self, table, most)
 
