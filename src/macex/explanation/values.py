@@ -302,8 +302,7 @@ class Explanation(Answered[Counterfactual]):
     def sentences(self, language: str | Path = "en", codes: CodeTable | None = None) -> list[str]:
         """The answer in plain language, one sentence per counterfactual.
 
-        `language` is `"en"`, `"de"` or the path of a message catalogue. With `codes`, a table as
-        for `reason_codes`, a last sentence names the main reasons.
+        `language` is `"en"`, `"de"` or a catalogue's path; `codes` add the main `reason_codes`.
         """
         return sentences(self, language, codes)
 
