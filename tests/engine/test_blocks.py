@@ -72,12 +72,17 @@ def test_rows_know_their_place_in_the_caller_s_call():
     assert [part.places.tolist() for _, part in blocks(asked, 3)] == [[0, 2], [1]]
 
 
-@pytest.mark.parametrize(("columns", "most"), [(3, 2048), (100, 266), (1000, 8), (100_000, 1)])
+@pytest.mark.parametrize(("columns", "most"), [(3, 2048), (100, 266), (1000, 16), (100_000, 1)])
 def test_blocks_shrink_with_the_width_of_rows(columns, most):
     asked = asked_of([PLAIN] * 3000)
     sizes = [len(places) for places, _ in blocks(asked, columns)]
     assert sum(sizes) == 3000
     assert max(sizes) == most
+
+
+def test_blocks_of_wide_tables_are_small_where_columns_are_not_screened():
+    asked = replace(asked_of([PLAIN] * 300), question=Question(max_rows=2000))
+    assert max(len(places) for places, _ in blocks(asked, 1000)) == 8
 
 
 @pytest.mark.parametrize(("answers", "most"), [(1, 266), (2, 133), (6, 44), (10, 26), (500, 26)])

@@ -113,6 +113,14 @@ def test_the_nearest_miss_is_kept_over_all_rounds():
     assert np.isfinite(judge.miss_progress).tolist() == [True, True, False]
 
 
+def test_rows_that_are_not_told_are_no_misses():
+    judge = judge_of(Recorder())
+    verdict = judge(*changes(judge, (0, 49), (1, 30)), told=False)
+    assert np.isfinite(verdict.progress).all()
+    assert not np.isfinite(judge.miss_progress).any()
+    assert judge.spent.tolist() == [1, 1, 0]
+
+
 def test_of_equal_misses_the_first_is_kept():
     judge = judge_of(Recorder())
     codes, at = changes(judge, (0, 44), (0, 44))

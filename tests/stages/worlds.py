@@ -39,7 +39,9 @@ class PlainJudge:
         self.late = False
         self.sizes: list[int] = []
 
-    def __call__(self, codes: Array, at: Array, *, probe: bool = False, turn=None) -> Verdict:
+    def __call__(
+        self, codes: Array, at: Array, *, probe: bool = False, turn=None, told=True
+    ) -> Verdict:
         self.sizes.append(len(codes))
         score = self.chance(codes)
         return Verdict(score > 0.5, score, score - 0.5)

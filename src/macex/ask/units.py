@@ -54,6 +54,7 @@ class Ground:
     codes: Array  # (T, d)
     private: bool = False  # the codes are those of training column by column, not row by row
     spreads: dict[object, tuple[Array, Array]] = field(default_factory=dict)  # kept by stage 1
+    telling: dict[object, Array] = field(default_factory=dict)  # so are these
     _units: dict[tuple[tuple[int, ...], ...], tuple[Unit, ...]] = field(default_factory=dict)
 
     def units(self, groups: tuple[tuple[int, ...], ...] = ()) -> tuple[Unit, ...]:

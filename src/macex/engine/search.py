@@ -7,21 +7,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macex.engine.options import Options
+from macex.ask.units import unit_codes
 from macex.schema import Array
 from macex.stages.arrays import distinct
 from macex.stages.candidates import Both, Domain, Near
 from macex.stages.candidates import offer as offer_values
+from macex.stages.relevance import WIDE, screened, telling, wide
 from macex.stages.search.names import NEAREST_ROW
 from macex.stages.search.nearest_row import NearestRow
 from macex.stages.search.protocol import MOST_ROWS, Search
 from macex.stages.search.reduction import stripped
 from macex.stages.selection import shortlist
 from macex.stages.shapes import Candidates, Found, Pool, Task
+from macex.stages.spread import spread
 from macex.stages.thresholds import Thresholds
 
 if TYPE_CHECKING:
+    from macex.ask.space import Space
+    from macex.ask.units import Unit
     from macex.engine.batch import Outcome
+    from macex.engine.fitted import Fitted
 
 
 def offer(outcome: Outcome) -> Outcome:
@@ -44,7 +49,7 @@ def search(outcome: Outcome) -> Outcome:
         if turn:
             task.judge.renew(open_, MOST_ROWS)
         part = replace(task, space=task.space.closed(~open_))
-        tried = method(part, _candidates(options, method, part, near))
+        tried = method(part, _candidates(outcome.fitted, method, part, near))
         if not method.proves and not options.selection.printed:
             tried = replace(tried, pool=_frugal(part, tried.pool))
         found = _joined(found, tried) if turn else tried
@@ -69,9 +74,9 @@ def _open(task: Task) -> Array:
     return changeable & ~task.judge.finished
 
 
-def _candidates(options: Options, search: Search, task: Task, near: Near) -> Candidates:
+def _candidates(fitted: Fitted, search: Search, task: Task, near: Near) -> Candidates:
     """Stage 1. The policy searches learn over fewer values than the exhaustive one tries."""
-    choice = options.candidates
+    choice = fitted.options.candidates
     if isinstance(choice, Thresholds):
         if task.grid is not None and search.proves:
             return task.grid.offer(task.space)
@@ -79,7 +84,39 @@ def _candidates(options: Options, search: Search, task: Task, near: Near) -> Can
     if search.offered == "few":
         choice = Both().domain if choice == Domain() else choice
         choice = choice.for_policy if isinstance(choice, Both) else choice
-    return offer_values(choice, task.space, near, search.max_rows)
+    space = task.space
+    if search.offered == "all" and isinstance(choice, Both):
+        space = _narrowed(fitted, task, near, choice.domain)
+    return offer_values(choice, space, near, search.max_rows)
+
+
+def _narrowed(fitted: Fitted, task: Task, near: Near, domain: Domain) -> Space:
+    """The space, of which queries with very many single changes keep the units that matter."""
+    space = task.space
+    if space.width * (1 + 2 * domain.beside) <= WIDE:
+        return space
+    counts = np.maximum(1, space.changeable.sum(axis=1))
+    singles = {count: domain.singles(space.units, count) for count in np.unique(counts).tolist()}
+    wide_ = wide(space, np.stack([singles[count] for count in counts.tolist()]))
+    if task.judge.capped or not wide_.any():  # too few rows to look first
+        return space
+    ends = spread(Domain(categories=2, quantiles=2), space, wide_)
+    nearest, told = near.values[:, 0], _telling(fitted, space.units)
+    kept = screened(task, ends, nearest, near.real[:, 0], told, wide_)
+    return replace(space, changeable=kept, reason=space.reason & (kept | ~wide_[:, None]))
+
+
+def _telling(fitted: Fitted, units: tuple[Unit, ...]) -> Array:
+    """How much each unit tells of the model's scores in training, (U,); kept."""
+    if fitted.ground.private:
+        return np.zeros(len(units))
+    key = tuple(unit.members for unit in units)
+    if key not in fitted.ground.telling:
+        values = fitted.binned.take([unit.members[0] for unit in units], axis=1).astype(int)
+        for place in [at for at, unit in enumerate(units) if unit.joint]:
+            values[:, place] = unit_codes((units[place],), fitted.ground.codes)[:, 0]
+        fitted.ground.telling[key] = telling(values, fitted.answers.scores)
+    return fitted.ground.telling[key]
 
 
 def _frugal(task: Task, pool: Pool) -> Pool:

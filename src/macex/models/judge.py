@@ -60,11 +60,13 @@ class Judge:
         *,
         probe: bool = False,
         turn: Callable[[], Array] | None = None,
+        told: bool = True,
     ) -> Verdict:
         """The verdict on each row; a row that was not scored has progress of minus infinity.
 
         A row that breaks a rule is not scored, unless `probe`; it never counts as reached. Where
-        a query cannot pay for all its rows, those with the lowest `turn()` (n,) are scored.
+        a query cannot pay for all its rows, those with the lowest `turn()` (n,) are scored. Rows
+        that are not `told` are no misses.
         """
         full = self.space.columns(codes, at)
         lawful = self.space.holds(full, at) if self.space.bound_rows else np.ones(len(at), bool)
@@ -75,7 +77,8 @@ class Judge:
         else:
             verdict = self._of_some(full, at, np.flatnonzero(wanted))
         verdict = Verdict(verdict.reached & lawful, verdict.score, verdict.progress)
-        self._remember(codes, at, verdict, lawful)
+        if told:
+            self._remember(codes, at, verdict, lawful)
         return verdict
 
     def confirm(

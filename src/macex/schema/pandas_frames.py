@@ -195,6 +195,13 @@ class PandasBuilder(Decoders):
             texts = {} if self.texts is None else self.texts(codes)
             decoders = enumerate(self.decoders)
             decoded = {at: texts[at] if at in texts else of(codes[:, at]) for at, of in decoders}
+        # An internal shortcut of pandas takes a third of the time, since it looks at no column.
+        own_way = getattr(pd.DataFrame, "_from_arrays", None)
+        if callable(own_way):
+            made: pd.DataFrame = own_way(
+                list(decoded.values()), self.labels, index, verify_integrity=False
+            )
+            return made
         arrays = {at: _boxed(array, index) for at, array in decoded.items()}
         frame = pd.DataFrame(arrays, index=index, copy=False)
         frame.columns = self.labels

@@ -89,6 +89,17 @@ class Domain:
         room = most if self.rows is None else self.rows // np.maximum(1, units)
         return np.maximum(2, np.minimum(most, room)) * np.ones(len(units), int)
 
+    def singles(self, units: Sequence[Unit], count: int) -> Array:
+        """About how many changes each unit is offered to a query that may change `count`, (U,)."""
+        one = np.array([count])
+        most = [self.per_unit(unit, one) for unit in units]
+        beside = [0 if unit.discrete else 2 * self.beside for unit in units]
+        seen = np.array([len(unit.seen) for unit in units])
+        room = [
+            len(unit.seen) if m is None else int(m[0]) for unit, m in zip(units, most, strict=True)
+        ]
+        return np.maximum(np.minimum(np.add(room, beside), seen - 1), 0)
+
     def within(self, units: Sequence[Unit], most: int) -> Domain:
         """The same; evenly thinned if it is every value and those are more than `most`."""
         if not self.whole or sum(len(unit.seen) for unit in units) <= most:

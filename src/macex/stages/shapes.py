@@ -119,10 +119,12 @@ class Judging(Protocol):
         *,
         probe: bool = False,
         turn: Callable[[], Array] | None = None,
+        told: bool = True,
     ) -> Verdict:
         """The verdict on each row; with `probe` rows that break a rule are scored, too.
 
         Where not all rows of a query can be paid for, those with the lowest `turn()` (n,) are.
+        Rows that are not `told` are no misses, however near they come.
         """
 
     def affordable(self, at: Array, turn: Callable[[], Array]) -> Array:
