@@ -167,6 +167,28 @@ def test_an_unwritable_audit_is_an_error_with_its_path(tmp_path):
         explainer.explain(loans().iloc[[0]])
 
 
+def test_what_records_have_in_common_is_written_once(tmp_path):
+    path = tmp_path / "audit.jsonl"
+    explainer = audited(path)
+    explainer.explain(loans().iloc[:4])
+    explainer.explain(loans().iloc[[5]])
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert ["parts" in line for line in lines] == [True, False, False, False, False, False]
+    assert not {"columns", "options", "versions"} & set(lines[1])
+    assert max(len(json.dumps(line)) for line in lines[1:5]) < len(json.dumps(lines[5]))
+    records = list(read_records(path))
+    assert [set(record) for record in records] == [set(lines[5])] * 5
+    assert all(replayed(record, path).agrees for record in records)
+
+
+def test_explainers_that_share_a_file_keep_their_own_parts(tmp_path):
+    path = tmp_path / "audit.jsonl"
+    for seed in (1, 2, 1):
+        audited(path, random_state=seed).explain(loans().iloc[:2])
+    seeds = [record["options"]["random_state"] for record in read_records(path)]
+    assert seeds == [1, 1, 2, 2, 1, 1]
+
+
 def test_a_torn_line_costs_that_line_only(tmp_path):
     path = tmp_path / "audit.jsonl"
     append(path, [{"id": "a"}, {"id": "b"}])

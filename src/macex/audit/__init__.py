@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from macex.audit.log import Audit, append, file_hash, read_records
+from macex.audit.log import COMMON, Audit, append, file_hash, read_records
 
-__all__ = ["Audit", "append", "file_hash", "read_records"]
+__all__ = ["COMMON", "Audit", "append", "file_hash", "read_records"]

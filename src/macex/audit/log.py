@@ -1,7 +1,8 @@
 """The audit file: one JSON line per explanation, appended by any number of processes.
 
 A line is written at once, behind a lock, so that lines never mix. A line that was torn when a
-process died is closed before the next one and skipped by readers.
+process died is closed before the next one and skipped by readers. What the records of a call have
+in common, such as columns and options, stands once before them, under its SHA-256.
 """
 
 from __future__ import annotations
@@ -19,6 +20,12 @@ try:
     import fcntl
 except ImportError:  # where there are no such locks, one process may write at a time
     fcntl = None  # type: ignore[assignment]
+
+COMMON = (
+    *("files", "fingerprint", "columns", "library", "classes", "options", "versions"),
+    *("channels", "layout", "times", "relations"),
+)
+"""The parts of a record that others of the same explainer have, too."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,9 @@ def file_hash(path: str | Path) -> str:
 
 def append(path: str | Path, records: Sequence[dict[str, Any]]) -> None:
     """Add records to an audit file, each as one line in one write."""
-    lines = [json.dumps(record, allow_nan=False, ensure_ascii=False) + "\n" for record in records]
+    lines = [
+        json.dumps(line, allow_nan=False, ensure_ascii=False) + "\n" for line in _shared(records)
+    ]
     try:
         with _locked(path) as file:
             whole = os.fstat(file).st_size
@@ -81,6 +90,7 @@ def append(path: str | Path, records: Sequence[dict[str, Any]]) -> None:
 
 def read_records(path: str | Path, start: int = 0) -> Iterator[dict[str, Any]]:
     """The records of an audit file from byte `start` on, oldest first; torn lines are skipped."""
+    common: dict[str, dict[str, Any]] = {}
     with Path(path).open(encoding="utf-8", errors="replace") as file:
         file.seek(start)
         for line in file:
@@ -88,8 +98,32 @@ def read_records(path: str | Path, start: int = 0) -> Iterator[dict[str, Any]]:
                 record = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(record, dict) and "id" in record:
-                yield record
+            if not isinstance(record, dict):
+                continue
+            if "id" in record:
+                yield record | common.get(record.pop("common", ""), {})
+            elif "parts" in record:
+                common[record["common"]] = record["parts"]
+
+
+def common_parts(record: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """What a record has in common with others of its explainer, and the SHA-256 of that."""
+    parts = {part: record[part] for part in COMMON if part in record}
+    return sha256(json.dumps(parts, allow_nan=False).encode()).hexdigest(), parts
+
+
+def _shared(records: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The lines of some records: what several have in common once, before them."""
+    digests = [common_parts(record) for record in records]
+    told: set[str] = set()
+    for record, (digest, parts) in zip(records, digests, strict=True):
+        if not parts or len(records) == 1:
+            yield record
+            continue
+        if digest not in told:
+            told.add(digest)
+            yield {"common": digest, "parts": parts}
+        yield {k: v for k, v in record.items() if k not in parts} | {"common": digest}
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Engine, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from macex.audit import Audit
+from macex.audit import COMMON, Audit
 from macex.server.projects.parts import Parts
 from macex.server.projects.series import SeriesParts
 from macex.server.storage import tables
@@ -26,10 +26,6 @@ ASKED_BY: ContextVar[Sequence[Mapping[str, Any]]] = ContextVar("asked by", defau
 """Who asked, for each row of the call that is being answered, in order."""
 HELD: ContextVar[list[AuditLines] | None] = ContextVar("held", default=None)
 """Where records are gathered that are stored later, together with something else."""
-COMMON = (
-    *("files", "fingerprint", "columns", "library", "classes", "options", "versions"),
-    *("channels", "layout", "times", "relations"),
-)
 
 
 @dataclass(frozen=True)
