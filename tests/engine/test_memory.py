@@ -11,16 +11,19 @@ import pandas as pd
 import pytest
 
 import macex as mx
+from macex.engine.blocks import ROWS_A_QUERY
 
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "memory.py"))
 
 
 @pytest.mark.parametrize("setting", ["6 answers, a goal for each row, a rule"])
-def test_memory_does_not_grow_with_the_rows(setting):
-    """Rules make rows of all pairs of changes: 125,000 a query, which are looked at in parts."""
-    peaks = [EXAMPLE["peak_mb"](rows, **EXAMPLE["SETTINGS"][setting]) for rows in (8, 32)]
-    assert peaks[1] < 1.5 * peaks[0]
-    assert peaks[1] < 300
+def test_memory_does_not_grow_with_the_rows(setting, monkeypatch):
+    """A block holds what its queries take: two blocks of 64 take as much as four."""
+    asked = EXAMPLE["SETTINGS"][setting]
+    monkeypatch.setattr("macex.engine.blocks.MOST_CELLS", 64 * 5 * ROWS_A_QUERY * asked["n"])
+    peaks = [EXAMPLE["peak_mb"](rows, **asked) for rows in (8, 128, 256)]  # the first imports
+    assert peaks[2] < 1.5 * peaks[1]
+    assert peaks[2] < 300
 
 
 def test_rows_that_a_wide_query_cannot_pay_for_are_not_made():
