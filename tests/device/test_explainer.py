@@ -296,7 +296,7 @@ def test_a_model_that_returns_no_scores_is_refused():
     with pytest.raises(ModelError, match=r"returned shape \(80, 3\).*\(80, 2\)"):
         wide.explain(adult().codes)
     lost = DeviceExplainer(adult().explainer, lambda codes: np.full(len(codes), np.nan))
-    with pytest.raises(ModelError, match="no number"):
+    with pytest.raises(ModelError, match="not a number"):
         lost.explain(adult().codes)
     for given in (None, [0.5] * 80, torch.zeros(80)):
         elsewhere = DeviceExplainer(adult().explainer, lambda _, given=given: given)
