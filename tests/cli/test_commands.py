@@ -9,6 +9,7 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
+import joblib
 import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
@@ -123,6 +124,53 @@ def test_whatif_shows_what_a_change_does(macex):
     told = json.loads(macex(ask + " --json")[1])
     assert told["after"]["scores"]["granted"] > told["before"]["scores"]["granted"]
     assert {change["column"] for change in told["changes"]} == {"income", "job"}
+
+
+def test_whatif_tells_what_follows_apart(macex, files):
+    Path("caused.toml").write_text(CAUSED, encoding="utf-8")
+    data = pd.read_csv(files / "train.csv").drop(columns="outcome")
+    model = joblib.load(files / "model")
+    row = pd.read_csv(files / "rows.csv").iloc[[3]]
+    found = mx.Explainer(model, data, causes={"debt": ["income"]}).what_if(row, income=119)
+    ask = (
+        "whatif {common} --rows {files}/rows.csv --row 3 --constraints caused.toml --set income=119"
+    )
+    told = json.loads(macex(f"{ask} --json")[1])
+    assert [tuple(one.values()) for one in told["changes"]] == [c[:3] for c in found.changes]
+    assert [tuple(one.values()) for one in told["consequences"]] == [
+        change[:3] for change in found.consequences
+    ]
+    assert [one["column"] for one in told["consequences"]] == ["debt"]
+    assert list(told["after"]["scores"].values()) == [after for _, _, after in found.scores]
+    assert re.search(r"debt +[\d.]+ +[\d.]+ \(follows\)", macex(ask)[1])
+    held = json.loads(macex(f"{ask} --set debt={row['debt'].item() + 1} --json")[1])
+    assert {change["column"] for change in held["changes"]} == {"income", "debt"}
+    assert held["consequences"] == []
+
+
+WRONG_CAUSES = [
+    ('debt = ["incme"]', "did you mean 'income'"),
+    ('debt = ["income"]\nincome = ["debt"]', "in a circle"),
+    ('debt = ["income"]\n[derived]\ndebt = "2 * income"', "is derived and has causes"),
+]
+
+
+@pytest.mark.parametrize("command", ["whatif {common}", f"constraints check wrong.toml {DATA}"])
+@pytest.mark.parametrize(("edges", "words"), WRONG_CAUSES)
+def test_wrong_causes_are_told_with_their_line(macex, command, edges, words):
+    Path("wrong.toml").write_text(f"[causes.edges]\n{edges}\n", encoding="utf-8")
+    asked = command if "check" in command else f"{command} --constraints wrong.toml"
+    code, _, error = macex(asked)
+    assert code == 2
+    assert "wrong.toml line 1" in error
+    assert words in error
+
+
+def test_causes_are_told_back_with_right_constraints(macex):
+    Path("caused.toml").write_text(CAUSED, encoding="utf-8")
+    code, said, _ = macex(f"constraints check caused.toml {DATA}")
+    assert code == 0
+    assert "debt <- income: auto" in said
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from macex.errors import ConstraintError
 
 if TYPE_CHECKING:
     from macex.ask.constraints import Constraints
-    from macex.causes.model import CausalModel
+    from macex.causes.causes import Causes
 
 
-def check_causes(constraints: Constraints, model: CausalModel) -> None:
+def check_causes(constraints: Constraints, causes: Causes) -> None:
     """Raise for constraints that say otherwise than causes how a column comes about."""
-    edges = model.causes.edges
+    edges = causes.edges
     for name in constraints.derived:
         if name in edges:
             raise ConstraintError(

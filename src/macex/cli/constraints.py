@@ -10,7 +10,7 @@ import typer
 
 from macex.cli import options
 from macex.cli.inputs import training
-from macex.cli.toml import read_constraints
+from macex.cli.toml import read_causes, read_constraints
 from macex.schema import Schema
 
 app = typer.Typer(
@@ -59,5 +59,6 @@ def check(
     if as_json:
         print(json.dumps(constraints.to_dict(), ensure_ascii=False))
     elif not quiet:
-        parts = [text for text, _ in constraints.parts()]
-        print("\n  ".join([f"{file} is right: {len(parts)} constraints", *parts]))
+        parts, causes = [text for text, _ in constraints.parts()], read_causes(file)
+        told = [] if causes is None else repr(causes).splitlines()
+        print("\n  ".join([f"{file} is right: {len(parts)} constraints", *parts, *told]))

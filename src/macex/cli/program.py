@@ -37,7 +37,10 @@ COMMANDS = {
         "schema.schema",
         "How each column of the training rows is read, and what holds between them.",
     ),
-    "whatif": ("whatif.whatif", "Change values of one row and see what the model says."),
+    "whatif": (
+        "whatif.whatif",
+        "Change values of one row and see what follows and what the model says.",
+    ),
     "steps": (
         "steps.steps",
         "In which order to make the changes of an answer, and what that takes.",

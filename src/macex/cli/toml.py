@@ -13,7 +13,7 @@ import tomli_w
 from macex.ask.compilation import check
 from macex.ask.constraints import Constraints
 from macex.ask.units import Ground
-from macex.causes import Causes
+from macex.causes import Causes, check_causes
 from macex.errors import ConstraintError, MacexError, OptionError, SchemaError
 from macex.render.names import Name
 from macex.render.reason_codes import with_codes
@@ -23,7 +23,7 @@ from macex.structure import Structure
 
 
 def read_constraints(path: Path, ground: Ground) -> Constraints:
-    """The constraints in a file, checked against the training rows."""
+    """The constraints in a file, checked against the training rows and the causes in it."""
     text, document = _read(path)
     document.pop("structure", None)
     document.pop("causes", None)
@@ -39,6 +39,13 @@ def read_constraints(path: Path, ground: Ground) -> Constraints:
         check(constraints, ground)
     except MacexError as error:
         raise ConstraintError(f"{path}: {error}") from error
+    causes = read_causes(path)
+    if causes is not None:
+        try:
+            causes.check(ground.schema)
+            check_causes(constraints, causes)
+        except MacexError as error:
+            raise ConstraintError(f"{_place(path, text, 'causes', ())}: {error}") from error
     return constraints
 
 

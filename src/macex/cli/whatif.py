@@ -1,4 +1,4 @@
-"""`macex whatif`: change values of a row and see what the model says."""
+"""`macex whatif`: change values of a row and see what follows and what the model says."""
 
 from __future__ import annotations
 
@@ -10,28 +10,36 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from macex.ask.units import Ground
+from macex.causes import CausalModel, causal_model
 from macex.cli import options
 from macex.cli.colours import say
 from macex.cli.inputs import classes_named, model_for, training
+from macex.cli.toml import read_causes, read_constraints
 from macex.engine.consultation import consulted
 from macex.errors import OptionError, SchemaError
 from macex.models.oracle import Oracle
 from macex.render.text import aligned
 from macex.render.values import score_text, shown
 from macex.scale.readers import read_table
-from macex.schema import Rows, Schema
+from macex.schema import Array, Rows, Schema
 from macex.schema.text import typed
 
 SAMPLE = 1000  # training rows by which a model is known
 
 
-class Row:
-    """A row that can be changed, and a model that says what it makes of it."""
+Cells = list[tuple[str, object, object]]
+"""Columns with what is in them before and after."""
 
-    def __init__(self, rows: Rows, at: int, oracle: Oracle) -> None:
+
+class Row:
+    """A row that can be changed, what follows, and a model that says what it makes of it."""
+
+    def __init__(self, rows: Rows, at: int, oracle: Oracle, causal: CausalModel | None) -> None:
         """Row `at` of some rows, as it is."""
         self.schema, self.rows, self.at, self.oracle = rows.schema, rows, at, oracle
-        self.codes = rows.codes[at].copy()
+        self.own, self.causal = rows.codes[at], causal
+        self.codes = self.own.copy()
 
     def set(self, text: str) -> None:
         """Change one cell: `column=value`."""
@@ -41,9 +49,16 @@ class Row:
         at = self.schema.position(name)
         self.codes[at] = typed(self.schema.columns[at], value)
 
+    @property
+    def full(self) -> Array:
+        """The codes with what follows from the changes by causes, (d,)."""
+        if self.causal is None:
+            return self.codes
+        return self.causal.followed(self.codes[None], self.own)[0]
+
     def answer(self, *, changed: bool) -> dict[str, Any]:
         """What the model says of the row as it was, or as it is now."""
-        codes = self.codes if changed else self.rows.codes[self.at]
+        codes = self.full if changed else self.own
         frame = self.schema.frame(codes[None], self.rows, np.array([self.at]))
         answers, outlook = self.oracle(frame, 1), self.oracle.outlook
         scores = outlook.rounded(answers.scores[0]).tolist()
@@ -51,14 +66,21 @@ class Row:
         decided = None if outlook.classes is None else names[int(answers.decision[0])]
         return {"label": decided, "scores": dict(zip(map(str, names), scores, strict=True))}
 
-    def cells(self) -> list[tuple[str, object, object]]:
+    def cells(self) -> Cells:
         """Each column, before and after."""
-        own = self.rows.cells(self.at)
-        after = [
-            column.value(float(code)) if code != self.rows.codes[self.at, at] else own[column.name]
-            for at, (column, code) in enumerate(zip(self.schema.columns, self.codes, strict=True))
+        own, full = self.rows.cells(self.at), self.full
+        return [
+            (name, own[name], column.value(float(code)) if code != before else own[name])
+            for name, column, code, before in zip(
+                self.schema.names, self.schema.columns, full, self.own, strict=True
+            )
         ]
-        return [(name, own[name], now) for name, now in zip(self.schema.names, after, strict=True)]
+
+    @property
+    def follows(self) -> frozenset[str]:
+        """The columns that were not set and differ."""
+        names = self.schema.names
+        return frozenset(names[at] for at in np.flatnonzero(self.full != self.codes))
 
 
 def whatif(
@@ -75,18 +97,19 @@ def whatif(
     ] = None,
     label: options.Label = None,
     drop: options.Drop = None,
+    constraints: options.Rules = None,
     schema: options.SchemaFile = None,
     classes: options.Classes = None,
     allow_pickle: options.AllowPickle = False,
     trusted: options.Trusted = None,
     as_json: options.Json = False,
 ) -> None:
-    """Change values of one row and see what the model says.
+    """Change values of one row and see what follows and what the model says.
 
         macex whatif --model model.onnx --data train.csv --label income --row 7 --set hours_per_week=45
 
     Without --set it asks, line by line: column=value changes a cell, `reset` takes all back, an
-    empty line ends.
+    empty line ends. What follows from `[causes.edges]` in the file of --constraints is told apart.
     """  # noqa: E501 - a command is one line
     learnt = training(data, label, drop, schema)
     opened = model_for(model, data, learnt.rows, allow_pickle=allow_pickle, trusted=trusted)
@@ -99,7 +122,8 @@ def whatif(
     sample = np.unique(np.linspace(0, len(learnt.rows) - 1, SAMPLE).astype(int))
     trained = known.read(learnt.rows.iloc[sample])
     oracle, _ = consulted(opened, trained, known, classes_named(classes))
-    asked = Row(known.read(table.iloc[[row]]), 0, oracle)
+    causal = _caused(constraints, learnt.ground(known))
+    asked = Row(known.read(table.iloc[[row]]), 0, oracle, causal)
     for change in set_ or ():
         asked.set(change)
     if as_json:
@@ -110,23 +134,30 @@ def whatif(
         _ask(asked)
 
 
+def _caused(constraints: Path | None, ground: Ground) -> CausalModel | None:
+    """What a file of constraints says of causes, made ready for the rows."""
+    if constraints is None:
+        return None
+    read_constraints(constraints, ground)
+    causes = read_causes(constraints)
+    return None if causes is None else causal_model(causes, ground)
+
+
 def _document(row: Row) -> dict[str, Any]:
-    changes = [
-        {"column": name, "before": before, "after": after}
-        for name, before, after in row.cells()
-        if before != after
-    ]
+    follows, told = row.follows, dict[bool, list[dict[str, Any]]]({False: [], True: []})
+    for name, before, after in row.cells():
+        if before != after:
+            told[name in follows] += [{"column": name, "before": before, "after": after}]
     before, after = row.answer(changed=False), row.answer(changed=True)
-    return {"before": before, "after": after, "changes": changes}
+    return {"before": before, "after": after, "changes": told[False], "consequences": told[True]}
 
 
 def _show(row: Row) -> None:
-    """The row, with what changed, and what the model makes of it."""
-    lines = [["", "before", "after"]]
-    lines += [
-        [name, shown(before), "" if before == after else shown(after)]
-        for name, before, after in row.cells()
-    ]
+    """The row, with what changed and what follows, and what the model makes of it."""
+    lines, follows = [["", "before", "after"]], row.follows
+    for name, before, after in row.cells():
+        now = "" if before == after else shown(after)
+        lines.append([name, shown(before), now + " (follows)" * (name in follows)])
     before, after = row.answer(changed=False), row.answer(changed=True)
     if before["label"] is not None:
         lines.append(["decision", shown(before["label"]), shown(after["label"])])

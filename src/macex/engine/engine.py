@@ -232,7 +232,7 @@ class Engine(EngineOf[Fitted, Rows, Constraints, Explanation]):
         """Raise for constraints that are wrong for the columns, or contradict the causes."""
         check(constraints, self.fitted.ground)
         if self.fitted.causal is not None:
-            check_causes(constraints, self.fitted.causal)
+            check_causes(constraints, self.fitted.causal.causes)
 
     def merged(self, given: Any) -> Constraints:
         """The engine's constraints and a call's together, if they are right for the columns."""
