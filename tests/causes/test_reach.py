@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import macex as mx
 from causes.worlds import WORLDS, actions_of
+from macex.audit.log import read_records
 
 LINEAR = WORLDS["linear"]
 
@@ -110,7 +109,7 @@ def test_a_recorded_answer_with_a_reach_is_made_again(tmp_path):
     path = tmp_path / "audit.jsonl"
     explainer, rows, _ = asked(rows=2, audit=path)
     explainer.explain(rows, want="yes", reach=0.9)
-    record = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
+    record = next(read_records(path))
     assert record["call"]["reach"] == 0.9
     train, _ = LINEAR.draw(1000)
     assert mx.replay(record["id"], path, model=LINEAR.model, data=train).difference is None

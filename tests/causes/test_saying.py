@@ -10,6 +10,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import macex as mx
+from macex.audit.log import read_records
 from macex.explanation.json import explanation_document
 
 RNG = np.random.default_rng(1)
@@ -86,7 +87,7 @@ def test_a_live_mechanism_cannot_be_saved(tmp_path):
 def test_a_recorded_answer_is_made_again(tmp_path):
     path = tmp_path / "audit.jsonl"
     explainer(FITTED, audit=path).explain(X.head(3))
-    record = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
+    record = next(read_records(path))
     assert mx.replay(record["id"], path, model=model, data=X).difference is None
 
 

@@ -43,7 +43,7 @@ COMMANDS = {
     ),
     "steps": (
         "steps.steps",
-        "In which order to make the changes of an answer, and what that takes.",
+        "In which order to make the changes of an answer, what follows at each, and what it takes.",
     ),
     "plan": ("plan.plan", "Few common actions that flip the most rows of a file."),
     "bias": (

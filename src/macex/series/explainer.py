@@ -69,7 +69,7 @@ class SeriesExplainer:
     >>> explainer = SeriesExplainer(model, level, classes=("low", "high"))
     >>> change = explainer.explain(level[5:6])[0].counterfactuals[0].changes[0]
     >>> change.channel, change.stop - change.start, float(change.after.max())
-    ('channel 1', 30, 9.53125)
+    ('channel 1', 30, 10.0)
     """
 
     def __init__(

@@ -10,7 +10,7 @@ from macex.datasets import NAMES
 
 @pytest.mark.parametrize("table", ["1", "2", "3", "6"])
 def test_every_line_has_a_number_for_each_dataset(table):
-    assert printed_tables()["datasets"] == list(NAMES)
+    assert printed_tables()["datasets"] == [name for name in NAMES if name != "german"]
     for methods in printed_tables()[table].values():
         assert all(len(numbers) == 5 for numbers in methods.values())
 
