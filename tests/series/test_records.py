@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
 import macex as mx
+from macex.audit.log import read_records
 from series.machines import NAMES, Machine, explainer, made_cases
 
 QUERIES = made_cases(3, seed=1)
@@ -15,7 +14,7 @@ QUERIES[0, 5, 3] = np.nan
 
 
 def records(path):
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return list(read_records(path))
 
 
 def test_a_record_holds_the_case_and_replays_to_the_byte(tmp_path):
