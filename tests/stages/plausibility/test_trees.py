@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from macex.stages.plausibility import trees as module
 from macex.stages.plausibility.trees import DEPTH, Sample, Trees, fit_trees
 
 
@@ -59,3 +60,26 @@ def test_noise_gives_few_trees_and_inputs_of_one_bin_none():
     )
     none = fit_trees(noise, noise, np.ones(3, int), flat, draw)
     assert none(noise.bins).tolist() == [0.0] * 400
+
+
+def test_a_level_adds_up_no_more_than_half_of_the_rows_and_its_sums_are_exact(monkeypatch):
+    added, split, rows = module._added, module._halves, []
+
+    def noted(cells, part, count):
+        rows.append(len(cells))
+        return added(cells, part, count)
+
+    def checked(sums, cells, leaf, parts, above):
+        halves = split(sums, cells, leaf, parts, above)
+        nodes, width = sums[0].shape
+        within = cells + ((2 * leaf + above) * width)[:, None]
+        for half, part in zip(halves, parts, strict=True):
+            assert half.tobytes() == added(within, part, 2 * nodes * width).tobytes()
+        return halves
+
+    monkeypatch.setattr(module, "_added", noted)
+    monkeypatch.setattr(module, "_halves", checked)
+    assert len(fitted().values) > 5
+    trees = np.array(rows).reshape(-1, DEPTH, 2)  # by level, of slopes and of curves
+    assert (trees[:, 0] == 2000).all()
+    assert (trees[:, 1:] <= 1000).all()

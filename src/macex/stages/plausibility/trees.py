@@ -21,6 +21,7 @@ RATE = 0.25
 RIDGE = 5.0
 INPUTS = 24  # that a tree chooses from: half of them if they are more than twelve
 UNIT = 2.0**-24
+EXACT = 2.0**-36  # sums of a hundred thousand multiples of it that are below 1 are exact
 BLOCK = 2048  # rows asked at once: few enough for the cache
 
 
@@ -114,13 +115,11 @@ def _grown(
     place_of, is_level = np.repeat(np.arange(len(sizes)), sizes), np.repeat(unordered, sizes)
     last = np.zeros(width, bool)
     last[ends - 1] = True
-    flat = (bins + starts[:, None]).astype(np.intp)
-    both = np.tile(slope, len(bins)), np.tile(curve, len(bins))
-    leaf, asked = np.zeros(bins.shape[1], np.intp), []
+    cells = np.ascontiguousarray((bins + starts[:, None]).T, np.intp)  # (n, inputs)
+    parts = np.round(slope / EXACT) * EXACT, np.round(curve / EXACT) * EXACT
+    leaf, asked = np.zeros(len(cells), np.intp), []
+    top, low = (_added(cells, part, width)[None] for part in parts)
     for level in range(DEPTH):
-        nodes = 2**level
-        cell = (flat + leaf * width).reshape(-1)
-        top, low = (np.bincount(cell, part, nodes * width).reshape(nodes, width) for part in both)
         gain = _gains(top, low, starts, sizes, is_level)
         gain[last & ~is_level] = -np.inf
         best = int(np.argmax(np.round(gain, 9)))
@@ -128,8 +127,34 @@ def _grown(
         bound = best - int(starts[place])
         asked.append((place, bound, bool(unordered[place])))
         above = bins[place] == bound if unordered[place] else bins[place] > bound
+        if level + 1 < DEPTH:
+            top, low = _halves([top, low], cells, leaf, parts, above)
         leaf = 2 * leaf + above
     return asked, leaf
+
+
+def _added(cells: Array, part: Array, count: int) -> Array:
+    """The sum of a part (n,) over the rows of each cell; `cells` (n, inputs) are below `count`."""
+    return np.bincount(cells.reshape(-1), np.repeat(part, cells.shape[1]), count)
+
+
+def _halves(
+    sums: list[Array], cells: Array, leaf: Array, parts: tuple[Array, Array], above: Array
+) -> list[Array]:
+    """The sums of both halves of every node: the smaller half is added up, the other is the rest.
+
+    The rest is exact, because every part is a multiple of `EXACT`.
+    """
+    fewer = 2 * np.count_nonzero(above) <= len(above)  # whether those above are
+    who = np.flatnonzero(above == fewer)
+    nodes, width = sums[0].shape
+    within = cells[who] + (leaf[who] * width)[:, None]
+    halves = []
+    for whole, part in zip(sums, parts, strict=True):
+        some = _added(within, part[who], nodes * width).reshape(nodes, width)
+        pair = (whole - some, some) if fewer else (some, whole - some)
+        halves.append(np.stack(pair, axis=1).reshape(2 * nodes, width))
+    return halves
 
 
 def _gains(top: Array, low: Array, starts: Array, sizes: Array, is_level: Array) -> Array:
