@@ -178,3 +178,17 @@ def test_a_saved_explainer_stands_for_the_training_rows(macex, files, tmp_path):
     code, _, err = macex(f"explain --model {{files}}/model --allow-pickle {rest} --out other.csv")
     assert code == 2
     assert "--data, or a saved explainer" in err
+
+
+def test_a_sample_is_shown_as_it_is_written(macex, found):
+    macex("explain {common} --rows {files}/rows.csv -n 2 --sample 6 --out result.csv")
+    made = pd.read_csv("result.csv")
+    told = found.to_frame()
+    assert made["cf.row"].nunique() == 6
+    wanted = told[told["cf.row"].isin(made["cf.row"])].reset_index(drop=True)
+    pd.testing.assert_frame_equal(made, wanted, check_dtype=False)
+    code, said, _ = macex("explain {common} --rows {files}/rows.csv -n 2 --sample 6 --json")
+    queries = [one["query"] for one in json.loads(found.to_json())["explanations"]]
+    assert code == 0
+    shown = [one["query"] for one in json.loads(said)["explanations"]]
+    assert shown == [queries[row] for row in made["cf.row"].unique()]

@@ -174,6 +174,7 @@ def explain(
             metavar="FILE", help="Record every explanation there.", rich_help_panel=options.WRITTEN
         ),
     ] = None,
+    sample: options.Sample = None,
     chunk: Annotated[
         int, typer.Option(help="Rows explained together.", rich_help_panel=options.SEARCH)
     ] = CHUNK,
@@ -233,6 +234,10 @@ def explain(
 
         macex explain --model model.ubj --data train.csv --rows night/ --id applicant --jobs -1 --out answers
 
+    A sample of them, the same one each time:
+
+        macex explain --model model.ubj --data train.csv --rows night/ --sample 10000 --out sample.csv
+
     The files that are new, from one store to another:
 
         macex explain --model model.ubj --data train.csv --rows s3://bank/night --out s3://bank/answers --id applicant --add
@@ -269,7 +274,7 @@ def explain(
     origin: Any = sys.stdin.buffer if rows == "-" else rows
     named = index_named(id_, origin, (*asked.columns, *dropped))
     if out is None:
-        frame = next(iter(frames_of(asked, origin, SHOWN, dropped, named)))
+        frame = next(iter(frames_of(asked, origin, SHOWN, dropped, named, sample)))
         found = placed(asked, device, 1).explain(frame, on_error="keep", **call)
         if as_json:
             print(found.to_json())
@@ -289,6 +294,7 @@ def explain(
         partition_by=partition_by or (),
         changes=changes,
         formula_safe=formula_safe,
+        sample=sample,
         chunk=chunk,
         jobs=jobs,
         device=device,

@@ -35,6 +35,7 @@ from macex.scale.places import Local, Place, place_of
 from macex.scale.progress import Progress, reporting
 from macex.scale.readers import Chunk, count_rows, raw_chunks
 from macex.scale.run import FileRun, Run
+from macex.scale.samples import drawn_numbers, picked, refuse_sample
 from macex.scale.sources import Origin, content_marks, hidden, marks_hash, refuse_source
 from macex.scale.task import FileTask, Todo, explained_part, framed, refuse_index
 from macex.scale.workers import job_count, worked
@@ -67,6 +68,7 @@ def explain_file(
     changes: bool = False,
     formula_safe: bool = True,
     chunk: int = CHUNK,
+    sample: int | None = None,
     jobs: int = 1,
     device: str | None = None,
     resume: bool = False,
@@ -99,6 +101,8 @@ def explain_file(
     changes : write one line per change instead of one per counterfactual.
     formula_safe : put an apostrophe before text that a spreadsheet would run, in a CSV file.
     chunk : how many rows are explained together and become one part.
+    sample : explain a random sample of this many rows, which the seed of the explainer draws;
+        `cf.row` still counts all rows.
     jobs : how many workers, -1 for all cores. The output is the same.
     device : where the search runs, `"cuda"` or `"cpu"` for torch; see `macex.device.on_device`.
     resume : go on with a run that was interrupted; its options must be the same.
@@ -123,16 +127,16 @@ def explain_file(
     )
     place = place_of("out", out) if isinstance(out, str | Path) else None
     if isinstance(explainer, SeriesExplainer):
-        _refuse_for_cases(drop, index, compression, partition_by, device, resume, add)
+        _refuse_for_cases(drop, index, compression, partition_by, device, resume, add, sample)
         cases = CaseTask(explainer, question, _form_name(place, form), changes, formula_safe)
         return _cases(cases, source, place, chunk, jobs, force=force, progress=progress)
     less = (drop,) if isinstance(drop, str) else tuple(drop)
     named = index_named(index, source, (*explainer.columns, *less))
     written = _form(explainer, place, form, changes=changes, index=named)
     if written is not None:
-        divided = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
-        packed = compression or ("gzip" if place and place.name.endswith(".gz") else None)
-        written = replace(written, formula_safe=formula_safe, compression=packed, divided=divided)
+        packing = _packing(place, compression, partition_by)
+        written = replace(written, formula_safe=formula_safe, **packing)
+    refuse_sample(source, sample, add=add)
     folder = place is not None and not (place.suffix or form)
     _refuse_places(source, place, folder=folder, resume=resume or add, add=add, force=force)
     if written is not None and written.divided and not folder:
@@ -150,10 +154,9 @@ def explain_file(
     with reporting(progress) as report:
         first = 0 if grown is None else grown.before.rows
         inside = (lambda done: report(done - first, total)) if workers == 1 else None
-        task = FileTask(
-            ChunkExplainer(explainer, question), written or Parquet(), less, named, inside
-        )
-        run = Run(task, rows, report, total, workers, end=first)
+        asked = ChunkExplainer(explainer, question)
+        task = FileTask(asked, written or Parquet(), less, named, inside)
+        run = Run(task, rows, report, total, workers, end=first).sampled(sample)
         if written is None:
             _page(run, place)
         elif place is None:
@@ -161,7 +164,8 @@ def explain_file(
         else:
             parts: PartFiles = (Folder if folder else PartFiles)(place, written)
             marks = content_marks(rows)
-            job = _job(run, chunk, changes=changes) | ({"device": device} if device else {})
+            told = {"device": device, "sample": sample}
+            job = _job(run, chunk, changes=changes) | {k: v for k, v in told.items() if v}
             if grown is not None:
                 marks, parts = grown.marks, Growing(place, written, grown)
             job["rows"] = marks_hash(marks) if grown is None else [*map(list, marks.items())]
@@ -170,9 +174,18 @@ def explain_file(
     return run.done(time.perf_counter() - began)
 
 
+def _packing(
+    place: Place | None, compression: str | None, partition_by: str | Sequence[str]
+) -> dict[str, Any]:
+    """How the bytes are packed, and which columns are folders."""
+    packed = "gzip" if place and place.name.endswith(".gz") else None
+    divided = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
+    return {"compression": compression or packed, "divided": divided}
+
+
 def _refuse_for_cases(*given: Any) -> None:
     """Raise for an option that is for rows of a table."""
-    names = ("drop", "index", "compression", "partition_by", "device", "resume", "add")
+    names = ("drop", "index", "compression", "partition_by", "device", "resume", "add", "sample")
     for name, value in zip(names, given, strict=True):
         if value not in (None, False, (), ""):
             raise OptionError(f"{name}= is for rows of tables: leave it out for cases")
@@ -256,13 +269,26 @@ def _refuse_folder(out: Place, *, force: bool) -> None:
 
 
 def frames_of(
-    explainer: Explainer, source: Origin, size: int, drop: Sequence[str], index: Sequence[str]
+    explainer: Explainer,
+    source: Origin,
+    size: int,
+    drop: Sequence[str],
+    index: Sequence[str],
+    sample: int | None = None,
 ) -> Iterator[pd.DataFrame]:
     """The chunks as frames, named by the columns that name the rows; what is broken is an error."""
-    wanted = {*explainer.columns, *index}
-    for chunk in raw_chunks(source, size, strict=True, wanted=wanted):
-        if isinstance(chunk, Chunk):
-            yield framed(explainer, chunk, drop, index, strict=True)
+
+    def read() -> Iterator[Chunk]:
+        found = raw_chunks(source, size, strict=True, wanted={*explainer.columns, *index})
+        return (chunk for chunk in found if isinstance(chunk, Chunk))
+
+    chunks = read()
+    if sample is not None:
+        refuse_sample(source, sample, add=False)
+        drawn = drawn_numbers(chunks, sample, explainer.engine.options.random_state)
+        chunks = picked(read(), drawn, size)
+    for chunk in chunks:
+        yield framed(explainer, chunk, drop, index, strict=True)
 
 
 def _page(run: Run, place: Place | None) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import IO, Any, ClassVar
 from urllib.parse import quote
 
+import numpy as np
 import pandas as pd
 
 from macex.errors import OptionError, closest
@@ -27,6 +28,7 @@ from macex.scale.layout import AnswerField, Layout
 from macex.scale.places import Place
 from macex.scale.sources import MISSING_VALUE
 
+Numbers = Sequence[int]  # of the rows of a part among all rows
 LABEL = "cf.label"  # whole numbers stay whole beside a row without a label
 
 
@@ -78,9 +80,9 @@ class Form(ABC):
         """What stands behind the last part."""
         return self._packed(self.tail)
 
-    def files(self, found: Explanations, start: int, *, head: bool = True) -> dict[str, bytes]:
+    def files(self, found: Explanations, rows: Numbers, *, head: bool = True) -> dict[str, bytes]:
         """The files that a part is written to, by the folder they go to."""
-        return {"": self._packed(self.part(found, start, head=head))}
+        return {"": self._packed(self.part(found, rows, head=head))}
 
     def _packed(self, content: bytes) -> bytes:
         """Bytes packed by themselves: packed ones behind each other unpack to all of them."""
@@ -88,8 +90,8 @@ class Form(ABC):
         return gzip.compress(content, mtime=0) if packs else content
 
     @abstractmethod
-    def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
-        """The explanations of the rows from `start` on; the first part comes with the head."""
+    def part(self, found: Explanations, rows: Numbers, *, head: bool = True) -> bytes:
+        """The explanations of rows by their numbers; the first part comes with the head."""
 
     def join(self, parts: Sequence[Place], out: IO[bytes]) -> None:
         """All parts in one file."""
@@ -98,7 +100,7 @@ class Form(ABC):
                 shutil.copyfileobj(part, out, 1 << 20)
         out.write(self.end)
 
-    def table(self, found: Explanations, start: int) -> pd.DataFrame:
+    def table(self, found: Explanations, rows: Numbers) -> pd.DataFrame:
         """The explanations as a frame whose `cf.row` counts the rows of the whole file."""
         frame = found.to_changes() if self.changes else found.to_frame()
         table = frame if isinstance(frame, pd.DataFrame) else frame.to_pandas()
@@ -106,7 +108,7 @@ class Form(ABC):
             table = table.reset_index(drop=True)
             for at, (name, names) in enumerate(self.named(found).items()):
                 table.insert(at, name, [names[row] for row in table["cf.row"]])
-        table["cf.row"] += start
+        table["cf.row"] = np.asarray(rows, int)[table["cf.row"]]
         if self.layout is not None and LABEL in table:
             table[LABEL] = self.layout.column(table, LABEL)
         return table
@@ -122,9 +124,9 @@ class Form(ABC):
 class Csv(Form):
     """One line per counterfactual, or per change, with a header."""
 
-    def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
+    def part(self, found: Explanations, rows: Numbers, *, head: bool = True) -> bytes:
         """Lines; the first part begins with the header."""
-        table = self.table(found, start)
+        table = self.table(found, rows)
         for one in self.layout.fields if self.layout else ():
             if one.kind in ("time", "span"):
                 table[one.name] = _times(table[one.name], days=one.days)
@@ -143,9 +145,9 @@ def _times(cells: pd.Series[Any], *, days: bool) -> list[str | None]:
 class Jsonl(Form):
     """One explanation a line."""
 
-    def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
+    def part(self, found: Explanations, rows: Numbers, *, head: bool = True) -> bytes:
         """Lines."""
-        del start, head
+        del rows, head
         return "".join(f"{text}\n" for text in self.texts(found)).encode(errors="backslashreplace")
 
     def texts(self, found: Explanations) -> list[str]:
@@ -163,9 +165,9 @@ class Json(Jsonl):
 
     tail: ClassVar[bytes] = b"\n]}\n"
 
-    def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
+    def part(self, found: Explanations, rows: Numbers, *, head: bool = True) -> bytes:
         """Explanations, the first part with what stands before them all."""
-        del start
+        del rows
         texts = ",\n".join(self.texts(found))
         if not head:
             return f",\n{texts}".encode(errors="backslashreplace")
@@ -180,15 +182,15 @@ class Parquet(Form):
     streams: ClassVar[bool] = False
     codecs: ClassVar[tuple[str, ...]] = ("snappy", "zstd", "gzip", "lz4", "brotli", "none")
 
-    def part(self, found: Explanations, start: int, *, head: bool = True) -> bytes:
+    def part(self, found: Explanations, rows: Numbers, *, head: bool = True) -> bytes:
         """A Parquet file of its own, with the columns of the layout."""
         del head
-        return self._file(self._content(found, start))
+        return self._file(self._content(found, rows))
 
-    def files(self, found: Explanations, start: int, *, head: bool = True) -> dict[str, bytes]:
+    def files(self, found: Explanations, rows: Numbers, *, head: bool = True) -> dict[str, bytes]:
         """One file for each combination of values that are folders."""
         del head
-        content = self._content(found, start)
+        content = self._content(found, rows)
         if not self.divided:
             return {"": self._file(content)}
         kept = content.drop_columns(list(self.divided))
@@ -207,10 +209,10 @@ class Parquet(Form):
         parquet.write_table(content, packed, compression=self.compression or "snappy")
         return packed.getvalue()
 
-    def _content(self, found: Explanations, start: int) -> Any:
+    def _content(self, found: Explanations, rows: Numbers) -> Any:
         """The typed table."""
         arrow, _ = _arrow()
-        table = self.table(found, start)
+        table = self.table(found, rows)
         if self.layout is None:
             raise TypeError("typed columns need a layout")
         typed = self.layout.typed(table)

@@ -38,7 +38,8 @@ READ_WHOLE = 65_536
 class Chunk:
     """Some rows as they stand in a file; `start` counts rows of the origin, `first` of the file.
 
-    `told` are columns that the folders of the file say.
+    `told` are columns that the folders of the file say. Rows that were taken out of others have
+    `offsets`, which count from `start` and `first`.
     """
 
     frame: pd.DataFrame
@@ -48,11 +49,39 @@ class Chunk:
     first: int
     lines: Sequence[int] | None = None
     told: frozenset[str] = frozenset()
+    offsets: Sequence[int] | None = None
 
     @property
     def rows(self) -> int:
         """How many rows there are."""
         return len(self.frame)
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """The numbers of the rows in the origin."""
+        if self.offsets is None:
+            return range(self.start, self.start + self.rows)
+        return [self.start + offset for offset in self.offsets]
+
+    def take(self, places: Sequence[int]) -> Chunk:
+        """Some of its rows."""
+        lines = None if self.lines is None else [self.lines[at] for at in places]
+        offsets = [number - self.start for number in map(self.numbers.__getitem__, places)]
+        return replace(self, frame=self.frame.iloc[list(places)], lines=lines, offsets=offsets)
+
+    def goes_before(self, other: Chunk) -> bool:
+        """Whether another chunk has rows of the same file."""
+        mine, others = (
+            (one.name, one.form, one.told, one.start - one.first) for one in (self, other)
+        )
+        return mine == others
+
+    def joined(self, other: Chunk) -> Chunk:
+        """Its rows, and behind them those of another chunk of the file."""
+        frame = pd.concat([self.frame, other.frame], ignore_index=True)
+        lines = None if self.lines is None else [*self.lines, *(other.lines or ())]
+        offsets = [number - self.start for number in (*self.numbers, *other.numbers)]
+        return replace(self, frame=frame, lines=lines, offsets=offsets)
 
     def typed(
         self, columns: Sequence[Column], *, drop: Sequence[str] = (), strict: bool = True
@@ -65,7 +94,7 @@ class Chunk:
         for column in columns:
             if column.name in kept:
                 kept[column.name] = self._typed(kept[column.name], column, strict=strict)
-        kept.index = pd.RangeIndex(self.start, self.start + len(kept))
+        kept.index = pd.Index(self.numbers)
         return kept
 
     def _typed(self, cells: pd.Series, column: Column, *, strict: bool) -> pd.Series:
@@ -80,7 +109,7 @@ class Chunk:
         """Where a row of the chunk stands."""
         if self.lines is not None:
             return f"{self.name} line {self.lines[at]}"
-        return f"{self.name} row {self.first + at}"
+        return f"{self.name} row {self.first + self.numbers[at] - self.start}"
 
 
 def read_table(

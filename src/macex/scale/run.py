@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from macex.errors import DataError
+from macex.scale.partition import CHUNK
 from macex.scale.progress import Progress
 from macex.scale.readers import Chunk, dropped, raw_chunks, require
+from macex.scale.samples import drawn_numbers, picked
 from macex.scale.sources import Origin, RowFault, files_of
 from macex.scale.task import FileTask, refuse_columns
+from macex.schema import Array
 
 
 @dataclass(frozen=True)
@@ -55,18 +58,31 @@ class Run:
     unreadable: int = 0
     lost: int = 0
     end: int = 0  # the row of the output behind the last one that was read
+    sample: Array | None = None  # the numbers of the rows to explain; all without it
 
     def chunks(self, size: int) -> Iterator[Chunk]:
         """The chunks with rows and the columns they should have; one at least, if without rows."""
-        empty, some = None, False
-        for part in self._sound(size):
+        empty, some, found = None, False, self._sound(size)
+        if self.sample is not None:
+            found = picked(found, self.sample, size)
+        for part in found:
             if part.rows:
-                some, self.end = True, part.start + part.rows
+                some, self.end = True, part.numbers[-1] + 1
                 yield part
             else:
                 empty = part
         if empty is not None and not some:
             yield empty
+
+    def sampled(self, most: int | None) -> Run:
+        """The same run over a sample of the rows that can be read, drawn in a pass over them."""
+        if most is None:
+            return self
+        before = replace(self, faults=[])  # what cannot be read is noted when rows are explained
+        seed = self.task.explainer.engine.options.random_state
+        drawn = drawn_numbers(before.chunks(CHUNK), most, seed)
+        task = replace(self.task, progress=None)  # it counts all rows
+        return replace(self, task=task, sample=drawn, total=len(drawn))
 
     def _sound(self, size: int) -> Iterator[Chunk]:
         """The chunks that have the columns they should; what cannot be read is noted."""

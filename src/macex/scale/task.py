@@ -56,7 +56,7 @@ class FileTask:
         """The part of the output that a chunk becomes."""
         quiet, records = collecting(self.explainer)
         found, note = self.explained(todo.chunk, replace(self.chunks, explainer=quiet))
-        content = self.form.files(found, todo.chunk.start, head=todo.at == 0)
+        content = self.form.files(found, todo.chunk.numbers, head=todo.at == 0)
         return Done(todo.at, content, {**note, "sha256": digests(content)}, records)
 
     def explained(

@@ -97,7 +97,8 @@ def _html(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
 def _csv(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
     form, start = Csv(index=("id",)), 0
     for batch in _batches(jobs, project, job):
-        yield csv_text(form.table(batch, start), head=not start).encode(errors="backslashreplace")
+        table = form.table(batch, range(start, start + len(batch)))
+        yield csv_text(table, head=not start).encode(errors="backslashreplace")
         start += len(batch)
 
 
@@ -115,7 +116,7 @@ def _joined(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
         start, paths, whole = 0, [], Path(folder) / "whole"
         for number, batch in enumerate(_batches(jobs, project, job)):
             path = Path(folder) / f"{number:06d}"
-            path.write_bytes(form.part(batch, start))
+            path.write_bytes(form.part(batch, range(start, start + len(batch))))
             paths.append(path)
             start += len(batch)
         with whole.open("wb") as out:

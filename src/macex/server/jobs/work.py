@@ -118,7 +118,7 @@ class Work:
                 also=self.also,
                 **self.options.call,
             )
-        return LINES.part(found, start), dict(Counter(item.status for item in found))
+        return LINES.part(found, range(start, stop)), dict(Counter(item.status for item in found))
 
     def given_up(self, row: int, why: str) -> tuple[bytes, Mapping[str, int]]:
         """A row with a reason instead of an answer; its model is not asked."""
