@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 
 import macex as mx
 from macex.causes import Causes
@@ -26,6 +27,28 @@ X = pd.DataFrame(
 
 def model(rows):
     return 1 / (1 + np.exp(10 - rows["savings"].to_numpy()))
+
+
+class Broken(BaseEstimator):
+    """An estimator that fails where it is told to, or answers with what it is told."""
+
+    def __init__(self, verb="", answer=None):
+        self.verb, self.answer = verb, answer
+
+    def fit(self, table, values):
+        return self._done("fit", self, len(table), values)
+
+    def predict(self, table):
+        return self._done("predict", self.answer, len(table))
+
+    def predict_proba(self, table):
+        return self._done("predict_proba", self.answer, len(table))
+
+    def _done(self, verb, answer, count, values=()):
+        if verb == self.verb:
+            raise RuntimeError("no more")
+        self.classes_ = np.unique(values) if verb == "fit" else self.classes_
+        return answer if verb == "fit" else np.full((count, answer[0]), answer[1])
 
 
 def explainer(causes, **options):
@@ -87,6 +110,25 @@ def test_what_contradicts_itself_is_an_error(made, said):
 def test_causes_that_do_not_fit_the_rows_are_errors(causes, said):
     with pytest.raises(ConstraintError, match=said):
         explainer(causes)
+
+
+@pytest.mark.parametrize(
+    ("column", "mechanism", "said"),
+    [
+        ("income", Broken("fit"), "Broken could not be fitted: no more"),
+        ("income", Broken("predict"), "Broken failed in predict: no more"),
+        ("income", Broken(answer=(1, np.nan)), "200 that are not finite"),
+        ("income", Broken(answer=(2, 1.0)), "200 x 1 finite numbers"),
+        ("job", Broken("fit"), "Broken could not be fitted: no more"),
+        ("job", Broken("predict_proba"), "Broken failed in predict_proba: no more"),
+        ("job", Broken(answer=(2, np.inf)), "that are not finite"),
+        ("job", Broken(answer=(3, 1.0)), "x 2 finite numbers"),
+    ],
+)
+def test_a_mechanism_that_fails_is_named(column, mechanism, said):
+    causes = Causes({column: ["age"]}, {column: mechanism})
+    with pytest.raises(ConstraintError, match=f"the mechanism .*{said}"):
+        explainer(causes).what_if(X.iloc[[0]], age=21 if X["age"][0] != 21 else 22)
 
 
 def test_a_column_with_the_name_of_the_noise_is_an_error():

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from macex.causes.estimators import answered, learnt, one_thread
 from macex.causes.inputs import Terms, terms_of, weighed
 from macex.causes.numbers import DRAWS, MOST_GROWN, Fitting
-from macex.causes.threads import one_thread
 from macex.errors import ConstraintError
 from macex.schema import Array, Column, special
 
@@ -153,9 +153,8 @@ class Classified:
     def __call__(self, codes: Array) -> Array:
         """How likely each value is, (n, v)."""
         found = np.full((len(codes), self.width), 1e-9)
-        with one_thread():
-            made = self.classifier.predict_proba(self.terms.table(codes))
-        found[:, list(self.places)] += np.round(np.asarray(made, dtype=float), 10)
+        made = answered(self.classifier, "predict_proba", self.terms.table(codes), len(self.places))
+        found[:, list(self.places)] += np.round(made, 10)
         return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
@@ -242,15 +241,6 @@ def _logistic(fitting: Fitting, terms: Terms, values: Array) -> Shares:
 
 
 def _classified(fitting: Fitting, terms: Terms, classifier: Any, values: Array) -> Shares:
-    from sklearn.base import clone
-
     place = np.searchsorted(values, fitting.values)
-    try:
-        with one_thread():
-            fitted = clone(classifier).fit(terms.table(fitting.codes), place)
-    except Exception as fault:
-        name = type(classifier).__name__
-        raise ConstraintError(
-            f"the classifier {name} of a mechanism could not be fitted: {fault}"
-        ) from fault
+    fitted = learnt(classifier, terms.table(fitting.codes), place)
     return Classified(terms, fitted, tuple(int(one) for one in fitted.classes_), len(values))

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from macex.causes.estimators import answered, learnt
 from macex.causes.inputs import Terms, terms_of, weighed
-from macex.causes.threads import one_thread
 from macex.errors import ConstraintError
 from macex.schema import Array, Column, Schema, special
 from macex.schema.columns import on_grid
@@ -101,9 +101,8 @@ class Predicted:
 
     def __call__(self, codes: Array) -> Array:
         """What it says of rows of codes (n, d)."""
-        with one_thread():
-            made = np.asarray(self.regressor.predict(self.terms.table(codes)), dtype=float)
-        return np.asarray(np.round(made.reshape(len(codes)), 12))
+        made = answered(self.regressor, "predict", self.terms.table(codes), 1)
+        return np.asarray(np.round(made[:, 0], 12))
 
 
 @dataclass(frozen=True)
@@ -219,17 +218,8 @@ def _grown(terms: Terms, fitting: Fitting) -> Function:
 
 
 def _regressed(terms: Terms, regressor: Any, fitting: Fitting) -> Function:
-    from sklearn.base import clone
-
     few = fitting.few(MOST_GROWN)
-    try:
-        with one_thread():
-            fitted = clone(regressor).fit(terms.table(few.codes), few.values)
-    except Exception as fault:
-        raise ConstraintError(
-            f"the regressor {type(regressor).__name__} of a mechanism could not be fitted: {fault}"
-        ) from fault
-    return Predicted(terms, fitted)
+    return Predicted(terms, learnt(regressor, terms.table(few.codes), few.values))
 
 
 def usable(codes: Array, places: Sequence[int]) -> Array:
