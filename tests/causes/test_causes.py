@@ -78,6 +78,8 @@ def test_an_expression_alone_states_its_causes():
         (lambda: Causes({"a": ["b"]}, {"a": "old(b) + u"}), "cannot read old values"),
         (lambda: Causes({"a": ["b"]}, {"a": "b +"}), "expected a column"),
         (lambda: Causes({"a": ["b"]}, {"c": "linear"}), "but no causes"),
+        (lambda: Causes(mechanisms={"a": "3 + u"}), "reads no cause"),
+        (lambda: Causes({"a": ["b"]}, {"a": "liner"}), "did you mean 'linear'"),
         (lambda: Causes({"a": ["b"]}, ["a"]), "takes a mapping"),
         (lambda: Causes({"a": ["b"]}, effects="own"), "effects='own'"),
         (lambda: Causes({"a": ["b"]}, noise="a b"), "noise is a name"),
@@ -104,6 +106,9 @@ def test_what_contradicts_itself_is_an_error(made, said):
         (Causes({"income": ["age"]}, {"income": "age * (u + u)"}), "cannot be solved"),
         (Causes({"income": ["age"]}, {"income": "floor(age + u)"}), "cannot be solved"),
         (Causes(mechanisms={"income": "age + u"}, noise="v"), "no column 'u'"),
+        (Causes(mechanisms={"income": "u / (age - age)"}), "has a value for no training row"),
+        (Causes(mechanisms={"income": "log(age - 100)"}), "has a value for no training row"),
+        (Causes(mechanisms={"income": "log(age - 100) + u"}), "has a value for no training row"),
         (7, "takes a mapping"),
     ],
 )

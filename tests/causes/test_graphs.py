@@ -32,11 +32,11 @@ GML = """graph [ directed 1
         iter(PAIRS),
         DOT,
         GML,
-        'strict digraph { "age"->income; education->income income->savings }'.replace(
-            "income income", "income; income"
-        ),
+        'strict digraph { "age"->income; education->income income->savings }',
+        DOT.replace("->", "->\n"),
+        GML.replace('label "age"', 'label "age" graphics [ x 1.5 fill "#ffffff" ]'),
     ],
-    ids=["mapping", "pairs", "iterator", "dot", "gml", "short dot"],
+    ids=["mapping", "pairs", "iterator", "dot", "gml", "short dot", "lines", "drawn gml"],
 )
 def test_all_forms_are_the_same_graph(given):
     assert edges_read(given) == EDGES
@@ -49,12 +49,32 @@ def test_a_graph_is_read_from_a_file(tmp_path, name, text):
     assert edges_read(path) == edges_read(str(path)) == EDGES
 
 
+def test_a_file_that_is_no_text_is_an_error(tmp_path):
+    path = tmp_path / "g.dot"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConstraintError, match=r"g\.dot cannot be read as a causal graph"):
+        edges_read(path)
+
+
 def test_a_graph_of_networkx_is_read():
     networkx = pytest.importorskip("networkx")
     graph = networkx.DiGraph(PAIRS)
     assert edges_read(graph) == edges_read("\n".join(networkx.generate_gml(graph))) == EDGES
     with pytest.raises(ConstraintError, match="has directions"):
         edges_read(networkx.Graph(PAIRS))
+
+
+NAMES = ["income [k]", "a -> b", "x;y", "http://here", "größe & maß", "{z}"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_in_quotes_is_kept_whatever_is_in_it(name):
+    assert edges_read(f'digraph {{ "{name}" -> y [label="1"]; y -> z }}')["y"] == (name,)
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.DiGraph([(name, "y")])
+    graph.add_edge("y", "z", graphics={"width": 2})
+    text = "\n".join(networkx.generate_gml(graph))
+    assert edges_read(text) == {"y": (name,), "z": ("y",)}
 
 
 def test_causes_come_before_effects_and_ties_by_name():
@@ -71,7 +91,14 @@ def test_causes_come_before_effects_and_ties_by_name():
         ([("a", "b", "c")], "a pair"),
         ("graph { a -- b }", "has directions"),
         ("digraph { a -> {b c} }", "without parts in braces"),
-        ("digraph { a -> 'b' }", "is no edge of DOT"),
+        ("digraph { a -> 'b' }", "cannot be read from"),
+        ("digraph { a:n -> b }", "':' is not read"),
+        ("digraph { a -> }", "stands '}'"),
+        ("digraph { -> a }", "stands 'nothing'"),
+        ("digraph { a -> node }", "stands 'node'"),
+        ("digraph { a -> b } digraph { c -> d }", "'{' is not read"),
+        ('"{"', "has directions"),
+        ("graph [ directed 1 node [ id ] ]", "'id' of the GML graph has no value"),
         ("graph [ node [ id 0 ] ]", "has directions"),
         ("graph [ directed 1 edge [ source 0 target 1 ] ]", "names no node"),
         ("age causes income", "is no graph"),

@@ -95,3 +95,10 @@ def test_a_row_that_contradicts_its_mechanism_keeps_what_it_has():
     found = stated(SCHEMA, "z", "exp(x + u)", "u")(new, old)
     assert found[0] == -1.0
     assert found[1] == pytest.approx(3 * np.e)
+
+
+def test_an_expression_without_a_value_leaves_the_column_as_it_is():
+    new = OLD.copy()
+    new[0, AT["x"]], new[1, AT["x"]] = -1.0, 2.0
+    found = stated(SCHEMA, "z", "log(x)", "u")(new, OLD)
+    assert found[:2].tolist() == [OLD[0, AT["z"]], pytest.approx(np.log(2))]

@@ -82,7 +82,14 @@ class Causes:
         if expression.reads_old:
             raise ConstraintError(f"the mechanism of {name!r} cannot read old values")
         reads = tuple(sorted(expression.reads_now - {self.noise}))
+        if not reads and stated is None:
+            raise ConstraintError(f"the mechanism of {name!r}, {mechanism!r}, reads no cause")
         unstated = sorted(set(reads) - set(reads if stated is None else stated))
+        if unstated == [mechanism]:
+            raise ConstraintError(
+                f"the mechanism of {name!r} is {mechanism!r}, which is none of its causes and no "
+                f"way to fit one{closest(mechanism, FITTED)}"
+            )
         if unstated:
             raise ConstraintError(
                 f"the mechanism of {name!r} reads {unstated[0]!r}, which is none of its causes "

@@ -99,13 +99,24 @@ def causal_model(causes: Causes, ground: Ground, seed: int = 0) -> CausalModel:
         place = schema.position(name)
         parents = tuple(schema.position(parent) for parent in causes.edges[name])
         if is_expression(mechanism):
-            made.append((place, stated(schema, name, mechanism, causes.noise)))
+            made.append((place, _stated(ground, name, mechanism, causes.noise)))
         elif hasattr(mechanism, "estimate_noise"):
             made.append((place, known_mechanism(schema, place, parents, mechanism)))
         else:
             fitting = _fitting(ground, name, parents, seed)
             made.append((place, _fitted(fitting, place, mechanism, average=causes.effects)))
     return CausalModel(causes, schema, tuple(made))
+
+
+def _stated(ground: Ground, name: str, text: str, noise: str) -> Stated:
+    """The mechanism that an expression states, if it can be so of any training row."""
+    found, codes = stated(ground.schema, name, text, noise), ground.codes
+    known = codes[usable(codes, (*found.columns, found.column))]
+    if len(known) and not ground.private and np.isnan(found.made(known, known)).all():
+        raise ConstraintError(
+            f"the mechanism of {name!r}, {text!r}, has a value for no training row"
+        )
+    return found
 
 
 def _fitted(fitting: Fitting, place: int, mechanism: Any, average: str) -> Added | Likely:

@@ -59,15 +59,21 @@ class Stated:
 
     def __call__(self, new: Array, old: Array) -> Array:
         """The codes of the column in the new rows (n, d), which started from the old ones."""
-        own = old[:, self.column]
-        unknown = special(new[:, list(self.columns)]).any(axis=1)
-        if self.noise is None:
-            return np.where(unknown, own, self._told(self.formula(new, old)))
+        made = self.made(new, old)
+        return np.where(np.isnan(made), old[:, self.column], self._told(made))
+
+    def made(self, new: Array, old: Array) -> Array:
+        """The values in the new rows, (n,); NaN where causes or noise are not known."""
+        known = ~special(new[:, list(self.columns)]).any(axis=1)
         with np.errstate(all="ignore"):
-            noise = solved(self.formula.value, own, old, self.noise)
-        unknown |= special(old[:, [*self.columns, self.column]]).any(axis=1) | ~np.isfinite(noise)
-        full = np.column_stack([new, np.where(unknown, 0.0, noise)])
-        return np.where(unknown, own, self._told(self.formula(full, full)))
+            if self.noise is None:
+                value = self.formula(new, old)
+            else:
+                known &= ~special(old[:, [*self.columns, self.column]]).any(axis=1)
+                noise = solved(self.formula.value, old[:, self.column], old, self.noise)
+                full = np.column_stack([new, noise])
+                value = self.formula(full, full)
+        return np.where(known & ~special(value), value, np.nan)
 
     def _told(self, value: Array) -> Array:
         """Values, without the last bits by which they miss the grid of the column."""
