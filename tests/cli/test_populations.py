@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+from functools import partial
+
+import pytest
+
+from macex.scale.progress import lines
 
 LINE = "{common} --rows {files}/rows.csv --want granted"
 
@@ -135,3 +141,35 @@ def test_a_sample_is_drawn_from_the_file(macex):
     code, _, err = macex(f"picture {LINE} --sample 0")
     assert code == 2
     assert "--sample must be a whole number" in err
+
+
+COMMANDS = ("plan", "recourse", "bias --protected age", "picture")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_pages_and_json_say_what_was_asked_of_which_model(command, macex, tmp_path):
+    rules = "--constraints {files}/rules.toml"
+    code, out, _ = macex(f"{command} {LINE} {rules} --sample 15 --json --out page.html")
+    assert code == 0
+    told = json.loads(out)["meta"]
+    assert told["want"] == "granted"
+    assert told["constraints"] == "fixed 'age'; ranges of 'income'"
+    page = (tmp_path / "page.html").read_text()
+    assert "Wanted</dt><dd>granted<" in page
+    assert f"Model</dt><dd>{told['model']}<" in page
+    assert re.fullmatch("[0-9a-f]{12}", told["model"])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_log_says_how_far_a_command_has_come(command, macex, monkeypatch):
+    often = partial(lines, every=-1.0)
+    monkeypatch.setattr("macex.cli.progress.lines", often)
+    monkeypatch.setattr("macex.cli.populations.CHUNK", 16)
+    code, _, err = macex(f"{command} {LINE} --json")
+    assert code == 0
+    said = err.splitlines()
+    assert said[0].startswith("macex: reading rows")
+    assert ": 16 of 40 rows, " in said[0]
+    assert said[0].endswith(" s left")
+    assert any(": 40 of 40 rows, " in line for line in said)
+    assert macex(f"{command} {LINE} --quiet") == (0, "", "")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import contextmanager
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -65,7 +68,7 @@ def test_a_plan_is_chosen_once_and_counted_frame_by_frame(size):
 
 
 def test_a_plan_for_more_rows_than_are_looked_at_is_counted_over_all(monkeypatch):
-    monkeypatch.setattr("macex.scale.populations.SAMPLE", 60)
+    monkeypatch.setattr("macex.scale.frame_findings.SAMPLE", 60)
     rows = refused(700)
     plan = parted(rows, 90).plan(want=YES, actions=1, max_changes=1)
     (action,) = plan.actions
@@ -187,3 +190,58 @@ def test_an_action_of_a_plan_has_the_support_that_is_asked_for():
         assert all(action.flips >= 0.3 * common.asked for action in common.actions)
     with pytest.raises(mx.OptionError, match="support is a share"):
         explainer().plan(rows, support=2)
+
+
+ASKED = {
+    "plan": {"actions": 1},
+    "recourse": {},
+    "bias": {"protected": ["gender"], "explained": 10},
+    "picture": {"explained": 10},
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_finding_says_what_was_asked_of_which_model(name):
+    rows, asked = town(60, seed=4), {"want": YES, "constraints": FREE, **ASKED[name]}
+    whole = getattr(explainer(), name)(rows, **asked)
+    parts = getattr(parted(rows, 25), name)(**asked)
+    assert parts.facts() == whole.facts()
+    assert set(parts.facts()) == {"want", "constraints", "model"}
+    assert json.loads(parts.to_json())["meta"] == dict(parts.facts())
+    assert "meta" not in json.loads(parts.to_json(canonical=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "stages"),
+    [
+        ("plan", {}, ["reading rows, pass 1 of 2", "reading rows, pass 2 of 2"]),
+        ("plan", {"by": "job"}, [f"reading rows, pass {at} of 3" for at in (1, 2, 3)]),
+        ("recourse", {}, ["reading rows"]),
+        (
+            "bias",
+            {},
+            ["reading rows, pass 1 of 2", "reading rows, pass 2 of 2", "explaining rows"],
+        ),
+        ("picture", {}, ["reading rows", "explaining rows"]),
+    ],
+)
+def test_every_stage_of_a_finding_is_told(name, more, stages):
+    told: dict[str, list[tuple[int, int | None]]] = {}
+
+    @contextmanager
+    def telling(what):
+        told[what] = []
+        yield lambda done, total: told[what].append((done, total))
+
+    rows = town(60, seed=4)
+    asked = of_frames(explainer(), lambda: cut(rows, 25), telling, len(rows))
+    getattr(asked, name)(want=YES, **ASKED[name], **more)
+    assert list(told) == stages
+    for what in stages[: len(stages) - ("explaining rows" in stages)]:
+        assert told[what] == [(25, 60), (50, 60), (60, 60)]
+    for done, total in told.get("explaining rows", []):
+        assert 0 < done <= total
+    if name == "bias":
+        assert told["explaining rows"][-1] == (20, 20)  # ten rows, with gender free and fixed
+    if name == "picture":
+        assert told["explaining rows"][-1] == (10, 10)

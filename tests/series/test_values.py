@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import pickle
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +18,7 @@ from macex.render.cards import card
 from macex.render.speech import Speech
 from macex.render.stretches import stretch_clause
 from macex.series.json import schema
+from macex.series.records import fingerprint
 from series.machines import NAMES, Machine, explainer, made_cases
 
 QUERIES = made_cases(3, seed=1)
@@ -226,6 +229,20 @@ def test_a_report_is_one_file_with_a_drawing_of_every_change(tmp_path):
     assert page.count("<figure") == 2
     assert "&lt;machines&gt;" in page
     assert "Zeit 0 bis 39" in FOUND.to_html(language="de")
+
+
+def test_pages_say_what_was_asked_of_which_model(tmp_path):
+    limits = {"fixed": ["sensor 0"], "fixed_times": [(0, 5)]}
+    found = explainer().explain(QUERIES[:2], want="bump", constraints=limits)
+    model = fingerprint(explainer().engine)[:12]
+    for at, result in enumerate((found, found[:1], found[0])):
+        page = result.to_html(tmp_path / f"{at}.html").read_text(encoding="utf-8")
+        assert "Wanted</dt><dd>bump<" in page
+        told = re.search("May change</dt><dd>(.*?)<", page)[1]
+        assert html.unescape(told) == "fixed 'sensor 0'; fixed times 0 to 4"
+        assert f"Model</dt><dd>{model}<" in page
+    each = explainer().explain(QUERIES[:2], want=["bump", "raised"], constraints=[None, limits])
+    assert each.to_html().count("<dd>one for each row") == 2
 
 
 def test_answers_are_the_same_after_a_journey():

@@ -56,7 +56,7 @@ def bias(
         model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle, trusted
     )
     crowd = asked(files)
-    found = crowd.population(sample).bias(
+    found = crowd.population(sample, quiet=quiet).bias(
         protected=protected,
         want=crowd.want,
         constraints=crowd.constraints,

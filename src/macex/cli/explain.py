@@ -17,6 +17,7 @@ from macex.cli import options
 from macex.cli.colours import complain, say
 from macex.cli.inputs import Training, classes_named, label_hint, model_for, training
 from macex.cli.models import open_model
+from macex.cli.progress import bar_or_lines
 from macex.cli.saved import columns_dropped, refuse_beside, required
 from macex.cli.toml import read_causes, read_codes, read_constraints, read_structure
 from macex.engine.options import PREFERENCES, STRUCTURES
@@ -28,7 +29,6 @@ from macex.scale.files import explain_file, frames_of, refuse_existing
 from macex.scale.names import index_named
 from macex.scale.partition import CHUNK
 from macex.scale.places import place_of
-from macex.scale.progress import lines
 from macex.scale.run import FileRun
 from macex.stages.search.names import DEFAULT_SEARCH, EXHAUSTIVE, GRADIENTLESS, REINFORCE
 
@@ -301,7 +301,7 @@ def explain(
         resume=resume,
         add=add,
         force=force,
-        progress=_progress(quiet=quiet),
+        progress=bar_or_lines(quiet=quiet),
         **call,
     )
     _say(done, out, quiet=quiet, as_json=as_json)
@@ -355,13 +355,6 @@ def _others(
 ) -> list[Any]:
     """The models that must agree."""
     return [model_for(path, data, learnt.rows, **reading) for path in paths or ()]
-
-
-def _progress(*, quiet: bool) -> Any:
-    """A bar in a terminal, lines in a log."""
-    if quiet or sys.stderr.isatty():
-        return not quiet
-    return lines(lambda line: print(f"macex: {line}", file=sys.stderr, flush=True))
 
 
 def _say(done: FileRun, out: str, *, quiet: bool, as_json: bool) -> None:

@@ -43,7 +43,7 @@ def picture(
         model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle, trusted
     )
     crowd = asked(files)
-    found = crowd.population(sample).picture(
+    found = crowd.population(sample, quiet=quiet).picture(
         want=crowd.want,
         constraints=crowd.constraints,
         parts=parts,

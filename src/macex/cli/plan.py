@@ -62,6 +62,6 @@ def plan(
     asked_for |= {"actions": actions, "max_changes": max_changes}
     asked_for |= {"slack": slack, "max_cost": max_cost, "plausible": plausible}
     asked_for |= {"support": support, "by": by or None, "bands": bands_typed(bands)}
-    found = crowd.population(sample).plan(**asked_for)
+    found = crowd.population(sample, quiet=quiet).plan(**asked_for)
     counts = {"rows": len(found.taken), "asked": found.asked, "flipped": found.flipped}
     show(found, {**counts, "actions": records(found.to_frame())})

@@ -16,6 +16,7 @@ from macex.ask.constraints import Constraints
 from macex.ask.goals import goal_typed
 from macex.cli.colours import say
 from macex.cli.inputs import classes_named, label_hint, model_for, training
+from macex.cli.progress import telling
 from macex.cli.toml import read_causes, read_constraints, read_structure
 from macex.engine.options import STRUCTURES
 from macex.errors import OptionError, require_count
@@ -27,6 +28,7 @@ from macex.scale.partition import CHUNK
 from macex.scale.passes import drawn
 from macex.scale.places import Local
 from macex.scale.populations import PartedPopulation, of_frames
+from macex.scale.readers import count_rows
 
 FORMS = (".csv", ".html")
 
@@ -54,16 +56,18 @@ class PopulationQuestion:
 
     explainer: Explainer
     frames: Callable[[], Iterable[pd.DataFrame]]
+    count: Callable[[], int | None]  # about how many rows there are
     want: Any
     constraints: Constraints | None
 
-    def population(self, sample: int | None = None) -> PartedPopulation:
+    def population(self, sample: int | None, *, quiet: bool) -> PartedPopulation:
         """All rows, chunk by chunk, or a sample of them, drawn in one pass."""
+        told = partial(telling, quiet=quiet)
         if sample is None:
-            return of_frames(self.explainer, self.frames)
+            return of_frames(self.explainer, self.frames, told, None if quiet else self.count())
         few = drawn(self.frames(), require_count("--sample", sample), 0)
         frames = [] if few is None else [few]
-        return of_frames(self.explainer, lambda: frames)
+        return of_frames(self.explainer, lambda: frames, told, sum(map(len, frames)))
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ class Showing:
             text = found.page() if html else csv_text(found.to_frame())
             write_whole(self.out, text.encode())
         if self.as_json:
+            document |= {"meta": dict(found.facts())}
             print(json.dumps(document, ensure_ascii=False, default=str))
         elif not self.quiet:
             say(found)
@@ -122,7 +127,9 @@ def asked(files: Files) -> PopulationQuestion:
     read = partial(frames_of, explainer, origin, CHUNK, learnt.dropped, ())
     once = list(read()) if files.rows == "-" else None
     want = goal_typed(files.want, explainer.classes)
-    return PopulationQuestion(explainer, read if once is None else lambda: once, want, rules)
+    if once is not None:
+        return PopulationQuestion(explainer, lambda: once, lambda: sum(map(len, once)), want, rules)
+    return PopulationQuestion(explainer, read, partial(count_rows, files.rows), want, rules)
 
 
 def bands_typed(given: Sequence[str] | None) -> dict[str, list[float]] | None:

@@ -48,7 +48,7 @@ def recourse(
         model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle, trusted
     )
     crowd = asked(files)
-    found = crowd.population(sample).recourse(
+    found = crowd.population(sample, quiet=quiet).recourse(
         want=crowd.want,
         constraints=crowd.constraints,
         by=by or None,

@@ -33,6 +33,7 @@ from macex.cohort.fairness import (
 from macex.cohort.groups import AND, Groups, groups_of, numbered, read_bands
 from macex.cohort.pathways import Pathway, open_ways, through_columns
 from macex.cohort.population import Crowd, advising, crowd
+from macex.engine.blocks import Progress, silent
 from macex.errors import GoalError, OptionError, closest, require_count
 from macex.render.names import Names
 from macex.render.sheets import Finding, Sheet
@@ -162,8 +163,12 @@ class BiasQuestion:
         tallies: Tallies,
         compared: tuple[str, Groups] | None,
         rows: int,
+        report: Progress = silent,
     ) -> Bias:
-        """The finding of what was counted, and of a sample of the rows, which are explained."""
+        """The finding of what was counted, and of a sample of the rows, which are explained.
+
+        They are explained twice; `report` is told how many explanations are made.
+        """
         engine, varied = sample.engine, self.varied(sample.engine)
         draw = np.random.default_rng(sample.fitted.options.random_state)
 
@@ -172,7 +177,7 @@ class BiasQuestion:
             return tallies[name, ways].effects(_column(engine, name), classes, draw)
 
         done = [effects(name, ALONE) for name in varied if tallies]
-        free, bound = _explanations(sample, varied)
+        free, bound = _explanations(sample, varied, report)
         fates = told(bound, wanted=self.want is not None)
         groupings = _groupings(sample, varied, self.edges, compared) if bound else []
         return Bias(
@@ -299,14 +304,18 @@ def _column(engine: Engine, name: str) -> Column:
     return engine.schema.columns[engine.schema.position(name)]
 
 
-def _explanations(sample: Crowd, columns: list[str]) -> tuple[list[Explanation], list[Explanation]]:
+def _explanations(
+    sample: Crowd, columns: list[str], report: Progress
+) -> tuple[list[Explanation], list[Explanation]]:
     """Answers with the protected columns free, of rows that are not there yet, and fixed."""
     if not columns:
         return [], []
     fixed = Constraints(fixed=tuple(columns))
     free = sample.under(lambda given: _freed(given, columns))
     bound = free.under(lambda given: given.merge(fixed))
-    return _needy(explanations_of(free)), explanations_of(bound)
+    freely = explanations_of(free, report=report)
+    bounded = explanations_of(bound, report=lambda done: report(len(free) + done))
+    return _needy(freely), bounded
 
 
 def _groupings(

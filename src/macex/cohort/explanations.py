@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from macex.ask.question import Question
 from macex.engine.batch import Batch
+from macex.engine.blocks import Progress, silent
 
 if TYPE_CHECKING:
     from macex.cohort.population import Crowd
@@ -19,6 +20,7 @@ def explained(
     *,
     max_rows: int | None = None,
     diagnose: bool = False,
+    report: Progress = silent,
 ) -> list[Explanation]:
     """One counterfactual for each row of a crowd, found with these options."""
     if not len(everyone):
@@ -27,4 +29,4 @@ def explained(
     question = Question(margin=everyone.margin, max_rows=max_rows, diagnose=diagnose)
     places = everyone.places
     batch = Batch(everyone.rows, everyone.goals, everyone.constraints, question, places=places)
-    return engine.explain(batch)
+    return engine.explain(batch, report)

@@ -18,6 +18,7 @@ from macex.cohort.plan_sheet import action_text
 from macex.cohort.plans import PlannedAction, PlanOptions, planned
 from macex.cohort.population import Crowd, advising, crowd
 from macex.cohort.tree import RuleTest, divided
+from macex.engine.blocks import Progress, silent
 from macex.errors import require_count
 from macex.explanation.summary import Summary, summarise
 from macex.render.names import Names
@@ -150,14 +151,18 @@ def picture(
     max_changes: int = 1,
     explained: int = 2000,
     shap: Any = None,
+    report: Progress = silent,
 ) -> Picture:
-    """What the answers of many rows have in common; see `Explainer.picture`."""
+    """What the answers of many rows have in common; see `Explainer.picture`.
+
+    `report` is told how many rows are explained.
+    """
     require_count("parts", parts)
     require_count("max_changes", max_changes)
     require_count("explained", explained)
     everyone = crowd(engine, rows, want, constraints)
     sample, names = everyone.spaced(int(explained)), everyone.fitted.options.names
-    found = explanations_of(sample)
+    found = explanations_of(sample, report=report)
     needy = np.array([i for i, item in enumerate(found) if _changes(item)], dtype=int)
     summary = summarise([found[int(at)] for at in needy], names, shap)
     if not len(needy):

@@ -69,6 +69,10 @@ class EngineOf(ABC, Generic[FittedT, RowsT, ConstraintsT, ItemT]):
         """The engine's constraints and a call's together, if they are right for the columns."""
 
     @abstractmethod
+    def goals(self, want: Any, count: int) -> list[Goal]:
+        """One goal a row from what a caller may pass as `want=`."""
+
+    @abstractmethod
     def blocks(
         self, batch: BatchOf[RowsT, ConstraintsT], tempo: Tempo | None
     ) -> Iterator[tuple[Array, BatchOf[RowsT, ConstraintsT]]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from macex.ask.goals import Goal
-from macex.engine.engine import Engine
+from macex.engine.engine import EngineOf
 from macex.engine.fingerprint import fingerprint
 from macex.render.results import Facts
 
@@ -15,26 +15,31 @@ EACH = "one for each row"
 ANY = "any other decision"
 
 
-def facts_about(engine: Engine, want: Any, constraints: Any) -> Callable[[], Facts]:
-    """Makes the facts of a question, in words, when a report is written."""
+def facts_about(
+    engine: EngineOf[Any, Any, Any, Any],
+    want: Any,
+    constraints: Any,
+    mark: Callable[[Any], str] = fingerprint,
+) -> Callable[[], Facts]:
+    """Makes the facts of a question, in words, when a report is written; `mark` hashes engines."""
 
     def told() -> Facts:
         return {
             "want": ANY if want is None else _goal(engine, want),
             "constraints": _limits(engine, constraints),
-            "model": fingerprint(engine)[:FEW],
+            "model": mark(engine)[:FEW],
         }
 
     return told
 
 
-def _goal(engine: Engine, want: Any) -> str:
+def _goal(engine: EngineOf[Any, Any, Any, Any], want: Any) -> str:
     if isinstance(want, Iterable) and not isinstance(want, str | bytes):
         return EACH
     return engine.goals(want, 1)[0].text if isinstance(want, Goal) else str(want)
 
 
-def _limits(engine: Engine, constraints: Any) -> str:
+def _limits(engine: EngineOf[Any, Any, Any, Any], constraints: Any) -> str:
     if constraints is not None and not isinstance(constraints, type(engine.constraints) | Mapping):
         return EACH
     return "; ".join(text for text, _ in engine.merged(constraints).parts()) or "everything"

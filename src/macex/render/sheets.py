@@ -84,8 +84,10 @@ class Finding(Result):
         return self.sheet_in(language).title
 
     def json_text(self, *, canonical: bool) -> str:
-        """Its heading, figures and remarks, and the lines of `to_frame()`."""
-        del canonical
+        """Its heading, figures and remarks, and the lines of `to_frame()`.
+
+        Unless canonical, what was asked of which model, too.
+        """
         sheet = self.sheet()
         document = {
             "format": f"macex.{type(self).__name__.lower()}/1",
@@ -93,6 +95,7 @@ class Finding(Result):
             "figures": {of: text for text, of in sheet.figures},
             "remarks": list(sheet.remarks),
             "lines": json.loads(self.to_frame().to_json(orient="records", date_format="iso")),
+            **({} if canonical else {"meta": dict(self.facts())}),
         }
         return json.dumps(document, ensure_ascii=False, default=str)
 

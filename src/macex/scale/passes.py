@@ -33,6 +33,11 @@ def over_frames(frames: Callable[[], Iterable[pd.DataFrame]]) -> Pass:
     return lambda work: map(work, frames())
 
 
+def counting(work: Work, frame: pd.DataFrame) -> tuple[Any, int]:
+    """What a function makes of a frame, and how many rows that are."""
+    return work(frame), len(frame)
+
+
 def total(parts: Iterable[Found]) -> Found | None:
     """What several parts of a population add up to; None of no part."""
     several = iter(parts)

@@ -9,41 +9,55 @@ one without the model that counts rows and groups; so do plans by group. A pictu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from macex.cohort.bias import Bias, BiasQuestion, Tallies, bias_question, called
+from macex.cohort.bias import Bias, bias_question, called
 from macex.cohort.flips import MOST_PAIRS
-from macex.cohort.groups import UNFOLDED, read_bands
+from macex.cohort.groups import read_bands
 from macex.cohort.picture import Picture, picture
 from macex.cohort.plans import (
-    SAMPLE,
     SLACK,
-    ChosenActions,
     Plan,
     chosen_for,
-    counted,
-    in_need,
-    joined,
     read_plan_options,
 )
-from macex.cohort.population import Crowd, advising, crowd, opened
-from macex.cohort.recourse import Recourse, recourse
+from macex.cohort.population import advising, opened
+from macex.cohort.recourse import Recourse
 from macex.cohort.recourse import joined as joined_recourse
-from macex.engine.engine import Engine
 from macex.errors import OptionError, closest, require_count
 from macex.explainer import Explainer
-from macex.scale.passes import Census, Pass, RowSample, divided, merged, over_frames, total
+from macex.scale.frame_findings import (
+    ALL,
+    NOBODY,
+    AskedOfAll,
+    Division,
+    Flipped,
+    PlannedPart,
+    drawn_of,
+    needy_of,
+    plan_of,
+    recourse_of,
+)
+from macex.scale.passes import (
+    Census,
+    Pass,
+    Work,
+    counting,
+    divided,
+    over_frames,
+    total,
+)
+from macex.scale.progress import Progress, reporting
 
-NONE = np.zeros(0, int)
-NOBODY = "there are no rows to look at"
-ALL = ""  # the group of a plan without groups
 By = str | Sequence[str] | None
+Telling = Callable[[str], AbstractContextManager[Progress]]
+SILENT = partial(reporting, None)
 Bands = Mapping[str, Sequence[float]] | None
 
 
@@ -53,10 +67,14 @@ class PartedPopulation:
 
     The methods are those of the explainer, and so are the findings. They hold no rows and no
     explanations, `by` names columns, and where only some rows are explained they are drawn.
+    `telling` makes, of the words for a stage, what is told how far it has come; `rows` is how many
+    rows there are, where that is known.
     """
 
     explainer: Explainer
     over: Pass
+    telling: Telling = SILENT
+    rows: int | None = None
 
     @advising()
     def plan(
@@ -77,17 +95,19 @@ class PartedPopulation:
         options = read_plan_options(
             actions, max_changes, slack, max_cost, plausible=plausible, support=support
         )
-        asked = self._asked(want, constraints)
+        asked, over = self._asked(want, constraints), self._passes(2 if by is None else 3)
         edges = read_bands(self.explainer.schema, bands)
-        names = None if by is None else self._census({ALL: self._columns(by)}, edges).names(ALL)
-        division = _Division(by, edges, names)
-        samples = total(self.over(partial(_needy, asked, division))) or {}
+        names = None
+        if by is not None:
+            names = self._census(over, {ALL: self._columns(by)}, edges).names(ALL)
+        division = Division(by, edges, names)
+        samples = total(over(partial(needy_of, asked, division))) or {}
         chosen = {
             name: chosen_for(opened(asked.crowd(one.frame)), options)[0] if len(one.frame) else None
             for name, one in samples.items()
         }
-        parts = list(self.over(partial(_PlannedPart.of, asked, division, chosen)))
-        return _plan_of(parts, division)
+        parts = list(over(partial(PlannedPart.of, asked, division, chosen)))
+        return plan_of(parts, division).told_by(asked.facts())
 
     def recourse(
         self,
@@ -100,8 +120,9 @@ class PartedPopulation:
     ) -> Recourse:
         """`Explainer.recourse` for rows in parts."""
         options = {"by": self._columns(by), "diagnose": diagnose, "max_rows": max_rows}
-        work = partial(_recourse, self._asked(want, constraints), options)
-        return joined_recourse(self.over(work))
+        asked, over = self._asked(want, constraints), self._passes(1)
+        found = joined_recourse(over(partial(recourse_of, asked, options)))
+        return found.told_by(asked.facts())
 
     @advising()
     def bias(
@@ -117,7 +138,7 @@ class PartedPopulation:
         through: Sequence[str] = (),
     ) -> Bias:
         """`Explainer.bias` for rows in parts; `table["row"]` is their index."""
-        engine, by = self.explainer.engine, self._columns(by)
+        engine, by, over = self.explainer.engine, self._columns(by), self._passes(2)
         question = bias_question(
             engine,
             protected=protected,
@@ -131,10 +152,10 @@ class PartedPopulation:
         )
         groupings: dict[str, Any] = {name: name for name in question.varied(engine)}
         groupings |= {} if by is None else {called(by): by}
-        census = self._census(groupings, question.edges)
+        census = self._census(over, groupings, question.edges)
         most = MOST_PAIRS // max(1, census.rows) if max_values is None else max_values
         names = {name: census.names(name) for name in groupings}
-        found = total(self.over(partial(_Flipped.of, engine, question, names, most)))
+        found = total(over(partial(Flipped.of, engine, question, names, most)))
         if found is None:
             raise OptionError(NOBODY)
         sample = question.crowd(engine, found.sample.frame)
@@ -147,7 +168,9 @@ class PartedPopulation:
             (name, ways): one.ordered(dict.fromkeys(names[name].values()))
             for (name, ways), one in found.tallies.items()
         }
-        return question.found(sample, tallies, compared, census.rows)
+        with self._explaining(2 * len(sample)) as report:
+            made = question.found(sample, tallies, compared, census.rows, report)
+        return made.told_by(self._asked(want, constraints).facts())
 
     def picture(
         self,
@@ -162,28 +185,52 @@ class PartedPopulation:
         """`Explainer.picture` for rows in parts."""
         require_count("explained", explained)
         asked = self._asked(want, constraints)
-        drawn = list(self.over(partial(_drawn, asked, explained)))
+        drawn = list(self._passes(1)(partial(drawn_of, asked, explained)))
         sample = total(one for one, _ in drawn)
         if sample is None:
             raise OptionError(NOBODY)
-        found = picture(
-            asked.engine,
-            sample.frame,
-            want=want,
-            constraints=constraints,
-            parts=parts,
-            max_changes=max_changes,
-            explained=explained,
-            shap=shap,
-        )
-        return replace(found, given=sum(rows for _, rows in drawn))
+        with self._explaining(len(sample.frame)) as report:
+            found = picture(
+                asked.engine,
+                sample.frame,
+                want=want,
+                constraints=constraints,
+                parts=parts,
+                max_changes=max_changes,
+                explained=explained,
+                shap=shap,
+                report=report,
+            )
+        given = sum(rows for _, rows in drawn)
+        return replace(found, given=given).told_by(asked.facts())
 
-    def _asked(self, want: Any, constraints: Any) -> _Asked:
-        return _Asked(self.explainer.engine, want, constraints)
+    def _asked(self, want: Any, constraints: Any) -> AskedOfAll:
+        return AskedOfAll(self.explainer.engine, want, constraints)
 
-    def _census(self, groupings: Mapping[str, Any], bands: Any) -> Census:
+    def _passes(self, count: int) -> Pass:
+        """The passes of a question, which say how far each has come."""
+        stages = iter(range(1, count + 1))
+
+        def over(work: Work) -> Iterator[Any]:
+            what = "reading rows" + (f", pass {next(stages)} of {count}" if count > 1 else "")
+            with self.telling(what) as report:
+                done = 0
+                for found, rows in self.over(partial(counting, work)):
+                    done += rows
+                    report(done, self.rows)
+                    yield found
+
+        return over
+
+    @contextmanager
+    def _explaining(self, count: int) -> Iterator[Callable[[int], Any]]:
+        """What is told how many of a sample's explanations are made."""
+        with self.telling("explaining rows") as report:
+            yield lambda done: report(done, count)
+
+    def _census(self, over: Pass, groupings: Mapping[str, Any], bands: Any) -> Census:
         work = partial(Census.of, self.explainer.engine, groupings, bands)
-        return total(self.over(work)) or Census()
+        return total(over(work)) or Census()
 
     def _columns(self, by: Any) -> Any:
         """Refuse labels of rows, which no part of them has."""
@@ -199,7 +246,12 @@ class PartedPopulation:
         return by
 
 
-def of_frames(explainer: Explainer, frames: Any) -> PartedPopulation:
+def of_frames(
+    explainer: Explainer,
+    frames: Any,
+    telling: Telling = SILENT,
+    rows: int | None = None,
+) -> PartedPopulation:
     """The rows of frames; `frames` is a function that reads them, since some questions do twice.
 
     >>> import numpy as np, pandas as pd
@@ -211,133 +263,4 @@ def of_frames(explainer: Explainer, frames: Any) -> PartedPopulation:
     >>> rows.plan(want="yes", actions=1).coverage
     1.0
     """
-    return PartedPopulation(explainer, over_frames(frames))
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """What every part is asked."""
-
-    engine: Engine
-    want: Any
-    constraints: Any
-
-    def crowd(self, frame: pd.DataFrame) -> Crowd:
-        return crowd(self.engine, frame, self.want, self.constraints)
-
-
-@dataclass(frozen=True)
-class _Division:
-    """The groups of a plan: columns, edges, and what groups are called; or no groups."""
-
-    by: Any
-    bands: Any
-    names: Mapping[str, str] | None
-
-    def __call__(self, everyone: Crowd) -> dict[str, Any]:
-        if self.names is None:
-            return {ALL: np.arange(len(everyone))}
-        return divided(everyone.rows, self.by, self.bands, self.names)
-
-
-class _ByGroup(dict[str, Any]):
-    """What is found of each group; that of two parts is added."""
-
-    def __add__(self, other: _ByGroup) -> _ByGroup:
-        return _ByGroup(merged(self, other))
-
-
-def _needy(asked: _Asked, division: _Division, frame: pd.DataFrame) -> _ByGroup:
-    """By group, a sample of the rows that do not reach the goal as they are."""
-    everyone = asked.crowd(frame)
-    needy = np.zeros(len(everyone), bool)
-    needy[in_need(everyone).places] = True
-    found = {}
-    for name, places in division(everyone).items():
-        mine = places[needy[places]]
-        found[name] = RowSample.of(everyone.take(mine), frame.iloc[mine], SAMPLE)
-    return _ByGroup(found)
-
-
-@dataclass(frozen=True)
-class _PlannedPart:
-    """What the actions of a plan do for the rows of a frame, by group."""
-
-    plan: Plan  # of all rows, without its actions
-    groups: dict[str, Plan]
-
-    @staticmethod
-    def of(
-        asked: _Asked,
-        division: _Division,
-        chosen: Mapping[str, ChosenActions | None],
-        frame: pd.DataFrame,
-    ) -> _PlannedPart:
-        everyone = asked.crowd(frame)
-        taken, groups = np.full(len(everyone), -2, np.int16), {}
-        for name, places in division(everyone).items():
-            part = counted(everyone.take(places), chosen[name])
-            taken[places] = part.taken
-            groups[name] = replace(part, taken=taken[places], rows=part.rows.take(NONE))
-        none, names = everyone.rows.take(NONE), everyone.fitted.options.names
-        return _PlannedPart(Plan((), taken, none, names=names), groups)
-
-
-def _plan_of(parts: Sequence[_PlannedPart], division: _Division) -> Plan:
-    """The plan of all rows, or that of groups."""
-    if not parts:
-        raise OptionError(NOBODY)
-    order = [ALL] if division.names is None else list(dict.fromkeys(division.names.values()))
-    groups = {
-        name: joined([part.groups[name] for part in parts if name in part.groups])
-        for name in order
-        if any(name in part.groups for part in parts)
-    }
-    if division.names is None:
-        return groups[ALL]
-    return replace(joined([part.plan for part in parts]), groups=groups)
-
-
-def _recourse(asked: _Asked, options: Mapping[str, Any], frame: pd.DataFrame) -> Recourse:
-    """The recourse of the rows of a frame, without their explanations."""
-    found = recourse(
-        asked.engine,
-        frame,
-        want=asked.want,
-        constraints=asked.constraints,
-        most_groups=UNFOLDED,
-        **options,
-    )
-    return replace(found, explanations=())
-
-
-@dataclass(frozen=True)
-class _Flipped:
-    """What protected columns do to the decisions of some rows, and a sample of these."""
-
-    tallies: Tallies
-    sample: RowSample
-
-    @staticmethod
-    def of(
-        engine: Engine,
-        question: BiasQuestion,
-        names: Mapping[str, Mapping[str, str]],
-        most: int,
-        frame: pd.DataFrame,
-    ) -> _Flipped:
-        everyone = question.crowd(engine, frame)
-        groups = {
-            name: divided(everyone.rows, name, question.edges, names[name])
-            for name in question.varied(engine)
-        }
-        tallies = question.tallies(everyone, groups, most)
-        return _Flipped(tallies, RowSample.of(everyone, frame, question.explained))
-
-    def __add__(self, other: _Flipped) -> _Flipped:
-        return _Flipped(merged(self.tallies, other.tallies), self.sample + other.sample)
-
-
-def _drawn(asked: _Asked, most: int, frame: pd.DataFrame) -> tuple[RowSample, int]:
-    """A sample of the rows of a frame, and how many there are."""
-    return RowSample.of(asked.crowd(frame), frame, most), len(frame)
+    return PartedPopulation(explainer, over_frames(frames), telling, rows)

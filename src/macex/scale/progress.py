@@ -13,14 +13,17 @@ Progress = Callable[[int, int | None], Any]
 
 
 @contextmanager
-def reporting(progress: Any) -> Iterator[Progress]:
-    """A function of (rows done, rows in all or None): silent, the caller's own, or a bar."""
+def reporting(progress: Any, what: str = "explaining") -> Iterator[Progress]:
+    """A function of (rows done, rows in all or None): silent, the caller's own, or a bar.
+
+    The bar says `what` is done.
+    """
     if progress is None or progress is False:
         yield lambda _done, _total: None
     elif callable(progress):
         yield progress
     elif progress is True:
-        with _bar() as report:
+        with _bar(what) as report:
             yield report
     else:
         raise OptionError(
@@ -56,14 +59,14 @@ def lines(
 
 
 @contextmanager
-def _bar() -> Iterator[Progress]:
+def _bar(what: str) -> Iterator[Progress]:
     """A bar on standard error."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     pace = TextColumn("{task.fields[pace]}")
-    columns = (TextColumn("explaining"), BarColumn(), MofNCompleteColumn(), pace)
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), pace)
     with Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None, pace="")
 

@@ -10,6 +10,7 @@ from typing import Any, Self
 from macex.ask.question import Question
 from macex.audit import Audit
 from macex.engine.blocks import reporter
+from macex.engine.facts import facts_about
 from macex.engine.options import PREFERENCES, check_classes
 from macex.errors import ModelError, OptionError, closest
 from macex.render.names import Name, read_names
@@ -21,7 +22,7 @@ from macex.series.fitted import FittedSeries, fit
 from macex.series.frames import framed, is_frame
 from macex.series.options import read_options
 from macex.series.outcome import CaseBatch
-from macex.series.records import SeriesRecorder
+from macex.series.records import SeriesRecorder, fingerprint
 from macex.series.storage import save
 from macex.series.times import read_times
 from macex.series.turned import question
@@ -228,7 +229,9 @@ class SeriesExplainer:
             "seed": options.random_state,
             "n": batch.count,
         }
-        return SeriesExplanations(items, self.fitted.called, meta, self.fitted.names)
+        found = SeriesExplanations(items, self.fitted.called, meta, self.fitted.names)
+        asked = batch.question
+        return found.told_by(facts_about(self.engine, asked.want, asked.constraints, fingerprint))
 
     def score(self, X: Any, want: Any = None) -> Array:
         """The model's score for every case, read toward a goal as in explanations.
