@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import text
 
 import macex as mx
+from macex.audit.log import read_records
 from macex.errors import OptionError
 from macex.server.projects.parts import Parts, read_parts
 from macex.server.storage.audit import COMMON, StoredAudit, held, records, stored_audit
@@ -180,7 +181,7 @@ def test_audit_records_are_those_of_an_audit_file(engine, loan_project, tmp_path
     for audit in (own, stored_audit(engine, "loans", parts)):
         explainer = mx.Explainer(parts.model, parts.training, audit=audit)
         explainer.explain(parts.rows.head(3), n=2)
-    written = [json.loads(line) for line in file.read_text().splitlines()]
+    written = list(read_records(file))
     stored = list(records(engine, "loans"))
     assert list(records(engine, "other")) == []
     changing = ("id", "time", "cost")

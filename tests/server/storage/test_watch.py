@@ -29,7 +29,7 @@ def test_a_database_that_fails_is_seen_and_seen_to_come_back(engine):
 def test_a_database_that_says_nothing_is_gone(tmp_path, monkeypatch):
     watch = Watch(open_database(f"sqlite:///{tmp_path / 'server.db'}"))
     assert watch.fault == ""
-    monkeypatch.setattr(watch, "PATIENCE_S", -1.0)
+    monkeypatch.setattr("macex.server.storage.watch.PATIENCE_S", -1.0)
     assert watch.fault == "no answer"
 
 
