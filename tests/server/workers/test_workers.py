@@ -49,6 +49,10 @@ def no_pause(monkeypatch):
     monkeypatch.setattr(process, "LONGEST_PAUSE_S", 0.0)
 
 
+def niceness(model) -> int:
+    return os.getpriority(os.PRIO_PROCESS, model.worker.pid)
+
+
 def test_answers_are_the_same_bytes_as_in_one_process(opened):
     skops = pytest.importorskip("skops.io")
     rows = loans(200, seed=1)
@@ -66,6 +70,7 @@ def test_a_call_without_end_is_ended_and_the_next_one_is_answered(opened, no_pau
     assert model.worker.pid is None
     assert np.array_equal(model(FRAME), before)
     assert model.worker.starts == 2
+    assert niceness(model) == max(os.getpriority(os.PRIO_PROCESS, 0), process.LOWERED)
 
 
 def test_after_a_failure_nobody_asks_for_a_while(opened):
@@ -94,6 +99,7 @@ def test_a_process_that_dies_is_said_to_have(opened, no_pause):
     with pytest.raises(UnavailableError, match="crashed its process"):
         model(HANGS)
     assert len(model(FRAME)) == len(FRAME)
+    assert niceness(model) == os.getpriority(os.PRIO_PROCESS, 0)  # it was not slow
 
 
 def test_memory_is_bounded(workers, tmp_path):
@@ -178,11 +184,11 @@ def test_where_all_models_are_being_asked_one_more_is_told_to_come_back(two):
 def test_a_model_that_is_always_slow_goes_behind_others(opened, monkeypatch):
     monkeypatch.setattr(process, "SLOWISH_S", 0.0)
     model = opened(loop(above=1000, turns=10**12 + 7))
-    before = os.getpriority(os.PRIO_PROCESS, model.worker.pid)
+    before = niceness(model)
     for _ in range(process.SLOWISH):
-        assert os.getpriority(os.PRIO_PROCESS, model.worker.pid) == before
+        assert niceness(model) == before
         model(FRAME)
-    assert os.getpriority(os.PRIO_PROCESS, model.worker.pid) == max(before, process.LOWERED)
+    assert niceness(model) == max(before, process.LOWERED)
 
 
 def test_closing_ends_all_processes_and_tells_who_waits(tmp_path):

@@ -77,6 +77,7 @@ class Worker:
         self._until = self._slow_at = 0.0  # of the call that runs
         self.asked = time.monotonic()  # when the last call ended
         self._late = self._closed = self._lowered = False
+        self._was_late = False  # the call before, so that a new process goes behind others
         self._failures = self._slowish = 0
         self._paused_until = 0.0
         self._why = ""
@@ -102,7 +103,7 @@ class Worker:
             process, content = self._running(), pickle.dumps(question, protocol=5)
             most = MOST_SAID + MOST_A_ROW * rows
             said, answer = self._exchange(process, content, self.limits.seconds, most)
-            self._failures = 0
+            self._failures, self._was_late = 0, False
         if "wrong" in said:
             raise ModelError(str(said["wrong"]))
         if "raised" in said:
@@ -195,7 +196,7 @@ class Worker:
         )
         if self._closed:
             process.kill()
-        if self._failures:
+        if self._was_late:
             self._lower(process)
         return process
 
@@ -233,6 +234,7 @@ class Worker:
             return UnavailableError("the project is closed, or the server is ending", retry_s=5)
         if self._late or code == -getattr(signal, "SIGXCPU", 0):
             why = f"the model took more than {seconds:g} s for one call"
+            self._was_late = True
         elif code in (-signal.SIGSEGV, -signal.SIGABRT, -getattr(signal, "SIGBUS", 7)):
             why = f"the model crashed its process (signal {-code})"
         else:
