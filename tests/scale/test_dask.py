@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import macex as mx
-from macex.scale.dask import explain
-from scale.town import applicants, bank, deadly_bank, expected, ordered
+from macex.scale.dask import explain, population
+from scale.town import applicants, bank, deadly_bank, expected, ordered, same_findings
 
 pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
@@ -116,3 +116,19 @@ def test_two_columns_of_one_name_are_refused():
 def test_a_frame_in_memory_is_no_table_of_dask():
     with pytest.raises(mx.OptionError, match="Dask DataFrame is expected, not a DataFrame"):
         explain(applicants(3), bank())
+
+
+def test_questions_about_a_population_are_answered_as_in_memory(cluster):
+    rows = applicants(160)
+    same_findings(population(dd.from_pandas(rows, npartitions=3), bank(), index="key"), rows)
+
+
+def test_a_population_is_named_by_its_index_unless_a_column_does():
+    rows = applicants(30).set_axis([f"r{at}" for at in range(30)])
+    spread = dd.from_pandas(rows, npartitions=3, sort=False)
+    asked = population(spread, bank())
+    assert set(asked.bias(protected=["job"]).table["row"]) <= set(rows.index)
+    with pytest.raises(mx.DataError, match="index names 'kee', which the table does not have"):
+        population(spread, bank(), index="kee")
+    with pytest.raises(mx.OptionError, match="Dask DataFrame is expected"):
+        population(rows, bank())

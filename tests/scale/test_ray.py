@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from macex.errors import DataError, OptionError
-from macex.scale.ray import explain
-from scale.town import applicants, bank, deadly_bank, expected, ordered
+from macex.scale.ray import explain, population
+from scale.town import applicants, bank, deadly_bank, expected, ordered, same_findings
 
 ray = pytest.importorskip("ray")
 pytest.importorskip("ray.data")
@@ -81,3 +81,8 @@ def test_wrong_workers_are_refused_at_once(cluster, workers):
 def test_a_frame_in_memory_is_no_dataset_of_ray():
     with pytest.raises(OptionError, match="Ray dataset is expected, not a DataFrame"):
         explain(applicants(3), bank())
+
+
+def test_questions_about_a_population_are_answered_as_in_memory(cluster):
+    rows = applicants(160)
+    same_findings(population(blocks(rows), bank(), index="key"), rows)

@@ -9,8 +9,8 @@ import pytest
 
 import macex as mx
 from lending import loans
-from macex.scale.spark import explain
-from scale.town import applicants, bank, deadly_bank, expected, ordered
+from macex.scale.spark import explain, function, population
+from scale.town import applicants, bank, deadly_bank, expected, ordered, same_findings
 
 pytest.importorskip("pyspark")
 
@@ -204,3 +204,54 @@ def test_a_stream_of_rows_is_answered_as_it_comes(spark, tmp_path):
     follow()
     made = spark.read.parquet(str(tmp_path / "answers")).toPandas()
     assert ordered(made) == ordered(expected(bank(), rows))
+
+
+def test_questions_about_a_population_are_answered_as_in_memory(spark):
+    rows = applicants(160)
+    frame = spark.createDataFrame(rows).repartition(3)
+    same_findings(population(frame, bank(), index="key"), rows)
+
+
+def test_a_population_has_points_in_time(spark):
+    explainer, rows = clock("Europe/Berlin")
+    found = population(spark.createDataFrame(rows), explainer).recourse(want="yes")
+    assert found.counts == explainer.recourse(rows.drop(columns="key"), want="yes").counts
+
+
+def test_a_function_of_sql_gives_the_answer_as_a_struct(spark):
+    rows, explainer = applicants(80), bank()
+    spark.udf.register("counterfactual", function(explainer, want="granted"))
+    spark.createDataFrame(rows).repartition(3).createOrReplaceTempView("applicants")
+    query = """
+        SELECT key, cf.* FROM (
+            SELECT key, counterfactual(income, debt, age, job) AS cf FROM applicants
+        ) WHERE cf.cf_status = 'found'
+    """
+    made = spark.sql(query).toPandas()
+    frame = rows[explainer.columns]
+    told = explainer.explain(frame, want="granted").to_frame()
+    told = told.assign(key=rows["key"].to_numpy()).drop(columns=["cf.row", "cf.rank"])
+    told.columns = [name.replace(".", "_") for name in told.columns]
+    assert set(made.columns) == set(told.columns)
+    mine, others = (one.sort_values("key")[made.columns] for one in (made, told))
+    pd.testing.assert_frame_equal(
+        mine.reset_index(drop=True), others.reset_index(drop=True), check_dtype=False
+    )
+
+
+def test_a_function_of_sql_is_used_on_columns_and_keeps_what_cannot_be_read(spark):
+    rows = applicants(10)
+    rows["income"] = rows["income"].astype(float)
+    rows.loc[3, "income"] = 30.5
+    frame = spark.createDataFrame(rows)
+    made = frame.select("key", function(bank())("income", "debt", "age", "job").alias("cf"))
+    found = made.select("key", "cf.cf_status", "cf.income").toPandas()
+    bad = found[found["key"] == rows.loc[3, "key"]]
+    assert bad["cf_status"].tolist() == ["not_found"]
+    assert bad["income"].isna().all()
+    assert len(found) == 10
+
+
+def test_a_function_of_sql_refuses_times():
+    with pytest.raises(mx.OptionError, match="'when' holds times"):
+        function(clock(None)[0])

@@ -6,13 +6,16 @@ Models are made inside functions, so that they travel whole to processes that ha
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import macex as mx
 from lending import loans
+from macex.scale.populations import PartedPopulation
 
 
 def grants():
@@ -62,3 +65,34 @@ def ordered(table: pd.DataFrame) -> list[tuple[object, ...]]:
     names = sorted(table.columns)
     kept = table[names].sort_values(["key", "cf.rank"]).astype(object)
     return list(kept.where(kept.notna(), None).itertuples(index=False, name=None))
+
+
+def same_findings(asked: PartedPopulation, rows: pd.DataFrame) -> None:
+    """What is found of a population in parts is what is found of its rows in memory."""
+    whole, rows = asked.explainer, rows.set_index("key")
+    options = {"want": "granted", "constraints": {"ranges": {"income": (None, 60)}}}
+    plan = {**options, "actions": 2, "by": ["job"]}
+    mine, others = asked.plan(**plan), whole.plan(rows, **plan)
+    assert Counter(mine.taken.tolist()) == Counter(others.taken.tolist())
+    assert list(mine.groups) == list(others.groups)
+    for name, other in others.groups.items():
+        told = [(a.moves, a.flips, a.adds) for a in other.actions]
+        assert [(a.moves, a.flips, a.adds) for a in mine.groups[name].actions] == told
+    found, wanted = (one.recourse(*given, by="job", **options) for one, given in _both(asked, rows))
+    assert (found.groups, found.counts, found.stuck) == (wanted.groups, wanted.counts, wanted.stuck)
+    assert dict(found.blocked) == dict(wanted.blocked)
+    about = {"protected": ["job", "age"], "by": "job", "bands": {"age": [30, 60]}}
+    found, wanted = (one.bias(*given, **about) for one, given in _both(asked, rows))
+    drawn = ["low", "high"]  # the ends of intervals
+    pd.testing.assert_frame_equal(
+        found.to_frame().drop(columns=drawn), wanted.to_frame().drop(columns=drawn)
+    )
+    assert found.tried == wanted.tried
+    found, wanted = (one.picture(*given, want="granted") for one, given in _both(asked, rows))
+    assert found.given == len(rows)
+    rules = [[(r.conditions, r.action.moves, r.rows) for r in one.rules] for one in (found, wanted)]
+    assert rules[0] == rules[1]
+
+
+def _both(asked: PartedPopulation, rows: pd.DataFrame) -> list[tuple[Any, tuple[Any, ...]]]:
+    return [(asked, ()), (asked.explainer, (rows,))]

@@ -1,8 +1,10 @@
-"""Explaining the rows of a Dask DataFrame, by `map_partitions`."""
+"""The rows of a Dask DataFrame: explained by `map_partitions`, or asked about as a whole."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -13,6 +15,8 @@ from macex.explainer import Explainer
 from macex.models.optional import needed
 from macex.scale.chunks import ChunkExplainer
 from macex.scale.partition import Partition, refuse_other
+from macex.scale.populations import PartedPopulation
+from macex.scale.spread import Finder, spread
 from macex.scale.text import as_trained
 from macex.scale.threads import limited_threads
 
@@ -65,14 +69,38 @@ def explain(
     return ddf.map_partitions(_explained, delayed(partition, pure=True), meta=meta)
 
 
+def population(ddf: Any, explainer: Explainer, *, index: str | None = None) -> PartedPopulation:
+    """The rows of a Dask DataFrame, to be asked about as a whole: see `of_frames`.
+
+    Parameters
+    ----------
+    ddf : the rows; columns the explainer does not know are left out.
+    explainer : who is asked.
+    index : the column that names the rows; without it their index does.
+    """
+    refuse_other(ddf, "map_partitions", "a Dask DataFrame")
+    return spread(explainer, ddf.columns, index, partial(_sent, ddf))
+
+
+def _sent(ddf: Any, finder: Finder) -> Iterable[bytes]:
+    dask = needed("dask", "dask")
+    shared, found = dask.delayed(finder, traverse=False), dask.delayed(_found, traverse=False)
+    return chain.from_iterable(dask.compute(*(found(part, shared) for part in ddf.to_delayed())))
+
+
+def _found(frame: pd.DataFrame, finder: Finder) -> list[bytes]:
+    with limited_threads(1):
+        return list(finder.found(_as_trained(frame, finder.explainer)))
+
+
 def _explained(frame: pd.DataFrame, partition: Partition) -> pd.DataFrame:
     with limited_threads(1):
-        return partition.explain_chunk(_as_trained(frame, partition))
+        return partition.explain_chunk(_as_trained(frame, partition.chunks.explainer))
 
 
-def _as_trained(frame: pd.DataFrame, partition: Partition) -> pd.DataFrame:
+def _as_trained(frame: pd.DataFrame, explainer: Explainer) -> pd.DataFrame:
     """Objects that Dask made text of, such as truth values beside missing ones, as they were."""
-    columns, made = partition.chunks.explainer.schema.frame_columns, frame.copy(deep=False)
+    columns, made = explainer.schema.frame_columns, frame.copy(deep=False)
     known = {column.name: column for column in columns if column.types != {str}}
     for label in frame.columns:
         column = known.get(str(label))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from macex.ask.constraints import Constraints
@@ -12,9 +12,9 @@ from macex.ask.question import Question
 from macex.errors import OptionError
 from macex.explainer import Explainer
 from macex.models.optional import needed
-from macex.scale.chunks import ChunkExplainer
 from macex.scale.layout import AnswerField
-from macex.scale.partition import Partition, refuse_other
+from macex.scale.partition import refuse_other
+from macex.scale.structs import Structs, said
 from macex.scale.threads import limited_threads
 from macex.schema.arrow_tables import pandas_frame
 
@@ -69,14 +69,13 @@ def register(
         robust=robust,
         also=also,
     )
-    partition = Partition.of(ChunkExplainer(explainer, question), explainer.columns)
-    fields = [field for field in partition.layout.fields if field.name != "cf.rank"]
-    types = {field.name: _type(field) for field in fields}
-    made = ", ".join(f'"{_said(name)}" {kind}' for name, kind in types.items())
+    structs = Structs.of(explainer, question)
+    types = {field: _type(kind) for field, kind in structs.fields.items()}
+    made = ", ".join(f'"{field}" {kind}' for field, kind in types.items())
     connection.create_function(
         name,
-        _function(partition, [field.name for field in fields]),
-        [types[column] for column in explainer.columns],
+        _function(structs, explainer.columns),
+        [types[said(column)] for column in explainer.columns],
         f"STRUCT({made})",
         type="arrow",
         null_handling="special",
@@ -84,32 +83,22 @@ def register(
     return list(explainer.columns)
 
 
-def _function(partition: Partition, names: list[str]) -> Callable[..., Any]:
+def _function(structs: Structs, columns: Sequence[str]) -> Callable[..., Any]:
     """What DuckDB calls with one column of Arrow for each feature."""
     arrow, lock = needed("pyarrow", "files"), threading.Lock()
-    columns = partition.chunks.explainer.columns
 
     def explained(*features: Any) -> Any:
         rows = pandas_frame(arrow.table(dict(zip(columns, features, strict=True))))
         with lock, limited_threads(1):
-            answers = partition.explain_chunk(rows)[names]
+            answers = structs.made(rows)
         table = arrow.Table.from_pandas(answers, preserve_index=False).combine_chunks()
         cells = [column.combine_chunks() for column in table.columns]
-        return arrow.StructArray.from_arrays(cells, [_said(name) for name in names])
+        return arrow.StructArray.from_arrays(cells, table.column_names)
 
     kind = inspect.Parameter.POSITIONAL_ONLY  # DuckDB counts the parameters
     counted = [inspect.Parameter(f"c{at}", kind) for at in range(len(columns))]
     explained.__signature__ = inspect.Signature(counted)  # type: ignore[attr-defined]
     return explained
-
-
-def _said(name: str) -> str:
-    """What a field is called: the answers' own columns have no dot in SQL.
-
-    >>> _said("cf.status"), _said("net.income")
-    ('cf_status', 'net.income')
-    """
-    return name.replace(".", "_") if name.startswith("cf.") else name
 
 
 def _type(field: AnswerField) -> str:

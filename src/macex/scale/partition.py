@@ -44,17 +44,12 @@ class Partition:
 
     def explain_chunk(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The answers for the rows of a frame."""
-        tables = [self._explained(part) for part in _cut(frame)]
+        tables = [self._explained(part) for part in cut(frame)]
         return tables[0] if len(tables) == 1 else pd.concat(tables)
 
     def _explained(self, frame: pd.DataFrame) -> pd.DataFrame:
         called = _called(frame.columns)
-        schema = self.chunks.explainer.schema
-        features = frame[[called[column.name] for column in schema.frame_columns]].copy(deep=False)
-        for column in schema.frame_columns:
-            label = called[column.name]
-            features[label] = undecimal(features[label], column)
-        table = self.chunks.answers(features).to_frame()
+        table = self.chunks.answers(features_of(self.chunks.explainer, frame)).to_frame()
         beside = frame[list(self.carried)].take(table["cf.row"].to_numpy())
         answers = self.layout.typed(table.set_axis(map(str, table.columns), axis=1))
         made = {label: beside[label].array for label in beside}
@@ -68,7 +63,17 @@ class Partition:
         return pd.concat([nothing[list(self.carried)], answers], axis=1)
 
 
-def _cut(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
+def features_of(explainer: Explainer, frame: pd.DataFrame) -> pd.DataFrame:
+    """The features of the rows of a partition."""
+    called, columns = _called(frame.columns), explainer.schema.frame_columns
+    features = frame[[called[column.name] for column in columns]].copy(deep=False)
+    for column in columns:
+        label = called[column.name]
+        features[label] = undecimal(features[label], column)
+    return features
+
+
+def cut(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """Chunks of a partition, so that memory stays flat; at least one."""
     for start in range(0, max(len(frame), 1), CHUNK):
         yield frame.iloc[start : start + CHUNK]

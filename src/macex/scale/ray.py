@@ -1,8 +1,9 @@
-"""Explaining the rows of a Ray dataset, by `map_batches` on a pool of actors."""
+"""The rows of a Ray dataset, explained by `map_batches` on actors, or asked about as a whole."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache, partial
 from typing import Any
 
 from macex.ask.constraints import Constraints
@@ -12,7 +13,9 @@ from macex.explainer import Explainer
 from macex.models.optional import needed
 from macex.scale.chunks import ChunkExplainer
 from macex.scale.partition import CHUNK, Partition, refuse_other
-from macex.scale.threads import restrain
+from macex.scale.populations import PartedPopulation
+from macex.scale.spread import Finder, spread
+from macex.scale.threads import limited_threads, restrain
 from macex.schema.arrow_tables import pandas_frame
 
 
@@ -64,10 +67,7 @@ def explain(
     refuse_other(dataset, "map_batches", "a Ray dataset")
     if workers is not None:
         require_count("workers", workers)
-    schema = dataset.schema()
-    if schema is None:
-        raise DataError("the dataset has no rows and no columns: there is nothing to explain")
-    partition = Partition.of(ChunkExplainer(explainer, question), schema.names)
+    partition = Partition.of(ChunkExplainer(explainer, question), _columns(dataset))
     pool = (
         data.ActorPoolStrategy(min_size=1)
         if workers is None
@@ -81,6 +81,46 @@ def explain(
         num_cpus=1,
         compute=pool,
     )
+
+
+def population(dataset: Any, explainer: Explainer, *, index: str | None = None) -> PartedPopulation:
+    """The rows of a Ray dataset, to be asked about as a whole: see `of_frames`.
+
+    Parameters
+    ----------
+    dataset : the rows; columns the explainer does not know are left out.
+    explainer : who is asked.
+    index : the column that names the rows.
+    """
+    refuse_other(dataset, "map_batches", "a Ray dataset")
+    return spread(explainer, _columns(dataset), index, partial(_sent, dataset))
+
+
+def _sent(dataset: Any, finder: Finder) -> Iterator[bytes]:
+    reference = needed("ray", "ray").put(finder)
+    found = dataset.map_batches(
+        _found, fn_args=(reference,), batch_format="pyarrow", batch_size=CHUNK, num_cpus=1
+    )
+    return (one["found"] for one in found.iter_rows())
+
+
+def _found(table: Any, reference: Any) -> dict[str, list[bytes]]:
+    with limited_threads(1):
+        return {"found": list(_fetched(reference).found(pandas_frame(table)))}
+
+
+@lru_cache(maxsize=1)
+def _fetched(reference: Any) -> Finder:
+    """What a pass shares; a worker keeps it for all its batches."""
+    finder: Finder = needed("ray", "ray").get(reference)
+    return finder
+
+
+def _columns(dataset: Any) -> list[str]:
+    schema = dataset.schema()
+    if schema is None:
+        raise DataError("the dataset has no rows and no columns: there is nothing to explain")
+    return list(schema.names)
 
 
 class _Worker:

@@ -11,12 +11,16 @@ import pandas as pd
 
 from macex.ask.constraints import Constraints
 from macex.ask.question import Question
+from macex.errors import OptionError
 from macex.explainer import Explainer
 from macex.models.optional import needed
 from macex.scale.chunks import ChunkExplainer
 from macex.scale.layout import AnswerField, Layout
 from macex.scale.partition import Partition, refuse_other
-from macex.scale.threads import restrain
+from macex.scale.populations import PartedPopulation
+from macex.scale.spread import Finder, spread
+from macex.scale.structs import Structs
+from macex.scale.threads import limited_threads, restrain
 from macex.schema import Column
 
 Frames = Iterator[pd.DataFrame]
@@ -65,33 +69,160 @@ def explain(
     )
     refuse_other(df, "mapInPandas", "a Spark DataFrame")
     task = _Task.of(df, Partition.of(ChunkExplainer(explainer, question), df.columns))
-    made = _sent(df, task).mapInPandas(_work(df, task), task.schema(df))
+    made = task.travel.sent(df).mapInPandas(_work(df, task), task.schema(df))
     return _received(made, task)
 
 
+def population(df: Any, explainer: Explainer, *, index: str | None = None) -> PartedPopulation:
+    """The rows of a Spark DataFrame, to be asked about as a whole: see `of_frames`.
+
+    Parameters
+    ----------
+    df : the rows; columns the explainer does not know are left out.
+    explainer : who is asked.
+    index : the column that names the rows.
+    """
+    refuse_other(df, "mapInPandas", "a Spark DataFrame")
+    travel = _Travel.of(df)
+
+    def sent(finder: Finder) -> Iterator[bytes]:
+        made = travel.sent(df).mapInPandas(_work(df, _Finding(travel, finder)), "found binary")
+        return (bytes(row.found) for row in made.toLocalIterator())
+
+    return spread(explainer, df.columns, index, sent)
+
+
+def function(
+    explainer: Explainer,
+    *,
+    want: Any = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
+    max_rows: int | None = None,
+    margin: float = 1e-6,
+    on_error: str = "keep",
+    robust: float | None = None,
+    also: Iterable[Any] = (),
+) -> Any:
+    """A pandas UDF: the features of a row in, in the order of training, its answer as a struct out.
+
+    The struct has the counterfactual's features and its fields, `cf_status`, `cf_label` and so on.
+    A row without an answer has its own features and a status that says so. For SQL:
+    `spark.udf.register("counterfactual", function(explainer))`.
+
+    Parameters
+    ----------
+    explainer : an explainer without an audit, and without columns of points or lengths of time.
+    want, constraints, max_rows, margin, on_error, robust, also : as in `Explainer.explain`.
+    """
+    question = Question(
+        n=1,
+        want=want,
+        constraints=constraints,
+        max_rows=max_rows,
+        margin=margin,
+        on_error=on_error,
+        robust=robust,
+        also=also,
+    )
+    structs, types = Structs.of(explainer, question), needed("pyspark.sql.types", "spark")
+    made = types.StructType()
+    for name, field in structs.fields.items():
+        if field.kind in ("time", "span"):
+            raise OptionError(
+                f"{name!r} holds times, which Spark hands to a function without their zone: "
+                "explain tables with macex.scale.spark.explain"
+            )
+        made.add(name, _type(types, field))
+    columns = list(explainer.columns)
+
+    def counterfactual(*features: pd.Series) -> pd.DataFrame:
+        rows = pd.DataFrame(dict(zip(columns, features, strict=True)))
+        with limited_threads(1):
+            return _plain_text(structs.made(rows))
+
+    return needed("pyspark.sql.functions", "spark").pandas_udf(counterfactual, made)
+
+
 @dataclass(frozen=True)
-class _Task:
-    """What a worker needs: how to explain, and what the columns are.
+class _Travel:
+    """How the rows of a table travel.
 
     Spark makes local times of points in time, in which an hour comes twice in autumn, and a field
     of a struct of a name with a dot. So columns travel by number, and points in time as the
     microseconds since 1970.
     """
 
-    partition: Partition
     names: tuple[str, ...]  # of the columns given
     instants: frozenset[str]  # those of them that are points in time
     zone: str  # of the session: naive features are read in it
 
     @staticmethod
-    def of(df: Any, partition: Partition) -> _Task:
-        """The task for a table."""
+    def of(df: Any) -> _Travel:
+        """How a table travels."""
         kind = needed("pyspark.sql.types", "spark").TimestampType
         instants = {field.name for field in df.schema.fields if isinstance(field.dataType, kind)}
         zone = df.sparkSession.conf.get("spark.sql.session.timeZone")
+        return _Travel(tuple(df.columns), frozenset(instants), zone)
+
+    def sent(self, df: Any) -> Any:
+        """The rows as they travel."""
+        turned = needed("pyspark.sql.functions", "spark").unix_micros
+        numbered = df.toDF(*_numbers(len(self.names)))
+        return _with(numbered, turned, [name in self.instants for name in self.names])
+
+    def arrived(self, frame: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
+        """Rows that have travelled, with the names and points in time that they had."""
+        frame = frame.set_axis(self.names, axis=1)
+        for column in columns:
+            if column.name in self.instants:
+                frame[column.name] = self._times(frame[column.name], column)
+        return frame
+
+    def _times(self, cells: pd.Series, column: Column) -> pd.Series:
+        """Microseconds as the points in time that a column had in training."""
+        moments = pd.to_datetime(cells.astype("Int64"), unit="us", utc=True)
+        if column.storage.zone:
+            return moments.dt.tz_convert(column.storage.zone)
+        return moments.dt.tz_convert(self.zone).dt.tz_localize(None)
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """What a worker needs for a pass over the rows."""
+
+    travel: _Travel
+    finder: Finder
+
+    @property
+    def explainer(self) -> Explainer:
+        """Who is asked."""
+        return self.finder.explainer
+
+    def made(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """What is found of rows as they travel."""
+        rows = self.travel.arrived(frame, self.explainer.schema.frame_columns)
+        return pd.DataFrame({"found": list(self.finder.found(rows))})
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What a worker needs to explain rows."""
+
+    partition: Partition
+    travel: _Travel
+
+    @staticmethod
+    def of(df: Any, partition: Partition) -> _Task:
+        """The task for a table."""
         fields = (field._replace(unit="us") for field in partition.layout.fields)  # as Spark's own
         partition = replace(partition, layout=Layout(tuple(fields)))
-        return _Task(partition, tuple(df.columns), frozenset(instants), zone)
+        return _Task(partition, _Travel.of(df))
+
+    @property
+    def explainer(self) -> Explainer:
+        """Who is asked."""
+        explainer: Explainer = self.partition.chunks.explainer
+        return explainer
 
     @property
     def columns(self) -> list[str]:
@@ -101,7 +232,7 @@ class _Task:
     @property
     def instants_made(self) -> list[bool]:
         """Which columns of the answers are points in time."""
-        carried = [name in self.instants for name in self.partition.carried]
+        carried = [name in self.travel.instants for name in self.partition.carried]
         return carried + [bool(field.zone) for field in self.partition.layout.fields]
 
     def schema(self, df: Any) -> Any:
@@ -117,38 +248,26 @@ class _Task:
             made.add(number, types.LongType() if instant else kind, True, notes)
         return made
 
-    def explained(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def made(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The answers for rows as they travel, as they travel."""
-        frame = frame.set_axis(self.names, axis=1)
-        for column in self.partition.chunks.explainer.schema.frame_columns:
-            if column.name in self.instants:
-                frame[column.name] = self._times(frame[column.name], column)
-        table = self.partition.explain_chunk(frame)
+        rows = self.travel.arrived(frame, self.explainer.schema.frame_columns)
+        table = self.partition.explain_chunk(rows)
         for field in self.partition.layout.fields:
             if field.zone:
                 table[field.name] = _microseconds(table[field.name])
-        text = [name for name in table if isinstance(table[name].dtype, pd.StringDtype)]
-        table = table.astype(dict.fromkeys(text, object))  # Spark takes no text in several pieces
+        table = _plain_text(table)
         return table.set_axis(_numbers(table.shape[1]), axis=1)
 
-    def _times(self, cells: pd.Series, column: Column) -> pd.Series:
-        """Microseconds as the points in time that a column had in training."""
-        moments = pd.to_datetime(cells.astype("Int64"), unit="us", utc=True)
-        if column.storage.zone:
-            return moments.dt.tz_convert(column.storage.zone)
-        return moments.dt.tz_convert(self.zone).dt.tz_localize(None)
+
+def _plain_text(table: pd.DataFrame) -> pd.DataFrame:
+    """Spark takes no text in several pieces."""
+    text = [name for name in table if isinstance(table[name].dtype, pd.StringDtype)]
+    return table.astype(dict.fromkeys(text, object))
 
 
 def _microseconds(times: pd.Series) -> pd.Series:
     moments = times.dt.tz_convert("UTC").dt.as_unit("us")
     return moments.astype("int64").astype("Int64").mask(moments.isna())
-
-
-def _sent(df: Any, task: _Task) -> Any:
-    """The rows as they travel."""
-    turned = needed("pyspark.sql.functions", "spark").unix_micros
-    numbered = df.toDF(*_numbers(len(task.names)))
-    return _with(numbered, turned, [name in task.instants for name in task.names])
 
 
 def _received(made: Any, task: _Task) -> Any:
@@ -173,7 +292,7 @@ def _numbers(count: int) -> list[str]:
     return [f"c{at}" for at in range(count)]
 
 
-def _work(df: Any, task: _Task) -> Callable[[Frames], Frames]:
+def _work(df: Any, task: _Task | _Finding) -> Callable[[Frames], Frames]:
     """What runs in a task; where Spark has broadcasts, each worker opens the explainer once."""
     context = getattr(df.sparkSession, "sparkContext", None)
     if context is None:
@@ -183,16 +302,16 @@ def _work(df: Any, task: _Task) -> Callable[[Frames], Frames]:
 
 
 def _explained(given: Any, frames: Frames) -> Frames:
-    """The frames of a partition to frames of answers."""
-    task = given if isinstance(given, _Task) else _opened(given)
-    return map(task.explained, frames)
+    """The frames of a partition to frames of answers, or of what is found."""
+    task = given if isinstance(given, _Task | _Finding) else _opened(given)
+    return map(task.made, frames)
 
 
 @lru_cache(maxsize=1)
-def _opened(packed: Any) -> _Task:
+def _opened(packed: Any) -> _Task | _Finding:
     """The explainer that was broadcast; a worker keeps it for all its tasks."""
-    task: _Task = needed("pyspark.cloudpickle", "spark").loads(packed.value)
-    restrain(task.partition.chunks.explainer, 1)
+    task: _Task | _Finding = needed("pyspark.cloudpickle", "spark").loads(packed.value)
+    restrain(task.explainer, 1)
     return task
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 WIDE = 64  # categories from which a column is compared by equality
 BLOCK = 1_000_000  # distances held at once: few enough for the cache
+TOGETHER = 10  # queries that share a look at the rows, where four blocks hold them
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class NeighborIndex:
         if not len(side.rows) or not side.match.any():
             return found, real
         own = row_keys(binned[:, side.match])
-        step = max(1, BLOCK // len(side.rows))
+        step = max(1, BLOCK // len(side.rows), min(TOGETHER, 4 * BLOCK // len(side.rows)))
         for start in range(0, len(binned), step):
             part = slice(start, start + step)
             closeness = self._closeness(binned[part], side)
