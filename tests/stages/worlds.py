@@ -36,7 +36,7 @@ class PlainJudge:
         self.chance = chance
         self.ran_out = np.zeros(queries, bool)
         self.finished = np.zeros(queries, bool)
-        self.late = False
+        self.late = self.capped = False
         self.sizes: list[int] = []
 
     def __call__(

@@ -43,12 +43,15 @@ def search(outcome: Outcome) -> Outcome:
     open_, found, answered_by = _open(task), outcome.found, outcome.method.copy()
     if near is None or outcome.judge.late:
         return outcome
+    kept_back = _kept_back(outcome) if options.fallback else 0
+    outcome.judge.allow(-kept_back)
     for turn, method in enumerate(options.chain()):
-        if turn and not open_.any():
+        asked = open_ & ~task.judge.finished
+        if turn and not asked.any():
             break
         if turn:
-            task.judge.renew(open_, MOST_ROWS)
-        part = replace(task, space=task.space.closed(~open_))
+            task.judge.renew(asked, MOST_ROWS)
+        part = replace(task, space=task.space.closed(~asked))
         tried = method(part, _candidates(outcome.fitted, method, part, near))
         if not method.proves and not options.selection.printed:
             tried = replace(tried, pool=_frugal(part, tried.pool))
@@ -58,6 +61,8 @@ def search(outcome: Outcome) -> Outcome:
         answered &= open_
         answered_by[answered] = method.name
         open_ &= ~answered & ~_hopeless(task, found)
+    outcome.judge.allow(kept_back)
+    open_ &= ~task.judge.finished
     if options.fallback and open_.any():
         task.judge.renew(open_, MOST_ROWS)
         part = replace(task, space=task.space.closed(~open_))
@@ -124,12 +129,20 @@ def _frugal(task: Task, pool: Pool) -> Pool:
     return stripped(task, pool.take(shortlist(task, pool, sets=task.count + 5, each=3)))
 
 
+def _kept_back(outcome: Outcome) -> Array:
+    """The rows that each query keeps for the last resort, (Q,), if the caller set its limit.
+
+    They pay for a few neighbors and for taking back most of what the nearest of them changes.
+    """
+    return np.minimum(NearestRow().few + 3 * outcome.task.space.width, outcome.judge.limit // 4)
+
+
 def _hopeless(task: Task, found: Found) -> Array:
-    """Queries that provably have no answer over seen values, or whose time is over."""
+    """Queries that provably have no answer over seen values."""
     most = task.max_changes
     if found.candidates.whole is not None:  # a unit that nothing is offered for cannot help
         most = np.minimum(most, [found.reachable(query) for query in range(len(most))])
-    over: Array = (found.proved >= most) | task.judge.finished
+    over: Array = np.asarray(found.proved >= most)
     return over
 
 

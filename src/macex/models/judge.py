@@ -158,6 +158,11 @@ class Judge:
             self.limit = np.where(queries, self.spent + rows, self.limit)
             self.ran_out &= ~queries | self.finished
 
+    def allow(self, rows: Array | int) -> None:
+        """Let each query cost so many `rows` more, or fewer, where the caller set the limit."""
+        if self.capped:
+            self.limit = self.limit + rows
+
     def _verdict(self, answers: Answers, done: Array, at: Array) -> Verdict:
         """What answers mean for the queries `at`, which pay for them."""
         self.count(at)

@@ -19,12 +19,19 @@ from macex.stages.shapes import Pool, Task
 
 @dataclass(frozen=True, slots=True)
 class NearestRow:
-    """Start from rows known to reach the goal; strip them in at most `rounds` model calls."""
+    """Start from rows known to reach the goal; strip them in at most `rounds` model calls.
+
+    Where the caller limits the rows, only the `few` nearest are asked about, and they are made
+    sparse before others are grown: an answer with a change too many is better than none.
+    """
 
     rounds: int = 40
+    few: int = 5
 
     def __call__(self, task: Task, near: Array, real: Array) -> Pool:
         """Valid examples from the neighbours `near` (Q, K, U), `real` (Q, K)."""
+        if task.judge.capped:
+            near, real = near[:, : self.few], real[:, : self.few]
         codes, at = self._projected(task, near, real)
         if not len(at):
             return Pool.empty(task.space.width)
@@ -34,6 +41,8 @@ class NearestRow:
         distance = task.measure(codes[good], at[good])
         best = good[rank_within(at[good], changes[good], distance) < 2]
         pool = Pool(at[best], codes[best], verdict.progress[best])
+        if task.judge.capped:
+            pool = stripped(task, pool, self.rounds)
         pool = Pool.join([pool, self._grown(task, pool)], task.space.width)
         pool = stripped(task, pool, self.rounds)
         few = task.space.changed(pool.codes, pool.at).sum(axis=1) <= task.max_changes[pool.at]
