@@ -7,6 +7,7 @@ import pytest
 
 import macex as mx
 from macex.series.constraints import SeriesConstraints
+from macex.series.limits import limits_of
 from series.machines import NAMES, explainer, made_cases
 
 QUERIES = made_cases(9, seed=2)
@@ -36,7 +37,7 @@ def test_fixed_times_never_change(finetune, times):
     wish = SeriesConstraints(fixed_times=times)
     found = explainer(finetune=finetune).explain(QUERIES, constraints=wish)
     assert answers(found)
-    mask = wish.named(NAMES).frozen(NAMES, 40)
+    mask = limits_of(wish.named(NAMES), NAMES, 40, QUERIES.dtype).frozen
     for case, item in zip(QUERIES, found, strict=True):
         for answer in item.counterfactuals:
             assert np.array_equal(answer.sample[mask], case[mask])
@@ -109,10 +110,21 @@ def test_parts_leave_out_one_constraint_each():
         ({"fixed": 1.5}, "fixed= takes a list of channels"),
         ({"fixed": [1.5]}, "fixed= takes names or positions of channels"),
         ({"max_changes": -1}, "max_changes must be a whole number"),
-        ({"fixed_times": [(5, 5)]}, "the fixed stretch (5, 5) is empty"),
+        ({"fixed_times": [(5, 5)]}, "the stretch (5, 5) of fixed_times= is empty"),
         ({"fixed_times": [(0, 41)]}, "ends after the last of 40 time points"),
-        ({"fixed_times": [3]}, "a fixed stretch is (start, stop), not 3"),
+        ({"fixed_times": [3]}, "a stretch of fixed_times= is (start, stop), not 3"),
         ({"fixed_times": 3}, "fixed_times= takes stretches"),
+        ({"ranges": [(0, 1)]}, "ranges= maps channels to (low, high)"),
+        ({"ranges": {0: (2, 1)}}, "the range (2, 1) is empty"),
+        (
+            {"ranges": {0: 3}},
+            "a range of ranges= is (low, high) or (low, high, start, stop), not 3",
+        ),
+        ({"ranges": {0: ("low", 1)}}, "an end of ranges= is a number or None, not 'low'"),
+        ({"ranges": {0: (0, 1, 5, 50)}}, "the stretch (5, 50) of ranges= ends after the last"),
+        ({"ranges": {"sensor 7": (0, 1)}}, "ranges names no channel 'sensor 7'"),
+        ({"increase": {0: [(4, 4)]}}, "the stretch (4, 4) of increase= is empty"),
+        ({"decrease": 1.5}, "decrease= takes a list of channels"),
         ({"groups": [[0, 1], [1, 2]]}, "'sensor 1' is in two groups"),
         ({"weights": 3}, "weights= maps channels"),
         ("fixed", "constraints= takes SeriesConstraints"),

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from macex.series.cases import read_cases
+from macex.series.constraints import SeriesConstraints
+from macex.series.limits import limits_of
 from macex.series.mixtures import Mixture, Patches, differs, stretched
 from series.machines import made_cases
 
@@ -15,9 +17,9 @@ DONORS = np.array([[4, 7], [1, 8]])
 WIDTH, LENGTH = 6, 40
 
 
-def mixture(frozen=(None, None)):
+def mixture(limits=(None, None)):
     train = read_cases(TRAIN, "channels_first")
-    return Mixture(read_cases(OWN, "channels_first", train), train, DONORS, list(frozen))
+    return Mixture(read_cases(OWN, "channels_first", train), train, DONORS, list(limits))
 
 
 codes = st.lists(st.sampled_from([0, 1, 2]), min_size=WIDTH, max_size=WIDTH)
@@ -89,9 +91,11 @@ def test_room_for_more_stretches_changes_no_key(noisy):
 
 
 def test_frozen_times_stay():
-    mask = np.zeros((WIDTH, LENGTH), bool)
-    mask[2, 5:30] = True
-    both = mixture((mask, None)).samples(np.ones((2, WIDTH)), np.array([0, 1]))
+    wish = SeriesConstraints(fixed_times={"c": [(5, 30)]})
+    limits = limits_of(wish, list("abcdef"), LENGTH, OWN.dtype)
+    mask = limits.frozen
+    assert mask.sum() == mask[2, 5:30].sum() == 25
+    both = mixture((limits, None)).samples(np.ones((2, WIDTH)), np.array([0, 1]))
     assert np.array_equal(both[0][mask], OWN[0][mask])
     assert np.array_equal(both[0][~mask], TRAIN[4][~mask])
     assert np.array_equal(both[1], TRAIN[1])

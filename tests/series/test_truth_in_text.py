@@ -26,6 +26,9 @@ class Stretch(NamedTuple):
     last: int
     percent: float
     case: int
+    low: float = -np.inf
+    high: float = np.inf
+    way: str = ""
 
 
 TRAIN, QUERIES = made_cases(), made_cases(18, seed=1)
@@ -37,6 +40,15 @@ WISHES: dict[str, dict[str, Any]] = {
     "fixed times, no fine-tuning": {
         "finetune": None,
         "constraints": mx.SeriesConstraints(fixed_times={"sensor 2": [(13, 16)], "*": [(0, 4)]}),
+    },
+    "limits": {
+        "constraints": mx.SeriesConstraints(
+            ranges={"*": (-0.5, 2.6, 0, 30), "sensor 4": (None, 2.25)}, increase={2: [(8, 20)]}
+        )
+    },
+    "directions": {
+        "finetune": mx.Segments(stable=0),
+        "constraints": mx.SeriesConstraints(increase=[1, 2], decrease={4: [(0, 10)]}),
     },
     "groups": {"constraints": mx.SeriesConstraints(groups=[["sensor 2", "sensor 4"]])},
 }
@@ -60,7 +72,9 @@ def flips(at: int, said: list[Stretch], explanation: Any) -> bool:
     for one in said:
         place, when = NAMES.index(one.channel), slice(one.first, one.last + 1)
         own, other = QUERIES[at, place, when], TRAIN[one.case, place, when]
-        case[place, when] = own + one.percent / 100 * (other - own)
+        new = np.clip(own + one.percent / 100 * (other - own), one.low, one.high)
+        keep = {"up": np.maximum, "down": np.minimum}.get(one.way, lambda new, _: new)
+        case[place, when] = keep(new, own)
     assert any(np.allclose(case, one.sample, atol=1e-5) for one in explanation.counterfactuals)
     decision = CLASSES[int(bump_and_level(case[None])[0].argmax())]
     return decision != explanation.label and decision in {
@@ -68,71 +82,102 @@ def flips(at: int, said: list[Stretch], explanation: Any) -> bool:
     }
 
 
-def stretch(channel: str, times: tuple[str, str, str], percent: str, case: str) -> Stretch:
+AT_LEAST, AT_MOST = (
+    rf"{word} (-?[\d.,]*\d)" for word in ("(?:at least|mindestens)", "(?:at most|höchstens)")
+)
+UP, DOWN = "nowhere lower|nirgends niedriger", "nowhere higher|nirgends höher"
+
+
+def stretch(
+    channel: str, times: tuple[str, str, str], percent: str, case: str, limit: str
+) -> Stretch:
     first, last, only = times
     share = float(percent.replace(",", ".")) if percent else 100.0
-    return Stretch(channel, int(first or only), int(last or only), share, int(case))
+    low, high = (re.search(pattern, limit) for pattern in (AT_LEAST, AT_MOST))
+    return Stretch(
+        *(channel, int(first or only), int(last or only), share, int(case)),
+        low=float(low[1].replace(",", ".")) if low else -np.inf,
+        high=float(high[1].replace(",", ".")) if high else np.inf,
+        way="up" if re.search(UP, limit) else "down" if re.search(DOWN, limit) else "",
+    )
 
 
 SENSOR = r"(sensor \d)"
+ONE_LIMIT = (
+    r"(?:at least|at most|mindestens|höchstens) -?[\d.,]*\d"
+    r"|nowhere (?:lower|higher) than it is|nirgends (?:niedriger|höher) als jetzt"
+)
+LIMIT = rf"(?:, (?:but|aber) ((?:(?: and | und )?(?:{ONE_LIMIT}))+))?"
 SPOKEN = re.compile(
     rf"{SENSOR} (?:between (\d+) and (\d+)|at (\d+)) were "
-    r"(?:as in|(\S+) % of the way to what it is in) case (\d+)"
+    rf"(?:as in|(\S+) % of the way to what it is in) case (\d+)(?: \(class \w+\))?{LIMIT}"
 )
 GERMAN = re.compile(
     rf"{SENSOR} (?:von (\d+) bis (\d+)|bei (\d+)) "
-    r"(?:wie in|zu (\S+) % wie in) Fall (\d+)"
+    rf"(?:wie in|zu (\S+) % wie in) Fall (\d+)(?: \(Klasse \w+\))?{LIMIT}"
 )
 LISTED = re.compile(
     rf"{SENSOR} time (?:(\d+) to (\d+)|(\d+)), "
-    r"as in case (\d+)(?: \(\w+\))?(?:, mixed in by (\S+) %)?"
+    rf"as in case (\d+)(?: \(\w+\))?(?:, mixed in by (\S+) %)?{LIMIT}"
 )
 
 
 def spoken(one: Any) -> Iterator[list[Stretch]]:
     for sentence in one.sentences():
-        yield [stretch(c, (a, b, o), p, n) for c, a, b, o, p, n in SPOKEN.findall(sentence)]
+        yield [stretch(c, (a, b, o), p, n, w) for c, a, b, o, p, n, w in SPOKEN.findall(sentence)]
 
 
 def in_german(one: Any) -> Iterator[list[Stretch]]:
     for sentence in one.sentences("de"):
-        yield [stretch(c, (a, b, o), p, n) for c, a, b, o, p, n in GERMAN.findall(sentence)]
+        yield [stretch(c, (a, b, o), p, n, w) for c, a, b, o, p, n, w in GERMAN.findall(sentence)]
 
 
 def printed(one: Any) -> Iterator[list[Stretch]]:
     text = " ".join(" ".join(repr(one).splitlines()[1:]).split())
     for answer in re.split(r" \d\. ", f" {text}")[1:]:
-        yield [stretch(c, (a, b, o), p, n) for c, a, b, o, n, p in LISTED.findall(answer)]
+        yield [stretch(c, (a, b, o), p, n, w) for c, a, b, o, n, p, w in LISTED.findall(answer)]
 
 
 def in_json(one: Any) -> Iterator[list[Stretch]]:
     for answer in json.loads(one.to_json())["counterfactuals"]:
         yield [
-            Stretch(c["channel"], c["start"], c["stop"] - 1, 100 * c["blend"], c["case"])
+            Stretch(
+                *(c["channel"], c["start"], c["stop"] - 1, 100 * c["blend"], c["case"]),
+                low=limit.get("low", -np.inf),
+                high=limit.get("high", np.inf),
+                way=limit.get("direction", ""),
+            )
             for c in answer["changes"]
+            for limit in [c.get("limit", {})]
         ]
 
 
 CELLS = re.compile(
     rf'<th scope="row">{SENSOR}</th><td[^>]*>time (?:(\d+) to (\d+)|(\d+))</td>.*?'
-    r"<mark>as in case (\d+)(?: \(\w+\))?(?:, mixed in by (\S+) %)?</mark>",
+    rf"<mark>as in case (\d+)(?: \(\w+\))?(?:, mixed in by (\S+) %)?{LIMIT}</mark>",
     re.DOTALL,
 )
 
 
 def carded(one: Any) -> Iterator[list[Stretch]]:
     for answer in unescape(one._repr_html_()).split('<tr class="mx-answer">')[1:]:
-        yield [stretch(c, (a, b, o), p, n) for c, a, b, o, n, p in CELLS.findall(answer)]
+        yield [stretch(c, (a, b, o), p, n, w) for c, a, b, o, n, p, w in CELLS.findall(answer)]
+
+
+READ = ["channel", "start", "stop", "blend", "case", "low", "high", "direction"]
 
 
 def tabled(one: Any) -> Iterator[list[Stretch]]:
     changes = one.to_changes()
     for _, lines in changes.groupby("cf.rank"):
         yield [
-            Stretch(c, int(a), int(b) - 1, 100 * s, int(n))
-            for c, a, b, s, n in lines[["channel", "start", "stop", "blend", "case"]].itertuples(
-                index=False
+            Stretch(
+                *(c, int(a), int(b) - 1, 100 * s, int(n)),
+                low=-np.inf if np.isnan(low) else low,
+                high=np.inf if np.isnan(high) else high,
+                way=way or "",
             )
+            for c, a, b, s, n, low, high, way in lines[READ].itertuples(index=False)
         ]
 
 

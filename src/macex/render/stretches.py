@@ -31,11 +31,12 @@ def stretch_clause(change: Any, speech: Speech) -> str:
     how = "series.as_in" if change.blend >= 1 else "series.toward"
     labelled = change.label is not None
     donor = {"case": change.case, "label": speech.plain(change.label)}
+    whose = speech.say("series.labelled" if labelled else "series.case", donor)
     values = {
         "name": speech.name(change.channel),
         "when": _when(change, speech, "series.between", "series.at"),
         "how": speech.say(how, {"percent": _percent(change, speech)}),
-        "donor": speech.say("series.labelled" if labelled else "series.case", donor),
+        "donor": "".join([whose, *_limit(change, speech)]),
     }
     return speech.say("series.change", values)
 
@@ -56,7 +57,24 @@ def stretch_texts(change: Any, speech: Speech) -> tuple[str, str]:
         else [speech.say("series.mixed", {"percent": _percent(change, speech)})]
     )
     when = _when(change, speech, "series.time", "series.point")
-    return when, speech.say("value.comma").join([taken, *mixed])
+    words = speech.say("value.comma").join([taken, *mixed])
+    return when, "".join([words, *_limit(change, speech)])
+
+
+def _limit(change: Any, speech: Speech) -> list[str]:
+    """What kept values from going so far: ", but at least 0"."""
+    limit = getattr(change, "limit", None)
+    if limit is None:
+        return []
+    ends = [("low", limit.low), ("high", limit.high)]
+    said = [
+        speech.say(f"series.limit_{end}", {"value": _exactly(value, speech)})
+        for end, value in ends
+        if value is not None
+    ]
+    if limit.direction is not None:
+        said.append(speech.say(f"series.limit_{limit.direction}"))
+    return [speech.say("series.limited", {"limits": speech.say("series.and").join(said)})]
 
 
 def _when(change: Any, speech: Speech, several: str, one: str) -> str:
@@ -67,7 +85,11 @@ def _when(change: Any, speech: Speech, several: str, one: str) -> str:
 
 def _percent(change: Any, speech: Speech) -> str:
     """The share with all its digits: rounded, it may not suffice."""
-    return f"{100 * change.blend:.12g}".replace(".", speech.say("language.decimal"))
+    return _exactly(100 * change.blend, speech)
+
+
+def _exactly(value: float, speech: Speech) -> str:
+    return f"{value:.12g}".replace(".", speech.say("language.decimal"))
 
 
 class ChangedPoint(NamedTuple):

@@ -46,9 +46,9 @@ class SeriesAsker(Asker):
         mixture = self.mixture
         own = np.asarray(mixture.cases.values[query])
         other = np.stack([mixture.donor(query, rank, int(channel)) for channel in channels])
-        kept = mixture.frozen[query]
-        if kept is not None:
-            other = np.where(kept[channels], own[channels], other)
+        limits = mixture.limits[query]
+        if limits is not None:
+            other = limits.kept(own[channels], other, channels)
         start = own.astype(np.result_type(own.dtype, mixture.train.dtype))
         found, step = [], self.chunk(len(own))
         for first in range(0, len(channels), step):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -18,6 +17,7 @@ from macex.series.cases import Cases
 from macex.series.constraints import SeriesConstraints
 from macex.series.drafts import full_tables, whole
 from macex.series.fitted import FittedSeries
+from macex.series.limits import ValueLimit
 from macex.series.mixtures import differs
 from macex.series.outcome import CaseBatch, SeriesOutcome
 from macex.series.segments import Draft
@@ -64,7 +64,7 @@ def unreached(fitted: FittedSeries, batch: CaseBatch) -> list[SeriesExplanation]
             score=float("nan"),
             goal=goal,
             status="budget",
-            reason=ran_out("time", goal, one.of_channels()) + _times_in_force(one),
+            reason=ran_out("time", goal, one.of_channels()) + _limits_in_force(one),
             miss=None,
             counterfactuals=(),
             actions=(),
@@ -149,16 +149,15 @@ def _reason(
     over: Over | None,
     miss: SeriesCounterfactual | None,
 ) -> str:
-    """Why a case has no answer; fixed times do not constrain a column and are added here."""
+    """Why a case has no answer; limits of values do not constrain a column and are added here."""
     near = None if miss is None else miss.score
     said = reason_of(outcome, query, status, over, near)
-    more = _times_in_force(outcome.cases.constraints[query])
+    more = _limits_in_force(outcome.cases.constraints[query])
     return said + more
 
 
-def _times_in_force(given: SeriesConstraints) -> str:
-    times = replace(SeriesConstraints(), fixed_times=given.fixed_times)
-    return "".join(f" Also in force: {text}." for text, _ in times.parts())
+def _limits_in_force(given: SeriesConstraints) -> str:
+    return "".join(f" Also in force: {text}." for text, _ in given.on_values().parts())
 
 
 def _made(
@@ -216,10 +215,12 @@ def _changes(
     for unit in np.flatnonzero(draft.code[row]):
         case = int(outcome.mixture.donors[query, draft.code[row, unit] - 1])
         runs = laid_out(draft.start[row, unit], draft.stop[row, unit])
+        limits = outcome.mixture.limits[query]
         for channel, run in product(outcome.task.space.units[unit].members, runs):
-            for start, stop in _open(*run, outcome.mixture.frozen[query], channel):
+            for start, stop in [run] if limits is None else limits.parts(channel, *run):
                 if not moved[channel, start:stop].any():
                     continue
+                stretch = slice(start, stop)
                 found[channel, start] = SeriesChange(
                     channel=fitted.names[channel],
                     start=start,
@@ -227,21 +228,26 @@ def _changes(
                     blend=float(draft.blend[row, unit]),
                     case=case,
                     label=fitted.label(int(fitted.answers.decision[case])),
-                    before=own[channel, start:stop],
-                    after=sample[channel, start:stop],
+                    before=own[channel, stretch],
+                    after=sample[channel, stretch],
                     times=fitted.times.called(start, stop),
+                    limit=_limit(outcome, row, draft, int(unit), channel, stretch),
                 )
     return tuple(found[place] for place in sorted(found))
 
 
-def _open(start: int, stop: int, frozen: Array | None, channel: int) -> Iterator[tuple[int, int]]:
-    """The parts of a stretch of a channel whose times are not fixed."""
-    if frozen is None:
-        yield start, stop
-        return
-    free = np.concatenate([[False], ~frozen[channel, start:stop], [False]])
-    ends = start + np.flatnonzero(free[1:] != free[:-1])
-    yield from zip(ends[::2].tolist(), ends[1::2].tolist(), strict=True)
+def _limit(
+    outcome: SeriesOutcome, row: int, draft: Draft, unit: int, channel: int, stretch: slice
+) -> ValueLimit | None:
+    """What kept a stretch with the same limits throughout from being as in the other case."""
+    mixture, query = outcome.mixture, int(draft.at[row])
+    limits = mixture.limits[query]
+    if limits is None:
+        return None
+    own = np.asarray(mixture.cases.values[query][channel, stretch], dtype=float)
+    other = mixture.donor(query, int(draft.code[row, unit]), channel)[stretch].astype(float)
+    wish = own + draft.blend[row, unit] * (other - own)
+    return limits.bound(channel, stretch.start, wish, own)
 
 
 def _unchanged(outcome: SeriesOutcome, query: int) -> SeriesCounterfactual:

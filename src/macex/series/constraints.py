@@ -6,20 +6,26 @@ columns; a channel may be named or given by its position.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from numbers import Integral
 from typing import Any
-
-import numpy as np
 
 from macex.ask.constraints import Constraints
 from macex.errors import ConstraintError, closest
-from macex.schema import Array
+from macex.series.constraint_parts import (
+    EVERY,
+    Channel,
+    Range,
+    Stretch,
+    read_channels,
+    read_directions,
+    read_groups,
+    read_ranges,
+    read_times,
+)
 
-Channel = str | int
-Stretch = tuple[int, int]
-EVERY = "*"  # the key of stretches that are fixed in all channels
+DIRECTIONS = ("increase", "decrease")
+TIMED = ("fixed_times", *DIRECTIONS)  # parts that map channels to stretches
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,10 @@ class SeriesConstraints:
     max_changes : the most channels an answer may change.
     fixed_times : stretches (start, stop) that stay as they are, in all channels; or a mapping
         from channel to its stretches. `stop` is the first time point after the stretch.
+    ranges : channel -> (low, high) that a change may set, `None` leaves an end open; or
+        (low, high, start, stop) for a stretch; or a list of these. `"*"` is every channel.
+    increase, decrease : channels no value of which may become lower, or higher; or a mapping from
+        channel to the stretches where that holds.
 
     >>> SeriesConstraints(fixed=["flow"], max_changes=3).merge(
     ...     SeriesConstraints(fixed_times=[(0, 10)], max_changes=2))
@@ -47,17 +57,23 @@ class SeriesConstraints:
     weights: Mapping[Channel, float] = field(default_factory=dict)
     max_changes: int | None = None
     fixed_times: Mapping[Channel, tuple[Stretch, ...]] = field(default_factory=dict)
+    ranges: Mapping[Channel, tuple[Range, ...]] = field(default_factory=dict)
+    increase: Mapping[Channel, tuple[Stretch, ...]] = field(default_factory=dict)
+    decrease: Mapping[Channel, tuple[Stretch, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Bring every part into one form, so that equal constraints are equal values."""
         set_ = object.__setattr__
-        set_(self, "fixed", _channels("fixed", self.fixed))
+        set_(self, "fixed", read_channels("fixed", self.fixed))
         if self.only is not None:
-            set_(self, "only", _channels("only", self.only))
-        set_(self, "groups", _groups(self.groups))
+            set_(self, "only", read_channels("only", self.only))
+        set_(self, "groups", read_groups(self.groups))
         if not isinstance(self.weights, Mapping):
             raise ConstraintError(f"weights= maps channels to numbers, not {self.weights!r}")
-        set_(self, "fixed_times", _times(self.fixed_times))
+        set_(self, "fixed_times", read_times(self.fixed_times))
+        set_(self, "ranges", read_ranges(self.ranges))
+        for part in DIRECTIONS:
+            set_(self, part, read_directions(part, getattr(self, part)))
         weights = {str(channel): weight for channel, weight in self.weights.items()}
         Constraints(max_changes=self.max_changes, weights=weights)  # which checks the numbers
 
@@ -77,10 +93,6 @@ class SeriesConstraints:
         only = self.only if other.only is None else other.only
         if self.only is not None and other.only is not None:
             only = tuple(channel for channel in self.only if channel in other.only)
-        times = {
-            channel: (*self.fixed_times.get(channel, ()), *other.fixed_times.get(channel, ()))
-            for channel in (*self.fixed_times, *other.fixed_times)
-        }
         weights = dict(self.weights)
         for channel, weight in other.weights.items():
             weights[channel] = weights.get(channel, 1.0) * weight
@@ -90,7 +102,10 @@ class SeriesConstraints:
             groups=tuple(dict.fromkeys((*self.groups, *other.groups))),
             weights=weights,
             max_changes=min(limits, default=None),
-            fixed_times=times,
+            fixed_times=_both(self.fixed_times, other.fixed_times),
+            ranges=_both(self.ranges, other.ranges),
+            increase=_throughout(self.increase, other.increase),
+            decrease=_throughout(self.decrease, other.decrease),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,9 +124,9 @@ class SeriesConstraints:
             written["groups"] = [list(group) for group in self.groups]
         if "weights" in said:
             written["weights"] = {c: float(weight) for c, weight in self.weights.items()}
-        if "fixed_times" in said:
-            times = self.fixed_times.items()
-            written["fixed_times"] = {c: [list(one) for one in spans] for c, spans in times}
+        for part in {*TIMED, "ranges"} & set(said):
+            spans = said[part].items()
+            written[part] = {channel: [_written(one) for one in each] for channel, each in spans}
         return written
 
     @classmethod
@@ -133,16 +148,23 @@ class SeriesConstraints:
                 return names[channel]
             raise ConstraintError(f"{part} names no channel {channel!r}{closest(channel, names)}")
 
+        def timed(part: str) -> dict[Channel, Any]:
+            found: dict[Channel, Any] = {}
+            for c, said in getattr(self, part).items():
+                one = {c if c == EVERY else name(part, c): said}
+                found = (_throughout if part in DIRECTIONS else _both)(found, one)
+            return found
+
         return replace(
             self,
             fixed=tuple(name("fixed", c) for c in self.fixed),
             only=None if self.only is None else tuple(name("only", c) for c in self.only),
             groups=tuple(tuple(name("groups", c) for c in group) for group in self.groups),
             weights={name("weights", c): w for c, w in self.weights.items()},
-            fixed_times={
-                c if c == EVERY else name("fixed_times", c): stretches
-                for c, stretches in self.fixed_times.items()
-            },
+            fixed_times=timed("fixed_times"),
+            ranges=timed("ranges"),
+            increase=timed("increase"),
+            decrease=timed("decrease"),
         )
 
     def of_channels(self) -> Constraints:
@@ -155,16 +177,15 @@ class SeriesConstraints:
             max_changes=self.max_changes,
         )
 
-    def frozen(self, names: Sequence[str], length: int) -> Array | None:
-        """Which time points stay as they are, (channels, time) bool; None where all may change."""
-        if not self.fixed_times:
-            return None
-        mask = np.zeros((len(names), length), bool)
-        for channel, stretches in self.fixed_times.items():
-            for start, stop in stretches:
-                place: Any = slice(None) if channel == EVERY else names.index(str(channel))
-                mask[place, start:stop] = True
-        return mask
+    def stretches(self) -> Iterator[tuple[str, int, int]]:
+        """Every stretch that is named, with the part that names it."""
+        for part in TIMED:
+            for each in getattr(self, part).values():
+                yield from ((part, start, stop) for start, stop in each)
+        for ranges in self.ranges.values():
+            for _, _, start, stop in ranges:
+                if start is not None and stop is not None:
+                    yield "ranges", start, stop
 
     def parts(self) -> Iterator[tuple[str, SeriesConstraints]]:
         """Every single constraint in words, with the constraints that remain without it."""
@@ -183,6 +204,18 @@ class SeriesConstraints:
             times = {c: s for c, s in self.fixed_times.items() if c != channel}
             spans = ", ".join(f"{start} to {stop - 1}" for start, stop in stretches)
             yield f"fixed times {spans}{where}", replace(self, fixed_times=times)
+        for part in ("ranges", *DIRECTIONS):
+            for channel in getattr(self, part):
+                others = {c: one for c, one in getattr(self, part).items() if c != channel}
+                without: dict[str, Any] = {part: others}
+                of = "of " if part == "ranges" else ""
+                whose = "every channel" if channel == EVERY else repr(channel)
+                yield f"{part} {of}{whose}", replace(self, **without)
+
+    def on_values(self) -> SeriesConstraints:
+        """What is said of values and times alone, not of whole channels."""
+        kept: dict[str, Any] = {part: getattr(self, part) for part in (*TIMED, "ranges")}
+        return SeriesConstraints(**kept)
 
 
 def read_constraints(given: Any, names: Sequence[str]) -> SeriesConstraints:
@@ -198,51 +231,17 @@ def read_constraints(given: Any, names: Sequence[str]) -> SeriesConstraints:
     return given.named(names)
 
 
-def _groups(given: Any) -> tuple[tuple[Channel, ...], ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ConstraintError(f"groups= takes a list of lists of channels, not {given!r}")
-    return tuple(_channels("groups", group) for group in given)
+def _both(one: Mapping[Channel, Any], other: Mapping[Channel, Any]) -> dict[Channel, Any]:
+    """All that either of them says of a channel."""
+    return {c: (*one.get(c, ()), *other.get(c, ())) for c in (*one, *other)}
 
 
-def _channels(part: str, given: Any) -> tuple[Channel, ...]:
-    if isinstance(given, (str, Integral)):
-        given = (given,)
-    if not isinstance(given, Iterable) or isinstance(given, Mapping):
-        raise ConstraintError(f"{part}= takes a list of channels, not {given!r}")
-    return tuple(dict.fromkeys(_channel(part, channel) for channel in given))
+def _throughout(one: Mapping[Channel, Any], other: Mapping[Channel, Any]) -> dict[Channel, Any]:
+    """The same, where no stretches mean always."""
+    always = {c for part in (one, other) for c, stretches in part.items() if not stretches}
+    return {c: () if c in always else each for c, each in _both(one, other).items()}
 
 
-def _channel(part: str, given: Any) -> Channel:
-    if _whole([given]):
-        return int(given)
-    if isinstance(given, str):
-        return str(given)
-    raise ConstraintError(f"{part}= takes names or positions of channels, not {given!r}")
-
-
-def _times(given: Any) -> dict[Channel, tuple[Stretch, ...]]:
-    if not isinstance(given, Mapping):
-        given = {EVERY: given}
-    found = {_channel("fixed_times", c): _stretches(s) for c, s in given.items()}
-    return {channel: stretches for channel, stretches in found.items() if stretches}
-
-
-def _stretches(given: Any) -> tuple[Stretch, ...]:
-    pairs = [given] if isinstance(given, tuple) and len(given) == 2 and _whole(given) else given
-    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-        raise ConstraintError(f"fixed_times= takes stretches (start, stop), not {given!r}")
-    found = []
-    for pair in pairs:
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not _whole(pair):
-            raise ConstraintError(f"a fixed stretch is (start, stop), not {pair!r}")
-        start, stop = map(int, pair)
-        if not 0 <= start < stop:
-            raise ConstraintError(
-                f"the fixed stretch ({start}, {stop}) is empty: 0 <= start < stop must hold"
-            )
-        found.append((start, stop))
-    return tuple(dict.fromkeys(found))
-
-
-def _whole(numbers: Sequence[Any]) -> bool:
-    return all(isinstance(one, Integral) and repr(one) not in ("True", "False") for one in numbers)
+def _written(one: tuple[Any, ...]) -> list[Any]:
+    """A stretch, or a range, without times that are not said."""
+    return list(one[:2] if one[2:] == (None, None) else one)

@@ -99,11 +99,12 @@ def _seams(
 ) -> float:
     """The largest step at the ends of stretches that exceeds the case's own step there."""
     own = np.asarray(mixture.cases.values[query][channel], dtype=float)
-    other = mixture.donor(query, code, channel)
+    other, limits = mixture.donor(query, code, channel), mixture.limits[query]
     found = 0.0
     for inside, outside in (ends for a, b in runs for ends in ((a, a - 1), (b - 1, b))):
         if 0 <= outside < len(own):
             new = own[inside] + share * (float(other[inside]) - own[inside])
+            new = new if limits is None else limits.at(channel, inside, own[inside], new)
             before, after = abs(own[inside] - own[outside]), abs(new - own[outside])
             if np.isfinite(after) and after > before:
                 found = max(found, after)

@@ -124,13 +124,12 @@ class SeriesEngine(EngineOf[FittedSeries, Cases, SeriesConstraints, SeriesExplan
         """The same constraints, or an error that says what is wrong with them."""
         check_constraints(constraints.of_channels(), self.fitted.ground)
         last = self.fitted.train.longest
-        for stretches in constraints.fixed_times.values():
-            for start, stop in stretches:
-                if stop > last:
-                    raise ConstraintError(
-                        f"the fixed stretch ({start}, {stop}) ends after the last of {last} time "
-                        "points"
-                    )
+        for part, start, stop in constraints.stretches():
+            if stop > last:
+                raise ConstraintError(
+                    f"the stretch ({start}, {stop}) of {part}= ends after the last of {last} time "
+                    "points"
+                )
         return constraints
 
     def score(self, rows: Any, want: Any = None) -> Array:

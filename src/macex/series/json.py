@@ -102,9 +102,12 @@ def _probabilities(of: SeriesExplanation | SeriesCounterfactual) -> Document:
 
 
 def _change(change: SeriesChange) -> Document:
-    times = {} if change.times is None else {"times": list(change.times)}
+    more: Document = {} if change.times is None else {"times": list(change.times)}
+    if change.limit is not None:
+        said = change.limit._asdict().items()
+        more["limit"] = {name: value for name, value in said if value is not None}
     return {
-        **times,
+        **more,
         "channel": change.channel,
         "start": int(change.start),
         "stop": int(change.stop),

@@ -14,18 +14,19 @@ import numpy as np
 from macex.schema import Array
 from macex.schema.keys import row_keys
 from macex.series.cases import Cases
+from macex.series.limits import Limits
 
 NOISE = 0.02  # of a channel's spread: how far a neighbor of a sample is off
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """The cases of a call, their neighbours, and the time points that stay as they are."""
+    """The cases of a call, their neighbours, and what the values of the cases may become."""
 
     cases: Cases
     train: Cases
     donors: Array  # (Q, K) int: positions of the neighbours among the training cases
-    frozen: list[Array | None]  # (Q,) each (channels, time) bool: kept as they are
+    limits: list[Limits | None]  # (Q,) of what values may become
     spread: Array | None = None  # (channels,) of the training cases, for noise
 
     def samples(self, full: Array, at: Array) -> Array | list[Array]:
@@ -58,27 +59,33 @@ class Mixture:
         row, channel = np.nonzero(patches.code)
         source = self.donors[at[row], patches.code[row, channel].astype(np.intp) - 1]
         other = np.asarray(self.train.values)[source, channel].astype(kind, copy=False)
-        if patches.partial or any(self.frozen[query] is not None for query in np.unique(at)):
+        if patches.partial or any(self.limits[query] is not None for query in np.unique(at)):
             own = samples[row, channel]
             other = patches.laid(own, other, row, channel)
             for query in np.unique(at):
-                mask = self.frozen[query]
-                if mask is not None:
+                limits = self.limits[query]
+                if limits is not None:
                     mine = np.flatnonzero(at[row] == query)
-                    other[mine] = np.where(mask[channel[mine]], own[mine], other[mine])
+                    kept = limits.kept(own[mine], other[mine], channel[mine])
+                    inside = patches.inside(kept.shape[1], row[mine], channel[mine])
+                    other[mine] = np.where(inside, kept, own[mine])
         samples[row, channel] = other
         return samples
 
     def _one(self, patches: Patches, row: int, query: int) -> Array:
         own = self.cases.values[query]
         sample = own.astype(np.result_type(own.dtype, self.train.dtype))
-        mask = self.frozen[query]
+        limits = self.limits[query]
         for channel in np.flatnonzero(patches.code[row]):
             before = sample[channel][None]
             after = self.donor(query, int(patches.code[row, channel]), int(channel))
             after = after.astype(sample.dtype)[None]
-            laid = patches.laid(before, after, np.array([row]), np.array([channel]))[0]
-            sample[channel] = laid if mask is None else np.where(mask[channel], before[0], laid)
+            place = np.array([row]), np.array([channel])
+            laid = patches.laid(before, after, *place)
+            if limits is not None:
+                inside = patches.inside(before.shape[1], *place)
+                laid = np.where(inside, limits.kept(before, laid, place[1]), before)
+            sample[channel] = laid[0]
         return sample
 
 
@@ -131,15 +138,21 @@ class Patches:
             keys[used] += row_keys(part[used]) * np.uint64(2 * turn + 1)
         return keys
 
-    def laid(self, own: Array, other: Array, row: Array, channel: Array) -> Array:
-        """Neighbours' channels (m, time) laid over the cases' own as far as patches reach."""
-        if self.start is None or self.stop is None or self.blend is None:
-            return other
-        time = np.arange(own.shape[1])
-        inside = np.zeros(own.shape, bool)
+    def inside(self, length: int, row: Array, channel: Array) -> Array:
+        """Which time points of channels are taken, (m, length) bool."""
+        if self.start is None or self.stop is None:
+            return np.ones((len(row), length), bool)
+        time, inside = np.arange(length), np.zeros((len(row), length), bool)
         start, stop = self.start[row, channel], self.stop[row, channel]  # (m, stretches)
         for place in np.flatnonzero((stop > start).any(axis=0)):
             inside |= (time >= start[:, place, None]) & (time < stop[:, place, None])
+        return inside
+
+    def laid(self, own: Array, other: Array, row: Array, channel: Array) -> Array:
+        """Neighbours' channels (m, time) laid over the cases' own as far as patches reach."""
+        if self.blend is None:
+            return other
+        inside = self.inside(own.shape[1], row, channel)
         share = self.blend[row, channel][:, None]
         with np.errstate(invalid="ignore"):  # infinite values are taken over whole
             mixed = own + share * (other.astype(float) - own)

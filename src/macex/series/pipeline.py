@@ -29,6 +29,7 @@ from macex.series.climb import SMALL, given_back
 from macex.series.confirmation import confirm
 from macex.series.donors import plausibilities, reached_classes
 from macex.series.fitted import FittedSeries
+from macex.series.limits import limits_of
 from macex.series.mixtures import Mixture, differs
 from macex.series.outcome import CaseBatch, SeriesOutcome
 from macex.series.reserve import reserved
@@ -96,12 +97,12 @@ def open_cases(fitted: FittedSeries, batch: CaseBatch) -> SeriesOutcome:
 
 def _mixture(fitted: FittedSeries, batch: CaseBatch) -> Mixture:
     """The cases, with nothing known of their neighbors yet."""
-    frozen = [
-        one.frozen(fitted.names, batch.rows.values[query].shape[1])
-        for query, one in enumerate(batch.constraints)
+    limits = [
+        limits_of(one, fitted.names, case.shape[1], np.result_type(case.dtype, fitted.train.dtype))
+        for one, case in zip(batch.constraints, batch.rows.values, strict=True)
     ]
     donors = np.zeros((len(batch.rows), fitted.neighbors), int)
-    return Mixture(batch.rows, fitted.train, donors, frozen, fitted.sketch.spread)
+    return Mixture(batch.rows, fitted.train, donors, limits, fitted.sketch.spread)
 
 
 def _own(batch: CaseBatch, asker: SeriesAsker, codes: Array) -> tuple[Answers, Verdict, Goals]:

@@ -26,6 +26,7 @@ from macex.render.text import explanation_text
 from macex.render.whys import Why, with_whys
 from macex.schema import Array
 from macex.series.cases import Cases, contents
+from macex.series.limits import ValueLimit
 from macex.series.mixtures import differs
 from macex.series.times import Times
 
@@ -40,7 +41,8 @@ class SeriesChange:
 
     It reaches from time point `start` to before `stop`. `blend` is 1 where the other case's values
     are taken as they are, and less where they are mixed with the case's own. `case` is the position
-    of the training case and `label` what the model decides for it.
+    of the training case and `label` what the model decides for it. `limit` says what of the
+    constraints kept values from going so far.
     """
 
     channel: str
@@ -52,6 +54,7 @@ class SeriesChange:
     before: Array = field(repr=False, compare=False)  # (stop - start,)
     after: Array = field(repr=False, compare=False)
     times: tuple[str, str] | None = None  # what the first and the last time point are called
+    limit: ValueLimit | None = None
 
     @property
     def column(self) -> str:

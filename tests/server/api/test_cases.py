@@ -188,6 +188,19 @@ def test_records_name_the_caller_the_model_and_the_question(works, tmp_path):
     assert again.agrees, again.difference
 
 
+def test_limits_of_values_hold_and_are_said(client):
+    limits = {"ranges": {name: [-0.5, 1.5] for name in NAMES}}
+    found = client.post(ASK, json={"places": [*range(8)], "constraints": limits}).json()
+    held = [
+        change
+        for one in found["explanations"]
+        for answer in one["counterfactuals"]
+        for change in answer["changes"]
+    ]
+    assert any("limit" in change for change in held)
+    assert all(-0.5 <= value <= 1.5 for change in held for value in change["after"])
+
+
 JSON = {"content-type": "application/json"}
 
 
@@ -241,6 +254,7 @@ def test_cases_that_the_model_fails_on_are_refused(client, path, number):
         ({"places": [0], "constraints": {"fixed_times": [[5, 2]]}}, "empty"),
         ({"places": [0], "constraints": {"fixed_times": [[0, 9999]]}}, "ends after"),
         ({"places": [0], "constraints": {"fixed_times": "all"}}, "stretches"),
+        ({"places": [0], "constraints": {"ranges": {"heat": [3, 1]}}}, "empty"),
         ({"places": [0], "constraints": {"weights": {"heat": "x"}}}, ""),
         ({"places": [0], "constraints": {"weights": {"heat": -1}}}, ""),
         ({"places": [0], "constraints": {"weights": {"heat": 10**400}}}, ""),
