@@ -71,6 +71,23 @@ def test_channels_that_only_help_together_are_found():
     assert set(item.counterfactuals[0].channels) == {"channel 7", "channel 2000"}
 
 
+def test_a_model_may_write_into_the_samples_it_is_given():
+    cases, model, lowest = made(2600, 0.5)
+
+    def careless(samples):
+        scores = model(samples)
+        if len(samples) > len(cases):
+            samples[:, :2000] += 9
+        return scores
+
+    one, other = (
+        mx.SeriesExplainer(each, cases.copy(), classes=CLASSES).explain(lowest[:1])
+        for each in (model, careless)
+    )
+    assert one[0].cost.rows > 2600  # every channel was scored, in several calls
+    assert one.to_json(canonical=True) == other.to_json(canonical=True)
+
+
 def test_a_limit_of_rows_is_kept():
     cases, model, lowest = made(2600, 0.5)
     asked = mx.SeriesExplainer(model, cases, classes=CLASSES)

@@ -41,7 +41,8 @@ class SeriesAsker(Asker):
     def swapped(self, query: int, channels: Array, rank: int) -> Answers:
         """Answers for a case that takes each of some channels, alone, from a neighbor.
 
-        No row of codes is laid out for it, which counts where there are thousands of channels.
+        No row of codes is laid out for it, and one block of samples serves all calls, in which only
+        the channels are written that are taken: that counts where there are thousands of them.
         """
         mixture = self.mixture
         own = np.asarray(mixture.cases.values[query])
@@ -51,10 +52,11 @@ class SeriesAsker(Asker):
             other = limits.kept(own[channels], other, channels)
         start = own.astype(np.result_type(own.dtype, mixture.train.dtype))
         found, step = [], self.chunk(len(own))
+        block = np.repeat(start[None], min(step, len(channels)), axis=0)
         for first in range(0, len(channels), step):
             part = channels[first : first + step]
-            samples = np.repeat(start[None], len(part), axis=0)
-            samples[np.arange(len(part)), part] = other[first : first + step]
+            samples, line = block[: len(part)], np.arange(len(part))
+            samples[line, part] = other[first : first + step]
             given = samples if mixture.train.even else list(samples)
             began = time.perf_counter()
             found.append(self.oracle(mixture.train.given(given), len(part)))
@@ -62,6 +64,9 @@ class SeriesAsker(Asker):
             self.cost.calls += self.oracle.calls_per_ask
             self.cost.rows += len(part)
             self.pace.add(len(part), time.perf_counter() - began)
+            samples[line, part] = start[part]
+            if not np.array_equal(block[0], start, equal_nan=start.dtype.kind == "f"):
+                block[:] = start  # the model writes into what it is given
         return Answers(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
     def cells(self, query: int, codes: Array) -> dict[str, object]:

@@ -28,10 +28,10 @@ def whole(mixture: Mixture, space: Space, pool: Pool) -> Draft:
 
 def full_tables(space: Space, draft: Draft) -> Array:
     """Drafts as the asker takes them: tables by channel, side by side."""
+    members = [unit.members for unit in space.units]
     owner = np.zeros(len(space.own[0]), int)
-    for place, unit in enumerate(space.units):
-        owner[list(unit.members)] = place
+    owner[np.concatenate(members)] = np.repeat(np.arange(len(members)), list(map(len, members)))
     codes = space.columns(draft.code.astype(float), draft.at)
     most = max(1, int((draft.stop > draft.start).any(axis=(0, 1)).sum()))
-    start, stop = (table[:, owner, :most] for table in (draft.start, draft.stop))
+    start, stop = (table[:, :, :most][:, owner] for table in (draft.start, draft.stop))
     return Patches.written(codes, start, stop, draft.blend[:, owner])

@@ -7,7 +7,7 @@ Samples are made only when the model is asked, a bounded number at a time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from macex.schema.keys import row_keys
 from macex.series.cases import Cases
 from macex.series.limits import Limits
 
+CELLS = 4_000_000  # of noise that is kept for later
 NOISE = 0.02  # of a channel's spread: how far a neighbor of a sample is off
 
 
@@ -28,6 +29,7 @@ class Mixture:
     donors: Array  # (Q, K) int: positions of the neighbours among the training cases
     limits: list[Limits | None]  # (Q,) of what values may become
     spread: Array | None = None  # (channels,) of the training cases, for noise
+    _noise: dict[int, Array] = field(default_factory=dict, repr=False)
 
     def samples(self, full: Array, at: Array) -> Array | list[Array]:
         """Samples from codes by channel (n, d), or from the tables of `Patches` beside them."""
@@ -44,7 +46,12 @@ class Mixture:
     def _noisy(self, sample: Array, turn: int) -> Array:
         """A sample with the noise of one of its neighbors."""
         spread = np.ones(len(sample)) if self.spread is None else self.spread
-        noisy = sample + NOISE * spread[:, None] * noise(turn, sample.shape)
+        known = self._noise.get(turn)
+        if known is None or known.shape != sample.shape:
+            known = NOISE * spread[:, None] * noise(turn, sample.shape)
+            if len(self._noise) * sample.size < CELLS:
+                self._noise[turn] = known
+        noisy = sample + known
         whole = sample.dtype.kind in "iub"
         return (np.round(noisy) if whole else noisy).astype(sample.dtype)
 
