@@ -246,8 +246,8 @@ def _limit(
         return None
     own = np.asarray(mixture.cases.values[query][channel, stretch], dtype=float)
     other = mixture.donor(query, int(draft.code[row, unit]), channel)[stretch].astype(float)
-    wish = own + draft.blend[row, unit] * (other - own)
-    return limits.bound(channel, stretch.start, wish, own)
+    aimed = own + draft.blend[row, unit] * (other - own)
+    return limits.bound(channel, stretch.start, aimed, own)
 
 
 def _unchanged(outcome: SeriesOutcome, query: int) -> SeriesCounterfactual:

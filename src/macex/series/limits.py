@@ -28,7 +28,7 @@ class ValueLimit(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
+class CaseLimits:
     """The limits of one case, each part (channels, time)."""
 
     frozen: Array  # bool: values that stay
@@ -49,7 +49,7 @@ class Limits:
 
     def at(self, channel: int, time: int, own: float, other: float) -> float:
         """The same for one value."""
-        one = Limits(*(part[channel, time, None, None] for part in self._parts()))
+        one = CaseLimits(*(part[channel, time, None, None] for part in self._parts()))
         return float(one.kept(np.array([[own]]), np.array([[other]]), np.zeros(1, int))[0, 0])
 
     def parts(self, channel: int, start: int, stop: int) -> Iterator[tuple[int, int]]:
@@ -60,15 +60,15 @@ class Limits:
             if not said[0, first]:
                 yield start + int(first), start + int(last)
 
-    def bound(self, channel: int, at: int, wish: Array, own: Array) -> ValueLimit | None:
-        """What of the limits at a time point values that were to become `wish` run into."""
+    def bound(self, channel: int, at: int, aimed: Array, own: Array) -> ValueLimit | None:
+        """What of the limits at a time point values that were to become `aimed` run into."""
         low, high = self.low[channel, at], self.high[channel, at]
-        made = np.clip(wish, low, high)
+        made = np.clip(aimed, low, high)
         up = self.up[channel, at] and bool((made < own).any())
         down = self.down[channel, at] and bool((made > own).any())
         found = ValueLimit(
-            float(low) if (wish < low).any() else None,
-            float(high) if (wish > high).any() else None,
+            float(low) if (aimed < low).any() else None,
+            float(high) if (aimed > high).any() else None,
             "up" if up else "down" if down else None,
         )
         return None if found == ValueLimit() else found
@@ -79,7 +79,7 @@ class Limits:
 
 def limits_of(
     given: SeriesConstraints, names: Sequence[str], length: int, kind: np.dtype[Any]
-) -> Limits | None:
+) -> CaseLimits | None:
     """The limits of a case of so many time points and samples of a type; None without any."""
     if given.on_values() == SeriesConstraints():
         return None
@@ -95,7 +95,7 @@ def limits_of(
             place = _place(names, channel), slice(start, stop)
             low[place] = np.maximum(low[place], least if lowest is None else _up(lowest, kind))
             high[place] = np.minimum(high[place], most if highest is None else -_up(-highest, kind))
-    return Limits(frozen, low, high, up, down)
+    return CaseLimits(frozen, low, high, up, down)
 
 
 def _place(names: Sequence[str], channel: object) -> Any:

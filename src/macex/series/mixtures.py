@@ -14,7 +14,7 @@ import numpy as np
 from macex.schema import Array
 from macex.schema.keys import row_keys
 from macex.series.cases import Cases
-from macex.series.limits import Limits
+from macex.series.limits import CaseLimits
 
 CELLS = 4_000_000  # of noise that is kept for later
 NOISE = 0.02  # of a channel's spread: how far a neighbor of a sample is off
@@ -27,7 +27,7 @@ class Mixture:
     cases: Cases
     train: Cases
     donors: Array  # (Q, K) int: positions of the neighbours among the training cases
-    limits: list[Limits | None]  # (Q,) of what values may become
+    limits: list[CaseLimits | None]  # (Q,) of what values may become
     spread: Array | None = None  # (channels,) of the training cases, for noise
     _noise: dict[int, Array] = field(default_factory=dict, repr=False)
 
