@@ -44,7 +44,7 @@ with noise, 2 % of each channel's spread, that are decided as the answer is; ref
 models on bootstrap samples that decide so. Unusual is the share of answers whose plausibility is
 under 0.05; seams the share with a step, at the end of a stretch, above 99.9 % of the steps in
 training. On the edge is `Segments(stable=0)`."""
-QUERIES, REFITS, NOISY = 10, 5, 32
+QUERIES, REFITS, NOISY = 40, 5, 32
 FOREST, NETWORK = "forest", "network"
 NETWORKED = ("aeon/BasicMotions",)  # that a network is fitted to, where torch is
 DEFAULT, EDGE, WHOLE = "default", "on the edge", "whole channels"
@@ -75,7 +75,7 @@ PUBLISHED = {  # Refoyo and Luengo's notebook, NATOPS: sparsity, L2, subsequence
 def tasks(plan: BenchPlan) -> list[BenchTask]:
     """Every method on every set that can be read, with every model that is fitted to it."""
     return [
-        BenchTask(KIND, name, model, method, stop=min(QUERIES, plan.queries or QUERIES))
+        BenchTask(KIND, name, model, method, stop=plan.queries or QUERIES)
         for name, model in _cells(plan)
         for method in (*METHODS, *((LEARNT,) if model == NETWORK else ()))
         if _sets(plan)[name] <= WIDE or method not in SLOW
