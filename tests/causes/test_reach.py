@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import macex as mx
+from causes.beside import EVERY, over_samples
 from causes.worlds import WORLDS, actions_of
 from macex.audit.log import read_records
 
@@ -48,6 +49,16 @@ def test_accepted_answers_come_true():
         found = explainer.explain(rows, want="yes", reach=reach)
         acted = LINEAR.acted(noise, actions_of(found, len(rows)))
         assert least <= (LINEAR.model(acted) >= 0.5).mean() <= most
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize(
+    ("prefer", "reach", "least"),
+    [("balanced", 0.9, 0.95), ("nearest", 0.9, 0.9), ("nearest", 0.95, 0.95)],
+)
+def test_over_samples_of_training_rows_a_reach_is_what_it_says(name, prefer, reach, least):
+    assert np.mean(over_samples(name, prefer, reach)) >= least
 
 
 def test_a_row_is_answered_alike_alone_and_among_others():

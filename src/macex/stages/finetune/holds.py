@@ -100,11 +100,18 @@ def _holdable(task: Task) -> dict[int, list[tuple[int, ...]]]:
 
 
 def _values(task: Task, candidates: Candidates, unit: int, most: int) -> tuple[Array, Array]:
-    """Rows with single changes of a unit, spread over all that are on offer for it."""
+    """Rows with single changes of a unit, spread over all that are on offer for it, both ends too.
+
+    The ends are tried, as the goal may lie beyond all others.
+    """
     mine = np.flatnonzero(candidates.unit == unit)
-    chosen = np.zeros_like(candidates.real)
+    value, chosen = candidates.value[:, mine], np.zeros_like(candidates.real)
     offered = candidates.real[:, mine] & candidates.allowed[:, mine]
-    chosen[:, mine] = spread_over(offered & task.space.changeable[:, [unit]], most)
+    offered &= task.space.changeable[:, [unit]]
+    low = value.min(axis=1, where=offered, initial=np.inf, keepdims=True)
+    high = value.max(axis=1, where=offered, initial=-np.inf, keepdims=True)
+    ends = offered & ((value == low) | (value == high))
+    chosen[:, mine] = ends | spread_over(offered, max(1, most - 2))
     codes, at, _ = candidates.rows(task.queries, chosen)
     return codes, at
 
