@@ -117,7 +117,7 @@ def samples_table() -> list[str]:
     lines = [("world", *(f"{prefer}, reach={reach}" for prefer, reach in ASKED)), ("---",) * 4]
     for name in EVERY:
         shares = [over_samples(name, prefer, reach) for prefer, reach in ASKED]
-        told = (f"{100 * np.mean(one):.0f} % ({100 * min(one):.0f} %)" for one in shares)
+        told = (f"{100 * np.mean(one):.1f} % ({100 * min(one):.1f} %)" for one in shares)
         lines.append((name, *told))
     return [f"| {' | '.join(line)} |" for line in lines]
 

@@ -161,6 +161,7 @@ def test_a_dense_way_leads_through_what_looks_usual():
         ({"school": -1}, "is no cost"),
         ({"school": True}, "is no cost"),
         ([("school", 1)], "costs takes a mapping"),
+        ({"school": lambda before, after: 1 / 0}, r"function for 'school' failed for .*: division"),
     ],
 )
 def test_costs_that_cannot_be_are_errors(costs, said):

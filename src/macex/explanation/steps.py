@@ -149,8 +149,16 @@ class StepCosts:
 
 
 def _told(cost: Any, move: StepMove) -> Any:
+    if not callable(cost):
+        return cost
     function: Callable[[Any, Any], Any] = cost
-    return function(move.before, move.after) if callable(cost) else cost
+    try:
+        return function(move.before, move.after)
+    except Exception as fault:
+        raise OptionError(
+            f"costs: the function for {move.column!r} failed for {move.before!r} and "
+            f"{move.after!r}: {fault}"
+        ) from fault
 
 
 def _amount(column: str, cost: Any) -> tuple[float, str]:
