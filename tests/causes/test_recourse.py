@@ -100,16 +100,22 @@ def test_interventions_cost_hardly_more_than_the_cheapest(name):
     assert compared >= 15
 
 
-def test_causes_cost_no_more_calls_and_at_most_twice_the_rows():
-    made = EVERY["loan"]
-    without, rows, _ = asked("loan", None)
+@pytest.mark.parametrize("name", ["loan", "random 1"])
+def test_causes_cost_one_more_call_and_at_most_twice_the_rows(name):
+    made = EVERY[name]
+    without, rows, _ = asked(name, None)
     before = without.explain(rows, want="yes")
+    most = max(e.cost.calls for e in before)
     for causes in (mx.Causes(made.edges), mx.Causes(made.edges, made.mechanisms)):
-        found = asked("loan", causes)[0].explain(rows, want="yes")
-        assert sum(e.cost.rows for e in found) <= 2 * sum(e.cost.rows for e in before)
+        explainer = asked(name, causes)[0]
+        plain, sure = (explainer.explain(rows, want="yes", reach=reach) for reach in (None, 0.9))
+        assert max(e.cost.calls for e in plain) <= most + 1
+        for found in (plain, sure):
+            assert sum(e.cost.rows for e in found) <= 2 * sum(e.cost.rows for e in before)
 
 
-def test_a_thousand_queries_take_few_calls():
+@pytest.mark.parametrize("reach", [None, 0.9])
+def test_a_thousand_queries_take_few_calls(reach):
     made = EVERY["loan"]
     train, _ = made.draw(800)
     rows, _ = made.draw(1000, seed=2)
@@ -123,7 +129,7 @@ def test_a_thousand_queries_take_few_calls():
         counted, train, classes=("no", "yes"), causes=made.edges, plausibility="distance"
     )
     calls.clear()
-    explainer.explain(rows)
+    explainer.explain(rows, reach=reach)
     assert len(calls) <= 80
 
 
