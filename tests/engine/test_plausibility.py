@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import threading
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,8 @@ from sklearn.preprocessing import StandardScaler
 
 import macex as mx
 from cohort.town import NO, YES, explainer, refused, town
+from macex.engine import realness
+from macex.stages.plausibility.measure import learn_realness
 from stages.plausibility.shop import shop
 
 MEASURES = ("learned", "distance")
@@ -101,6 +104,41 @@ def test_columns_that_a_pipeline_drops_are_no_part_of_plausibility(narrow, tmp_p
         again = mx.load(tmp_path / f"{private}.macex", model)
         assert again.unread == ["noise", "id"]
         assert np.array_equal(again.plausibility(odd), again.plausibility(data))
+
+
+@pytest.mark.parametrize(("unread", "learnt"), [([], 1), (["noise", "id"], 2)])
+def test_rows_are_learnt_from_while_a_model_elsewhere_is_waited_for(
+    narrow, monkeypatch, unread, learnt
+):
+    """Where it leaves columns out, what was learnt with them is learnt anew."""
+    model, data = narrow
+    calls, begun = [], threading.Event()
+
+    def learn(*given):
+        calls.append(given)
+        begun.set()
+        return learn_realness(*given)
+
+    monkeypatch.setattr(realness, "learn_realness", learn)
+
+    class Elsewhere:
+        classes_ = model.classes_
+
+        def predict_proba(self, rows):
+            assert begun.wait(60)
+            return model.predict_proba(rows)
+
+        def prepared_for(self, schema, codes):
+            return None
+
+        def unread_for(self, schema):
+            return unread
+
+    explainer = mx.Explainer(Elsewhere(), data)
+    mine = explainer.plausibility(data)
+    assert len(calls) == learnt
+    if unread:
+        assert np.array_equal(mine, mx.Explainer(model, data).plausibility(data))
 
 
 def test_where_every_column_is_read_nothing_is_said(narrow):

@@ -141,6 +141,7 @@ def settings_from(given: dict[str, Any]) -> Any:
 
 def _server(settings: Any) -> tuple[Any, Callable[[], None]]:
     """A server, and what writes the log lines that wait when it has ended."""
+    workers = _workers(settings)
     try:
         import uvicorn
 
@@ -149,9 +150,20 @@ def _server(settings: Any) -> tuple[Any, Callable[[], None]]:
         from macex.server.logs import log_to_stderr
     except ImportError as error:
         raise _missing(error) from error
-    app = create_app(settings)
+    app = create_app(settings, workers)
     write_lines = log_to_stderr(values=settings.log_values)
     return uvicorn.Server(config_for(app, settings)), write_lines
+
+
+def _workers(settings: Any) -> Any:
+    """The workers; the demo's model is made while the server's own libraries are imported."""
+    from macex.server.projects import demo_model
+    from macex.server.workers.pool import workers_for
+
+    workers = workers_for(settings)
+    if settings.demo and settings.project is None and not settings.projects.exists():
+        workers.begin(demo_model.__name__)
+    return workers
 
 
 def _missing(error: ImportError) -> OptionError:

@@ -14,6 +14,7 @@ from macex.ask.answers import Answers, Outlook
 from macex.ask.units import Ground, unit_codes
 from macex.causes import CausalModel, causal_model
 from macex.engine.consultation import consulted
+from macex.engine.realness import Learning, realness_of
 from macex.engine.sample import covering
 from macex.engine.tree_cells import grid_of
 from macex.models.oracle import Oracle
@@ -31,7 +32,7 @@ from macex.stages.plausibility.distance import (
     reference,
     thinned,
 )
-from macex.stages.plausibility.measure import COMPARED, Compared, Realness, learn_realness
+from macex.stages.plausibility.measure import COMPARED, Compared, Realness
 from macex.structure import Structure, find_structure
 from macex.structure.enforcement import Keeping
 
@@ -215,10 +216,7 @@ class Fitted:
     def realness(self) -> Realness:
         """How real a row looks; learnt when it is first needed."""
         if "realness" not in self.learnt:
-            scales, unread = self.scales, self.oracle.unread(self.ground.schema)
-            names = self.ground.schema.names
-            order = np.array([at for at in scales.by_name.tolist() if names[at] not in unread])
-            self.learnt["realness"] = learn_realness(self.ground.codes, scales.discrete, order)
+            self.learnt["realness"] = realness_of(self.ground, self.oracle)
         return self.learnt["realness"]
 
     @property
@@ -374,9 +372,10 @@ def fit(
     structure: Structure | None = None,
 ) -> Fitted:
     """Ask the model about the training rows and learn what every call needs."""
-    oracle, answers = consulted(model, rows, schema, classes)
     codes, most, stated = rows.codes, options.sample, structure is not None
     fewer = most is not None and most < len(codes)
+    learning = Learning(model, Ground(schema, codes), options)
+    oracle, answers = consulted(model, rows, schema, classes)
     if structure is None and (fewer or options.structure != "ignore"):
         structure = find_structure(schema, codes)
     del rows  # the caller's own values are no longer needed
@@ -385,7 +384,8 @@ def fit(
         codes, answers = codes[kept], answers.take(kept)
     ground = Ground(schema, codes)
     grid = grid_of(model, oracle, ground, answers, options)
-    return Fitted(oracle, ground, answers, options, grid, structure=structure, stated=stated)
+    learnt = learning.learnt(oracle)
+    return Fitted(oracle, ground, answers, options, grid, None, structure, stated, learnt=learnt)
 
 
 def _held(

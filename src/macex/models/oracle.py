@@ -97,7 +97,9 @@ class Oracle:
 
     def unread(self, schema: Schema) -> list[str]:
         """The columns that the model is known never to read."""
-        return columns_dropped(getattr(self.ask, "__self__", None), schema)
+        model = getattr(self.ask, "__self__", None)
+        own = getattr(model, "unread_for", None)  # of a model in another process
+        return columns_dropped(model, schema) if own is None else own(schema)
 
     @property
     def takes_codes(self) -> bool:

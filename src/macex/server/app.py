@@ -18,15 +18,16 @@ from macex.server.security.middleware import Wrapping
 from macex.server.settings import Settings
 from macex.server.state import Server, server_for
 from macex.server.workers.admission import Admission
+from macex.server.workers.pool import Workers
 from macex.version import __version__
 
 ABOUT = "The least that would have to be different for a model to decide otherwise."
 COMPRESSED_FROM = 1000  # bytes of an answer
 
 
-def create_app(settings: Settings | None = None) -> FastAPI:
-    """An ASGI application for these settings."""
-    server = server_for(settings or Settings())
+def create_app(settings: Settings | None = None, workers: Workers | None = None) -> FastAPI:
+    """An ASGI application for these settings, and for workers that have begun, if some have."""
+    server = server_for(settings or Settings(), workers)
     app = FastAPI(
         title="macex",
         summary=ABOUT,

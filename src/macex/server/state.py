@@ -28,8 +28,7 @@ from macex.server.storage.sessions import StoredSessions
 from macex.server.storage.views import Views
 from macex.server.storage.watch import Watch
 from macex.server.turns import Turns
-from macex.server.workers.pool import Workers
-from macex.server.workers.process import WorkerLimits
+from macex.server.workers.pool import Workers, workers_for
 
 STOP_S = 3.0  # for a job's present chunk
 PAGES_AT_ONCE = 3  # of a project and a kind, some of which wait for its model
@@ -86,18 +85,15 @@ class Server:
         self.engine.dispose()
 
 
-def server_for(settings: Settings) -> Server:
-    """A server for these settings; nothing runs yet."""
+def server_for(settings: Settings, workers: Workers | None = None) -> Server:
+    """A server for these settings; nothing runs yet but `workers`, if they do."""
     engine, metrics = open_database(settings.database_url), Metrics()
     keys, jobs = Keys(engine), Jobs(engine)
     settings.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     own = settings.secret
     secret = kept_secret(settings.state) if own is None else own.get_secret_value().encode()
     sessions = Sessions(secret, 3600 * settings.session_hours, StoredSessions(engine))
-    workers = Workers(
-        WorkerLimits(settings.model_memory_mb, settings.model_seconds, settings.upload_seconds),
-        settings.models_at_once,
-    )
+    workers = workers or workers_for(settings)
     projects = Catalogue(
         settings.projects,
         settings.project,

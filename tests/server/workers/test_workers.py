@@ -5,18 +5,25 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 pytest.importorskip("onnxruntime")
 
 import macex as mx
 from lending import lender, loans
-from macex.errors import UnavailableError
+from macex.errors import ModelFileError, UnavailableError
+from macex.server.projects import demo_model
 from macex.server.workers import places, process
 from macex.server.workers.messages import LENGTH, packed, receive, unpacked
 from macex.server.workers.pool import Workers
@@ -60,6 +67,17 @@ def test_answers_are_the_same_bytes_as_in_one_process(opened):
     here = mx.Explainer(model, rows).explain(rows.head(6))
     there = mx.Explainer(opened(skops.dumps(model)), rows).explain(rows.head(6))
     assert there.to_json(canonical=True) == here.to_json(canonical=True)
+
+
+def test_columns_that_a_pipeline_drops_are_no_part_of_plausibility_here_either(opened):
+    skops = pytest.importorskip("skops.io")
+    chosen = make_column_transformer((StandardScaler(), ["z"]))
+    model = make_pipeline(chosen, LogisticRegression()).fit(FRAME, FRAME["z"] > 0.3)
+    here = mx.Explainer(model, FRAME)
+    there = mx.Explainer(opened(skops.dumps(model)), FRAME)
+    assert (there.unread, here.unread) == (["x"], ["x"])
+    odd = FRAME.assign(x=50.0)
+    assert there.plausibility(odd).tolist() == here.plausibility(FRAME).tolist()
 
 
 def test_a_call_without_end_is_ended_and_the_next_one_is_answered(opened, no_pause):
@@ -189,6 +207,33 @@ def test_a_model_that_is_always_slow_goes_behind_others(opened, monkeypatch):
         assert niceness(model) == before
         model(FRAME)
     assert niceness(model) == max(before, process.LOWERED)
+
+
+def test_a_model_without_a_file_is_made_once_and_before_it_is_asked_for():
+    pool = Workers(WorkerLimits(seconds=60))
+    pool.begin(demo_model.__name__)
+    model = pool.make_model(demo_model.__name__)
+    rows = demo_model.people().rows.head(20)
+    here = demo_model.model()
+    assert model.predict_proba(rows).tolist() == here.predict_proba(rows).tolist()
+    assert list(model.classes_) == list(here.classes_)
+    assert (model.sha256, model.worker.starts) == (None, 1)
+    pool.close()
+
+
+def test_one_that_cannot_be_made_says_so_to_who_asks():
+    pool = Workers(WorkerLimits(seconds=60))
+    pool.begin("macex.errors")  # which makes no model
+    with pytest.raises(ModelFileError, match="no attribute 'model'"):
+        pool.make_model("macex.errors").predict_proba(FRAME)
+    pool.close()
+
+
+def test_workers_begin_before_pandas_and_the_server_are_imported():
+    told = "import sys; import macex.server.workers.pool; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    heavy = {"pandas", "sklearn", "scipy", "fastapi", "sqlalchemy", "jinja2", "pydantic"}
+    assert heavy.isdisjoint(done.stdout.split())
 
 
 def test_closing_ends_all_processes_and_tells_who_waits(tmp_path):

@@ -18,9 +18,10 @@ from typing import Any
 from macex.audit import Audit
 from macex.errors import DataError, closest
 from macex.models.files.model_file import load_model
-from macex.server.projects.demo import NAME, TITLE, demo_parts
+from macex.server.projects import demo_model
+from macex.server.projects.demo import TITLE, demo_parts
 from macex.server.projects.description import FILE, read_description
-from macex.server.projects.parts import OpenModel, read_parts
+from macex.server.projects.parts import OpenModel, Parts, read_parts
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.workers.pool import Workers
@@ -62,8 +63,13 @@ class Catalogue:
         if single is not None:
             self._list(slug(read_description(single).title, set(self._projects)), single)
         if demo and single is None:
-            name = slug(NAME, set(self._projects))
-            self._projects[name] = Project(name, TITLE, demo_parts, audit(name))
+            name = slug(demo_model.NAME, set(self._projects))
+            self._projects[name] = Project(name, TITLE, self._demo, audit(name))
+
+    def _demo(self) -> Parts:
+        if self._workers is None:
+            return demo_parts()
+        return demo_parts(partial(self._workers.make_model, demo_model.__name__))
 
     def __iter__(self) -> Iterator[Project]:
         with self._lock:

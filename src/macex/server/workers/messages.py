@@ -10,11 +10,12 @@ import json
 import struct
 from collections.abc import Sequence
 from math import prod
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from macex.schema import Array
+if TYPE_CHECKING:  # a worker begins before pandas is imported
+    from macex.schema import Array
 
 LENGTH = struct.Struct(">Q")
 NUMBERS = {"f": "<f8", "i": "<i8", "u": "<u8", "b": "|b1"}  # kind: how it is sent

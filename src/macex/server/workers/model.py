@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
+from functools import cached_property
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from macex.schema import Array, Schema
 from macex.server.workers.process import Worker
+
+if TYPE_CHECKING:  # a worker begins before pandas is imported
+    from macex.schema import Array, Schema
 
 _keys = itertools.count()
 
@@ -23,25 +27,52 @@ def _method(way: str) -> Any:
 
 
 class WorkerModel:
-    """Has the methods and the classes that the model has; made by `Workers.open_model`."""
+    """Has the methods and the classes that the model has; made by `Workers`.
+
+    It is waited for when something is asked of it.
+    """
 
     def __init__(self, worker: Worker) -> None:
-        face = worker.face()
-        self.worker, self._ways = worker, tuple(face["ways"])
-        self.path, self.sha256 = worker.path, worker.sha256
-        classes = face["classes"]
-        self.classes_ = None if classes is None else tuple(classes)
-        self.by_highest_score = bool(face["by_highest_score"])
-        self._estimator_type = "regressor" if face["regresses"] else None
+        self.worker = worker
+
+    @cached_property
+    def face(self) -> Mapping[str, Any]:
+        """What the model can be asked for."""
+        return self.worker.face()
+
+    @property
+    def sha256(self) -> str | None:
+        """The SHA-256 of its file, if it has one."""
+        return self.worker.sha256
+
+    @property
+    def classes_(self) -> tuple[Any, ...] | None:
+        """The labels that it decides between."""
+        classes = self.face["classes"]
+        return None if classes is None else tuple(classes)
+
+    @property
+    def by_highest_score(self) -> bool:
+        """Whether it decides for the label of the highest score."""
+        return bool(self.face["by_highest_score"])
+
+    @property
+    def _estimator_type(self) -> str | None:
+        return "regressor" if self.face["regresses"] else None
 
     def __call__(self, rows: Any) -> Any:
         """What the model gives for a frame or an array."""
         return self._asked("", rows)
 
     def __getattr__(self, name: str) -> Any:
-        if name in self.__dict__.get("_ways", ()):
+        if "worker" in self.__dict__ and name in self.face["ways"]:
             return MethodType(_method(name), self)
         raise AttributeError(name)
+
+    def unread_for(self, schema: Schema) -> list[str]:
+        """The columns that the model is known never to read."""
+        said, _ = self.worker.ask({"do": "unread", "schema": schema}, 0)
+        return [name for name in schema.frame_names if name in said["unread"]]
 
     def prepared_for(self, schema: Schema, codes: Array) -> ByCode | None:
         """The model asked about codes instead of frames, where it is a pipeline that allows it."""

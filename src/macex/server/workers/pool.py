@@ -4,33 +4,58 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from macex.errors import MacexError
 from macex.server.workers.model import WorkerModel
 from macex.server.workers.places import Places
-from macex.server.workers.process import Worker, WorkerLimits
+from macex.server.workers.process import Source, Worker, WorkerLimits
+
+if TYPE_CHECKING:
+    from macex.server.settings import Settings
 
 LOOK_S = 0.1
 
 
 class Workers:
-    """A worker for each model file that is asked; `at_once` of them have a process."""
+    """A worker for each model that is asked; `at_once` of them have a process."""
 
     def __init__(self, limits: WorkerLimits, at_once: int = 16) -> None:
         self.limits, self._places = limits, Places(at_once)
         self._lock = threading.Lock()
-        self._workers: dict[Path, Worker] = {}
+        self._workers: dict[Source, Worker] = {}
         self._closing = threading.Event()
         self._watch: threading.Thread | None = None
 
     def open_model(self, path: Path) -> WorkerModel:
         """The model of a file, in a process of its own."""
+        model = WorkerModel(self._worker(path))
+        _ = model.face  # a file that is no model is an error now
+        return model
+
+    def make_model(self, recipe: str) -> WorkerModel:
+        """The model that a module of this package makes, in a process of its own."""
+        return WorkerModel(self._worker(recipe))
+
+    def begin(self, recipe: str) -> None:
+        """Make a model that will be asked for, beside what goes on here."""
+        worker = self._worker(recipe)
+
+        def begun() -> None:
+            with suppress(MacexError):  # which is said to whoever asks for the model
+                worker.face()
+
+        threading.Thread(target=begun, name="begin", daemon=True).start()
+
+    def _worker(self, source: Source) -> Worker:
         with self._lock:
-            worker = self._workers.setdefault(path, Worker(path, self.limits, self._places))
+            worker = self._workers.setdefault(source, Worker(source, self.limits, self._places))
             if self._watch is None:
                 self._watch = threading.Thread(target=self._look, name="workers", daemon=True)
                 self._watch.start()
-        return WorkerModel(worker)
+        return worker
 
     @property
     def closing(self) -> bool:
@@ -57,3 +82,9 @@ class Workers:
                 workers = list(self._workers.values())
             for worker in workers:
                 worker.look(time.monotonic())
+
+
+def workers_for(settings: Settings) -> Workers:
+    """The workers of a server with these settings."""
+    limits = WorkerLimits(settings.model_memory_mb, settings.model_seconds, settings.upload_seconds)
+    return Workers(limits, settings.models_at_once)

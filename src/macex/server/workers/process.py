@@ -39,6 +39,9 @@ LOWERED = 10  # the niceness of a slow one
 BROKEN = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
 """What comes of a pipe that ends, and of a reply that is none."""
 
+Source = Path | str
+"""Where a model is from: a file, or a module of this package whose `model()` makes it."""
+
 SILENCED: ContextVar[tuple[Worker | None, str]] = ContextVar("silenced", default=(None, ""))
 
 
@@ -59,16 +62,16 @@ class ModelFault(Exception):  # noqa: N818 - what it is called is never seen
 
 
 class Worker:
-    """A process for the model of one file. One call at a time; others wait for their turn.
+    """A process for one model. One call at a time; others wait for their turn.
 
     When a call takes too long, or the process ends during one, callers are told so, and for a while
     that doubles each time nothing is asked.
     """
 
-    def __init__(self, path: Path, limits: WorkerLimits, places: Places) -> None:
-        self.path, self.limits, self._places = path, limits, places
+    def __init__(self, source: Source, limits: WorkerLimits, places: Places) -> None:
+        self.source, self.limits, self._places = source, limits, places
         self.starts = 0
-        self.sha256 = ""  # of the file, as it was opened
+        self.sha256: str | None = None  # of the file, as it was opened
         self._turn = Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._face: dict[str, Any] = {}
@@ -164,18 +167,17 @@ class Worker:
         if self._process is not None and self._process.poll() is None:
             return self._process
         self._end()
-        stat = self.path.stat()
-        version = (stat.st_mtime_ns, stat.st_size)
+        version = _version(self.source)
         if self._broken is not None and self._broken[0] == version:
             raise ModelFileError(self._broken[1])
         process = self._process = self._started()
-        content, seconds = self.path.read_bytes(), self.limits.opening_s
+        content, seconds = _content(self.source), self.limits.opening_s
         said, _ = self._exchange(process, content, seconds, MOST_SAID, slow_s=seconds)
         if "refused" in said:
             self._end()
-            self._broken = version, f"{self.path}: {said['refused']}"
+            self._broken = version, f"{self.source}: {said['refused']}"
             raise ModelFileError(self._broken[1])
-        self._face, self.sha256 = said["face"], sha256(content).hexdigest()
+        self._face, self.sha256 = said["face"], sha256(content).hexdigest() if content else None
         _log_once(tuple(map(str, said["missing"])))
         return process
 
@@ -184,7 +186,8 @@ class Worker:
         self.starts += 1
         self._late = self._lowered = False
         order = {"memory_mb": self.limits.memory_mb, "cpu_s": ceil(self.limits.seconds)}
-        said = json.dumps({**order, "parent": os.getpid()})
+        recipe = self.source if isinstance(self.source, str) else None
+        said = json.dumps({**order, "parent": os.getpid(), "recipe": recipe})
         self._folder = tempfile.TemporaryDirectory(prefix="macex-")
         process = subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-m", "macex.server.workers.worker", said],
@@ -242,7 +245,7 @@ class Worker:
         self._failures += 1
         pause = min(LONGEST_PAUSE_S, 2.0**self._failures)
         self._paused_until, self._why = time.monotonic() + pause, why
-        LOG.warning("worker lost", extra={"model": str(self.path), "why": why, "code": code})
+        LOG.warning("worker lost", extra={"model": str(self.source), "why": why, "code": code})
         said = f"{why}; it is asked again in {ceil(pause)} s"
         return UnavailableError(said, retry_s=pause, lost=why)
 
@@ -258,6 +261,18 @@ class Worker:
         process.wait()
         if self._folder is not None:
             self._folder.cleanup()
+
+
+def _version(source: Source) -> tuple[int, int]:
+    """What is another when a file is."""
+    if isinstance(source, str):
+        return 0, 0
+    stat = source.stat()
+    return stat.st_mtime_ns, stat.st_size
+
+
+def _content(source: Source) -> bytes:
+    return b"" if isinstance(source, str) else source.read_bytes()
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 The first message is the content of the model's file. The process imports what that needs, gives up
 all else (`confine`), opens the file and says what the model can be asked for. Every further message
-is a question.
+is a question. A model that has no file is made by a module of this package.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pickle
 import sys
 import threading
 import time
+from importlib import import_module
 from typing import IO, Any
 
 from macex.errors import MacexError, ModelError, ModelFileError
@@ -21,6 +22,7 @@ from macex.models.files.formats import format_of
 from macex.models.files.opening import opened, tried
 from macex.models.files.sandbox import confine
 from macex.models.files.trial import LIBRARIES
+from macex.models.first_steps import columns_dropped
 from macex.models.kinds import adapted
 from macex.models.optional import needed
 from macex.models.oracle import regresses
@@ -54,6 +56,8 @@ class Held:
         """The reply to a question."""
         if question["do"] == "prepare":
             return self._ready(question)
+        if question["do"] == "unread":
+            return packed({"unread": columns_dropped(self.model, question["schema"])})
         if question["do"] == "codes":
             way = self.prepared.get(question["key"])
             if way is None:  # this process has not been told yet
@@ -75,7 +79,7 @@ def main(order: dict[str, Any]) -> int:
     """Open the model and answer until nobody asks any more."""
     questions, answers = _pipes()
     threading.Thread(target=_leave_with, args=[order["parent"]], daemon=True).start()
-    held = _opened(questions, answers, order["memory_mb"])
+    held = _opened(questions, answers, order["memory_mb"], order["recipe"])
     if held is None:
         return 1
     while True:
@@ -87,18 +91,12 @@ def main(order: dict[str, Any]) -> int:
         send(answers, _reply(held, question))
 
 
-def _opened(questions: IO[bytes], answers: IO[bytes], memory_mb: int) -> Held | None:
+def _opened(
+    questions: IO[bytes], answers: IO[bytes], memory_mb: int, recipe: str | None
+) -> Held | None:
     content = receive(questions, MOST_BYTES)
     try:
-        form = format_of(content)
-        if form == "pickle":
-            raise ModelFileError(  # noqa: TRY301 - one place that replies
-                "this looks like a pickle or joblib file, which can run code when opened"
-            )
-        needed(*LIBRARIES[form])
-        missing = confine(memory_mb)
-        model = opened(content, form)
-        tried(model)
+        model, missing = _read(content, memory_mb) if recipe is None else _made(recipe, memory_mb)
         held = Held(adapted(model))
         reply = packed({"face": held.face(), "missing": missing})
     except MacexError as error:
@@ -113,6 +111,25 @@ def _opened(questions: IO[bytes], answers: IO[bytes], memory_mb: int) -> Held | 
         return None
     send(answers, reply)
     return held
+
+
+def _read(content: bytes, memory_mb: int) -> tuple[Any, list[str]]:
+    """The model of a file, and what could not be given up before it was opened."""
+    form = format_of(content)
+    if form == "pickle":
+        raise ModelFileError(
+            "this looks like a pickle or joblib file, which can run code when opened"
+        )
+    needed(*LIBRARIES[form])
+    missing = confine(memory_mb)
+    model = opened(content, form)
+    tried(model)
+    return model, missing
+
+
+def _made(recipe: str, memory_mb: int) -> tuple[Any, list[str]]:
+    model = import_module(recipe).model()
+    return model, confine(memory_mb)
 
 
 def _reply(held: Held, question: dict[str, Any]) -> bytes:
