@@ -157,6 +157,23 @@ def test_polars_rows_come_back_as_polars(client, rows):
     assert isinstance(found[0].query, pl.DataFrame)
 
 
+@pytest.mark.parametrize(
+    ("limit", "sizes"), [({"body_rows": 5}, [5, 5, 2]), ({"answer_scores": 8}, [4, 4, 4])]
+)
+def test_predictions_of_many_rows_are_several_requests(served, rows, monkeypatch, limit, sizes):
+    with mx.Client(served.url, project="loans") as client:
+        whole, sent, post = client.predict(rows), [], client._post
+        client.limits.update(limit)
+
+        def noted(what, body):
+            sent.append(len(body["rows"]))
+            return post(what, body)
+
+        monkeypatch.setattr(client, "_post", noted)
+        assert client.predict(rows) == whole
+        assert sent == sizes
+
+
 def test_one_row_is_a_mapping(client):
     row = {"income": 30, "debt": 40.5, "age": np.int64(33), "job": "none"}
     assert client.explain(row)[0].status == "found"

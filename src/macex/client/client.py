@@ -124,8 +124,12 @@ class Client:
 
     def predict(self, rows: Any) -> list[Mapping[str, Any]]:
         """What the model says of each row: its label, its score, and the score of every class."""
-        body = {"rows": _cells(self.schema.read(rows))}
-        said: list[Mapping[str, Any]] = self._post("predict", body)["predictions"]
+        cells = _cells(self.schema.read(rows))
+        scores = self.limits["answer_scores"] // max(1, len(self.classes or ()))
+        size = max(1, min(self._most({"rows": cells}, cells), scores))
+        said: list[Mapping[str, Any]] = []
+        for start in range(0, max(1, len(cells)), size):
+            said += self._post("predict", {"rows": cells[start : start + size]})["predictions"]
         return said
 
     def what_if(self, row: Any, *variants: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -249,14 +253,17 @@ class Client:
 
     def _jobs(self, ask: _Ask, cells: list[dict[str, Any]]) -> Iterator[RemoteJob]:
         """Jobs one after the other, each as large as a body may be."""
-        length = len(json.dumps(ask.body(cells, 0)))
-        share = FULL * self.limits["body_bytes"] / length
-        values = self.limits["body_values"] / (len(self.columns) + 8)  # and a goal, and constraints
-        most = min(int(share * len(cells)), int(FULL * values), self.limits["body_rows"])
-        size = min(max(1, most), len(cells), self.limits["job_rows"])
+        size = self._most(ask.body(cells, 0), cells)
         for start in range(0, len(cells), size):
             part = cells[start : start + size]
             yield RemoteJob(self, self._made(ask.body(part, start))["id"], len(part))
+
+    def _most(self, body: Mapping[str, Any], cells: list[dict[str, Any]]) -> int:
+        """How many of the rows one body may have."""
+        share = FULL * self.limits["body_bytes"] / len(json.dumps(body))
+        values = self.limits["body_values"] / (len(self.columns) + 8)  # and a goal, and constraints
+        most = min(int(share * len(cells)), int(FULL * values), self.limits["body_rows"])
+        return min(max(1, most), self.limits["job_rows"])
 
     def _wants(self, want: Any, count: int) -> Any:
         stated = [self._stated(goal) for goal in resolve(want, count)]

@@ -23,7 +23,7 @@ from macex.server.api.responses import (
     SeriesInfo,
     written,
 )
-from macex.server.api.shapes import ExplainRequest, JobRequest
+from macex.server.api.shapes import ANSWER_SCORES, ExplainRequest, JobRequest
 from macex.server.bodies import BodyRoute
 from macex.server.case_questions import CaseAsk, explained, goals_of, read_cases_of
 from macex.server.problems import ProblemError, documented
@@ -34,7 +34,6 @@ from macex.server.security.gate import Caller
 from macex.server.settings import Settings
 
 NUMBERS = 200_000  # of a case
-SCORES = 500_000  # of an answer, which is written at a stretch
 router = APIRouter(route_class=BodyRoute, tags=["series"], responses=documented())
 
 
@@ -97,11 +96,11 @@ def series_info(project: SeriesProject) -> SeriesInfo:
 
 def require_few_scores(count: int, width: int) -> None:
     """Raise where the scores of so many rows, or cases, are more than one answer holds."""
-    if count * width > SCORES:
+    if count * width > ANSWER_SCORES:
         raise ProblemError(
             413,
-            f"an answer holds {SCORES:,} scores: send at most {SCORES // width:,} at a time to a "
-            f"model of {width:,}",
+            f"an answer holds {ANSWER_SCORES:,} scores: send at most {ANSWER_SCORES // width:,} at "
+            f"a time to a model of {width:,}",
             code="too_many_values",
         )
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from macex.server.api.shapes import BODY_ROWS, Cell, Row
+from macex.server.api.shapes import ANSWER_SCORES, BODY_ROWS, Cell, Row
 from macex.server.storage.jobs import Job, Jobs
 
 
@@ -29,6 +29,7 @@ class Limits(ResponseBody):
     upload_bytes: int
     body_values: int
     body_rows: int = BODY_ROWS
+    answer_scores: int = Field(default=ANSWER_SCORES, description="In an answer of `predict`.")
     counterfactuals: int = Field(description="For each row.")
     model_rows: int = Field(description="That the model may score for a row.")
     explain_seconds: float

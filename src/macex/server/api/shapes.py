@@ -31,6 +31,7 @@ from macex.server.storage.views import STATE_BYTES
 from macex.stages.search.names import DEFAULT_SEARCH
 
 BODY_ROWS = 20_000  # rows in one body, and goals and constraints beside them
+ANSWER_SCORES = 500_000  # of an answer, which is written at a stretch
 BODY_PLACES = 100_000
 COLUMNS = 5_000
 MOST_OTHERS = 10  # models that must agree
