@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 
 import numpy as np
 import pandas as pd
@@ -51,12 +52,17 @@ def both(rows):
     return 0.45 * (rows["hours"] > 100) + 0.45 * (rows["job"] == "nurse")
 
 
+def close(rows):
+    return np.where(rows["hours"] > 100, 0.6, 0.4983)
+
+
 PROJECTS = {
     "both": Parts(both, DATA, DATA, classes=("no", "yes")),
     "score": Parts(lambda rows: rows["hours"] / 10, DATA, DATA),
     "many-classes": Parts(thirds, DATA, DATA, classes=("a", "b", "c")),
     "raising": Parts(raising, DATA.head(100), DATA.head(100), classes=("no", "yes")),
     "always": Parts(lambda rows: np.ones(len(rows)), DATA, DATA, classes=("no", "yes")),
+    "close": Parts(close, DATA, DATA, classes=("no", "yes")),
     "one-row": Parts(scored, DATA, DATA.head(1), classes=("no", "yes")),
     "nasty": Parts(nasty, NASTY, NASTY, classes=("no", "<yes>")),
     "fixed": Parts(
@@ -92,6 +98,13 @@ def test_a_score_is_shown_and_a_goal_is_asked_for(client):
     assert "ask for a score" in client.get("/projects/score/rows/10").text
     aimed = client.get("/projects/score/rows/10", params={"least": "12"}).text
     assert "If hours were 120 instead of 30" in aimed
+
+
+@pytest.mark.parametrize("path", ["", "/rows/0"])
+def test_a_score_that_is_just_too_low_is_not_shown_as_what_is_needed(client, path):
+    text = client.get(f"/projects/close{path}").text
+    assert "0.498" in text
+    assert not re.search(r"\b0\.50\b", text)
 
 
 def test_all_classes_of_many_are_named(client):
