@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from explanation.made import batch, counterfactual, explanation
 from macex.errors import OptionError
-from macex.explanation import Change, Explanations, Interval
+from macex.explanation import Change, Cost, Explanations, Interval
 
 
 def test_answers_reasons_and_changes_are_counted():
@@ -46,6 +48,12 @@ def test_a_summary_reads_as_text_and_shows_as_html():
     assert "education" in html
     assert "BSc → PhD (1×)" in html
     assert "An explanation scored 120 rows in 3 model calls" in html
+
+
+def test_what_was_not_counted_is_not_said_to_cost_nothing():
+    summary = replace(batch().summary(), cost=Cost(0, 0, 0.0))
+    assert repr(summary).splitlines()[1] == "  3 counterfactuals"
+    assert "An explanation scored" not in summary._repr_html_()
 
 
 def test_mean_shap_stands_beside_the_counts_and_brings_columns_that_never_change():

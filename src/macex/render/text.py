@@ -195,8 +195,10 @@ def summary_text(summary: Any) -> str:
 def _costs(summary: Any) -> list[str]:
     if not summary.counterfactuals:
         return []
-    cost = f"{summary.cost.rows:,} rows scored and {summary.cost.calls} model calls a query"
-    return [f"  {summary.counterfactuals:,} counterfactuals; {cost}"]
+    found, cost = f"  {summary.counterfactuals:,} counterfactuals", summary.cost
+    if not cost.rows:  # as in answers of a job, which are counted together
+        return [found]
+    return [f"{found}; {cost.rows:,} rows scored and {cost.calls} model calls a query"]
 
 
 def paper_table(explanation: Any) -> str:
