@@ -8,6 +8,9 @@ from shutil import which
 import pytest
 
 
+PATIENCE_MS = 30_000  # on a busy machine a page takes its time
+
+
 def chromium() -> str | None:
     """The browser: what MACEX_CHROMIUM names, else Debian's."""
     names = [os.environ.get("MACEX_CHROMIUM", ""), "chromium", "chromium-headless-shell"]
@@ -20,6 +23,7 @@ def browser():
     path = chromium()
     if path is None:
         pytest.skip("no Chromium here")
+    playwright.expect.set_options(timeout=PATIENCE_MS)
     with playwright.sync_playwright() as driver:
         launched = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield launched

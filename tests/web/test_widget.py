@@ -94,7 +94,7 @@ def page(browser, widget):
         page.set_content((PAGE % told).replace("</script></body>", "\n</script></body>"))
         page.wait_for_selector("[data-ready]")
         page.kernel = asked
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(30_000)
         yield page
         assert errors == []
 

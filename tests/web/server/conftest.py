@@ -125,7 +125,7 @@ def visiting(browser, site, expected=(), **options):
 
     context.route("**/*", only_the_site)
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(30_000)
     page.on("console", lambda message: said.append(message.text) if message.type != "log" else None)
     page.on("pageerror", lambda error: said.append(str(error)))
     yield page
