@@ -7,7 +7,6 @@ from shutil import which
 
 import pytest
 
-
 PATIENCE_MS = 30_000  # on a busy machine a page takes its time
 
 
