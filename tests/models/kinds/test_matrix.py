@@ -71,3 +71,17 @@ def test_ten_thousand_categories_are_looked_up_once_each():
     known = [f"c{place}" for place in range(10_000)]
     frame = pd.DataFrame({"job": pd.Categorical(known[::-1], known)})
     assert Matrix(("job",), {"job": known})(frame)[:, 0].tolist() == list(range(10_000))[::-1]
+
+
+def test_categories_are_looked_up_once_for_all_frames_of_a_type():
+    kind = pd.CategoricalDtype(["cook", "judge", "clerk"])
+    frame = FRAME.assign(job=FRAME["job"].astype(kind))
+    matrix = Matrix(MATRIX.names, KNOWN, strict=True)
+    assert np.array_equal(matrix(frame), WANTED, equal_nan=True)
+    looked_up = matrix.coded["job"][1]
+    assert matrix(frame.iloc[:1]).tolist() == [[30, 1, 1]]
+    assert matrix.coded["job"][1] is looked_up
+    with pytest.raises(ValueError, match="'job' holds 'judge'"):
+        matrix(frame.assign(job=pd.Categorical(["cook", "judge", "clerk"], dtype=kind)))
+    turned = frame.assign(job=pd.Categorical(["cook", None, "clerk"], ["clerk", "cook"]))
+    assert np.array_equal(matrix(turned), WANTED, equal_nan=True)

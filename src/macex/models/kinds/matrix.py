@@ -30,6 +30,7 @@ class Matrix:
     width: int | None = None
     strict: bool = False
     spelt: Callable[[str], str] = str  # how the model's library writes a name
+    coded: dict[str, tuple[Any, Array]] = field(default_factory=dict, repr=False, compare=False)
 
     def __call__(self, frame: Any) -> Array:
         """The matrix (n, columns) of a pandas or polars frame or an array."""
@@ -76,17 +77,39 @@ class Matrix:
         known = self.categories.get(name)
         if known is None:
             return as_numbers(column, name)
-        values, places = _distinct(column)
-        position = {value: float(place) for place, value in enumerate(known)}
-        codes = np.array([position.get(value, np.nan) for value in values] + [np.nan])
-        if self.strict:
-            unknown = [v for v, code in zip(values, codes, strict=False) if np.isnan(code)]
-            if unknown:
-                raise ValueError(
-                    f"column {name!r} holds {unknown[0]!r}, a category the model does not know"
-                    f"{closest(unknown[0], known)}"
-                )
+        if isinstance(column, pd.Series) and isinstance(column.dtype, pd.CategoricalDtype):
+            return self._of_categories(column.array, name)
+        values: Any = column if isinstance(column, pd.Series) else column.to_numpy().astype(object)
+        places, distinct = pd.factorize(values)
+        codes = self._codes(list(distinct), name)
+        self._refuse_unknown(list(distinct), codes[:-1], name)
         return codes[places]
+
+    def _of_categories(self, held: Any, name: str) -> Array:
+        """Categories by their codes; a frame of the same type as the last has the same ones."""
+        categories, codes = self.coded.get(name, (None, None))
+        if categories is not held.categories or codes is None:
+            codes = self._codes(held.categories.tolist(), name)
+            self.coded[name] = (held.categories, codes)
+        found: Array = codes[held.codes]
+        if self.strict and np.isnan(found).any():
+            seen = np.unique(held.codes[held.codes >= 0])
+            self._refuse_unknown(held.categories[seen], codes[seen], name)
+        return found
+
+    def _codes(self, values: Sequence[object], name: str) -> Array:
+        """What each value is to the model, and behind them what a missing one is."""
+        position = {value: float(place) for place, value in enumerate(self.categories[name])}
+        return np.array([position.get(value, np.nan) for value in values] + [np.nan])
+
+    def _refuse_unknown(self, values: Sequence[object], codes: Array, name: str) -> None:
+        unknown = np.isnan(codes)
+        if self.strict and unknown.any():
+            value = values[int(unknown.argmax())]
+            raise ValueError(
+                f"column {name!r} holds {value!r}, a category the model does not know"
+                f"{closest(value, self.categories[name])}"
+            )
 
 
 def as_numbers(column: Any, name: str) -> Array:
@@ -100,16 +123,3 @@ def as_numbers(column: Any, name: str) -> Array:
             f"column {name!r} holds {column.dtype}, and the model takes it as a number: "
             "encode it, or wrap the model in a function that does"
         ) from error
-
-
-def _distinct(column: Any) -> tuple[list[object], Array]:
-    """The values of a column, each once, and for each row which one it is, -1 where missing."""
-    if isinstance(column, pd.Series) and isinstance(column.dtype, pd.CategoricalDtype):
-        held: Any = column.array
-        seen = np.unique(held.codes[held.codes >= 0])
-        place = np.full(len(held.categories) + 1, -1)
-        place[seen] = np.arange(len(seen))
-        return held.categories[seen].tolist(), place[held.codes]
-    values: Any = column if isinstance(column, pd.Series) else column.to_numpy().astype(object)
-    places, distinct = pd.factorize(values)
-    return list(distinct), places
