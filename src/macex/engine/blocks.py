@@ -83,13 +83,14 @@ def _alike(batch: Batch, keeping: Keeping | None) -> list[Array]:
     Rows that are tested whole are apart too: they are searched more widely.
     """
     found: dict[Any, list[int]] = {}
-    kin = {id(constraints): constraints for constraints in batch.constraints}
-    signatures = {key: kin_of(keeping, constraints).signature for key, constraints in kin.items()}
-    for place, constraints in enumerate(batch.constraints):
+    alike: dict[int, list[int]] = {}
+    for key, constraints in {id(one): one for one in batch.constraints}.items():
         derived = tuple(sorted((name, str(text)) for name, text in constraints.derived.items()))
         tested = bool(constraints.rules) or constraints.strict
-        key = constraints.groups, derived, tested, signatures[id(constraints)]
-        found.setdefault(key, []).append(place)
+        kind = constraints.groups, derived, tested, kin_of(keeping, constraints).signature
+        alike[key] = found.setdefault(kind, [])
+    for place, constraints in enumerate(batch.constraints):
+        alike[id(constraints)].append(place)
     return [np.array(places) for places in found.values()]
 
 

@@ -48,11 +48,9 @@ def notes_of(fitted: Fitted, outcome: Outcome) -> list[tuple[str, ...]]:
         return [()] * len(batch)
     texts = [f"{kept.text}: the row itself breaks it" for kept in fitted.keeping.tests]
     broken = fitted.keeping.broken(outcome.task.space.own)
-    yielding = {
-        id(constraints): kin_of(fitted.binding, constraints).notes
-        for constraints in batch.constraints
-    }
-    return [
-        (*(texts[at] for at in np.flatnonzero(line)), *yielding[id(constraints)])
-        for line, constraints in zip(broken, batch.constraints, strict=True)
-    ]
+    asked = {id(constraints): constraints for constraints in batch.constraints}
+    yielding = {key: kin_of(fitted.binding, one).notes for key, one in asked.items()}
+    notes = [yielding[id(constraints)] for constraints in batch.constraints]
+    for query in np.flatnonzero(broken.any(axis=1)):
+        notes[query] = (*(texts[at] for at in np.flatnonzero(broken[query])), *notes[query])
+    return notes
