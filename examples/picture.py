@@ -54,8 +54,9 @@ def drawn(explanation: mx.Explanation) -> str:
     query = explanation.source.cells()
     width = 2 * LEFT + NAMES + CELLS * (1 + len(answers))
     foot = TOP + LINE * (len(query) + 1)
+    end = foot + 62 + 18 * max(len(known(explanation, answer)) for answer in answers)
     parts = [
-        f'<rect class="paper" x="0.5" y="0.5" width="{width - 1}" height="{foot + 101}" rx="10"/>',
+        f'<rect class="paper" x="0.5" y="0.5" width="{width - 1}" height="{end - 1}" rx="10"/>',
         words(LEFT, 40, "What is the least that would have to be different?", "ink title"),
         words(
             LEFT,
@@ -73,7 +74,7 @@ def drawn(explanation: mx.Explanation) -> str:
     parts += [words(LEFT, foot + 14, "decision", "quiet"), words(LEFT, foot + 38, "score", "quiet")]
     parts += [words(across(0), foot + 14, shown(explanation.label), "ink strong")]
     parts += score(explanation.score, across(0), foot + 38)
-    size = f'viewBox="0 0 {width} {foot + 102}" width="{width}" height="{foot + 102}"'
+    size = f'viewBox="0 0 {width} {end}" width="{width}" height="{end}"'
     label = escape(" ".join(explanation.sentences()), quote=True)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{label}">'
     return "\n".join([head, f"<style>{STYLE}</style>", *parts, "</svg>"]) + "\n"
@@ -102,12 +103,17 @@ def line(explanation: mx.Explanation, column: str, before: str, base: int) -> li
 
 def verdict(explanation: mx.Explanation, answer: mx.Counterfactual, x: int, y: int) -> list[str]:
     """The decision, the score and what is known of an answer."""
-    known = badges(answer, explanation.minimal_over, Speech(explanation.names))
     said = [
-        words(x, y + 48 + 18 * place, badge.text, "quiet small")
-        for place, badge in enumerate(known)
+        words(x, y + 48 + 18 * place, text, "quiet small")
+        for place, text in enumerate(known(explanation, answer))
     ]
     return [words(x, y, shown(answer.label), "ink strong"), *score(answer.score, x, y + 24), *said]
+
+
+def known(explanation: mx.Explanation, answer: mx.Counterfactual) -> list[str]:
+    """What is known of an answer, in few words each."""
+    speech = Speech(explanation.names)
+    return [badge.text for badge in badges(answer, explanation.minimal_over, speech)]
 
 
 def score(value: float, x: int, y: int) -> list[str]:

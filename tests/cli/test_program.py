@@ -106,3 +106,9 @@ def test_without_colour_nothing_but_text_is_said():
         )
         colours = re.findall(r"\x1b\[[0-9;]*3[0-9][0-9;]*m", done.stdout)
         assert bool(colours) == marked
+
+
+def test_in_help_a_flag_takes_no_value(macex):
+    for command in ("explain", "plan", "serve", "project new", "key list"):
+        lines = macex(f"{command} --help")[1].splitlines()
+        assert [line for line in lines if "bool" in line and "--help" not in line] == []

@@ -68,6 +68,12 @@ def test_a_page_says_what_was_asked_of_which_model(results, name, tmp_path):
     assert re.search("Model</dt><dd>[0-9a-f]{12}<", page)
 
 
+def test_a_goal_is_told_as_people_write_it():
+    explainer = mx.Explainer(model, DATA, classes=("no", "yes"))
+    page = explainer.explain(DATA.head(1), want=mx.any_of("no", "yes")).to_html()
+    assert "Wanted</dt><dd>no or yes<" in page
+
+
 def test_constraints_and_rows_of_their_own_are_told():
     explainer = mx.Explainer(model, DATA, classes=("no", "yes"), constraints={"fixed": ["sex"]})
     limits = {"ranges": {"=hours": (20, 50)}}

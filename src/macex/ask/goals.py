@@ -83,6 +83,17 @@ class AboveRow:
 Goal = AnyOf | Band | RiseBy | AboveRow
 
 
+def goal_told(goal: Goal) -> str:
+    """A goal in words, with its labels as people write them.
+
+    >>> goal_told(AnyOf(("yes", "maybe"))), AnyOf(("yes", "maybe")).text
+    ('yes or maybe', "'yes' or 'maybe'")
+    """
+    if isinstance(goal, AnyOf) and goal.labels:
+        return " or ".join(map(str, goal.labels))
+    return goal.text
+
+
 def inside(goal: Goal, score: float) -> float:
     """How far a score is inside what a goal asks for, up to a constant: the more, the surer.
 

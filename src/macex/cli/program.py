@@ -117,7 +117,12 @@ def loaded(name: str) -> Any:
         found.command(name)(function)
     for command in found.registered_commands:
         command.help = folded(getdoc(command.callback) or "")
-    return get_command(found)
+    made = get_command(found)
+    for each in (made, *getattr(made, "commands", {}).values()):
+        for option in each.params:
+            if getattr(option, "is_flag", False):
+                option.metavar = ""  # in help a flag takes no value
+    return made
 
 
 def folded(text: str) -> str:

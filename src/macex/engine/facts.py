@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from macex.ask.goals import Goal
+from macex.ask.goals import Goal, goal_told
 from macex.engine.engine import EngineOf
 from macex.engine.fingerprint import fingerprint
 from macex.render.results import Facts
@@ -36,7 +36,7 @@ def facts_about(
 def _goal(engine: EngineOf[Any, Any, Any, Any], want: Any) -> str:
     if isinstance(want, Iterable) and not isinstance(want, str | bytes):
         return EACH
-    return engine.goals(want, 1)[0].text if isinstance(want, Goal) else str(want)
+    return goal_told(engine.goals(want, 1)[0]) if isinstance(want, Goal) else str(want)
 
 
 def _limits(engine: EngineOf[Any, Any, Any, Any], constraints: Any) -> str:

@@ -193,3 +193,11 @@ def test_a_long_title_is_broken_into_lines_and_nothing_of_it_is_lost(tmp_path):
     _, lines = written(Bars((Bar("a", 3.0),), title=title), tmp_path)
     assert " ".join(lines) == title.strip()
     assert max(map(len, lines)) * 7.5 <= 560
+
+
+def test_shares_are_said_in_percent(tmp_path):
+    bars = Bars((Bar("a", 0.5, beside=0.125), Bar("b", 0.25)), "share of rows", shares=True)
+    drawn = bars.to_svg(tmp_path / "bars.svg").read_text(encoding="utf-8")
+    assert ">20 %</text>" in drawn
+    assert "0.2<" not in drawn
+    assert str(bars).startswith("share of rows: a 50 % (12.5 %), b 25 %")

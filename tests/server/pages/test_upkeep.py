@@ -58,6 +58,7 @@ def test_a_job_says_what_it_was_asked_and_is_deleted_when_it_has_ended(client):
         time.sleep(0.1)
     for said in ("granted", "fixed debt", "max_changes 2", "given ones", "Asked by", "3 of 3 rows"):
         assert said in text
+    assert "&#39;granted" not in text
     assert client.post(f"/projects/adult/jobs/{identity}/remove").status_code == 404
     assert client.post(f"/projects/loans/jobs/{identity}/remove").status_code == 200
     assert client.get(f"/projects/loans/jobs/{identity}").status_code == 404

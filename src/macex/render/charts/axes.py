@@ -12,6 +12,15 @@ STEPS = (1, 2, 2.5, 5, 10)
 LEAST = 1e-12  # of its size: how far apart the ends of an axis are at least
 
 
+def percent(value: float) -> str:
+    """A share as the ticks of an axis say it.
+
+    >>> percent(0.25)
+    '25 %'
+    """
+    return f"{100 * value:.3g} %"
+
+
 @dataclass(frozen=True)
 class Measure:
     """Numbers from `low` to `high`. `ticks` are places with their texts; without any, round ones.
@@ -42,7 +51,7 @@ class Measure:
     @staticmethod
     def shares(name: str) -> Measure:
         """An axis of shares, in percent."""
-        return Measure(name, 0.0, 1.0, tuple((at / 4, f"{25 * at} %") for at in range(5)))
+        return Measure(name, 0.0, 1.0, tuple((at / 4, percent(at / 4)) for at in range(5)))
 
     def share(self, value: float) -> float:
         """Where a value lies: 0 is the axis's beginning, 1 its end; beyond is held to the ends."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from macex.render.charts.axes import Categories, Measure
+from macex.render.charts.axes import Categories, Measure, percent
 from macex.render.charts.chart import Chart, Drawing, Span
 from macex.render.charts.frame import Frame, keyed
 from macex.render.charts.svg import line, rect, text
@@ -32,6 +32,8 @@ class Bar:
 class Bars(Chart):
     """A bar for each thing. `series` names the values and those beside them.
 
+    Values that are `shares` are said in percent.
+
     >>> print(Bars((Bar("hours", 12), Bar("job", 5)), "rows"))
     rows: hours 12, job 5
     """
@@ -42,6 +44,7 @@ class Bars(Chart):
     behind: bool = False  # the second series is drawn behind the first, not under it
     bounds: tuple[float, ...] = ()
     goal: Span | None = None
+    shares: bool = False
 
     def told(self) -> str:
         """Every bar by name and value, and what is beside it."""
@@ -56,7 +59,8 @@ class Bars(Chart):
         ends += [end for bar in self.bars if bar.interval for end in bar.interval]
         x = Measure.over(self.of, [*ends, *self.bounds, 0.0], 0.0)
         room = 0.12 * (x.high - x.low) if any(bar.text for bar in self.bars) else 0.0
-        x = Measure(self.of, x.low - (room if x.low < 0 else 0.0), x.high + room)
+        low = x.low - (room if x.low < 0 else 0.0)
+        x = Measure(self.of, low, x.high + room, write=self._number)
         keys = [(f"mx-bar-{at}", name) for at, name in enumerate(self.series)]
         high = 56 + THICK * max(1, len(self.bars)) + (17 if keys else 0)
         names = Categories("", tuple(bar.name for bar in reversed(self.bars)))
@@ -102,11 +106,14 @@ class Bars(Chart):
         drawn.append(text(place, middle + 4, bar.text, None if way > 0 else "end"))
         return drawn
 
+    def _number(self, value: float) -> str:
+        return percent(value) if self.shares else shown(float(value))
+
     def _said(self, bar: Bar) -> str:
-        said = f"{bar.name} {bar.text or shown(float(bar.value))}"
+        said = f"{bar.name} {bar.text or self._number(bar.value)}"
         if bar.beside is None:
             return said
-        return f"{said} ({(*self.series, '', '')[1]} {shown(float(bar.beside))})".replace("( ", "(")
+        return f"{said} ({(*self.series, '', '')[1]} {self._number(bar.beside)})".replace("( ", "(")
 
 
 def _from(

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from macex.ask.goals import Goal, goal_told
 from macex.errors import MacexError
 from macex.server.pages.questions import SAID
 from macex.server.projects.project import Project
@@ -76,7 +77,7 @@ def _goal(project: Project, want: Any) -> str:
         goal = goal_of(project.explainer(), want)
     except MacexError:
         return json.dumps(want, ensure_ascii=False)
-    return str(getattr(goal, "text", goal))
+    return goal_told(goal) if isinstance(goal, Goal) else str(goal)
 
 
 def _limits(limits: Any) -> str:

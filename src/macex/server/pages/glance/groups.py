@@ -20,6 +20,7 @@ ROWS = 1000  # whose decisions are looked at
 EXPLAINED = 150
 VALUES = 12  # other values that are tried
 SENTENCES = 6
+OF = "share of rows, with 95 % intervals"
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def grouped_by(project: Project, column: str, want: Any, speech: Speech) -> Grou
     title = f"Decided {goal}, by {speech.name(column)}"
     heads = (f"decided {goal}", "without recourse", "changes needed", "distance")
     return Grouped(
-        Bars(bars, "share of rows, with 95 % intervals", title=title) if bars else None,
+        Bars(bars, OF, title=title, shares=True) if bars else None,
         (speech.name(column), *heads),
         tuple(
             (

@@ -57,11 +57,13 @@ def importance(project: Project, seconds: float, speech: Speech) -> Importance:
             "share of rows",
             series=("answers change it", "shuffling it changes the decision"),
             title="Which columns matter",
+            shares=True,
         ),
         Bars(
             tuple(_bar(names[at], bordering[at]) for at in closest.tolist() if bordering[at]),
             "share of rows",
             title="Which columns decide at the border",
+            shares=True,
         ),
         int(some.sum()),
         int(border.sum()),

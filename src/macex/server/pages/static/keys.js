@@ -20,7 +20,12 @@ document.addEventListener("keydown", (event) => {
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (document.querySelector("dialog[open]")) return within(event);
-  if (typing(event.target) || !KEYS[event.key]) return;
+  const field = typing(event.target);
+  if (field && event.key === "Escape" && !event.isComposing) {
+    event.preventDefault();
+    return field.blur();
+  }
+  if (field || !KEYS[event.key]) return;
   event.preventDefault();
   KEYS[event.key]();
 });
@@ -51,7 +56,7 @@ function open() {
 
 function found() {
   const said = (node) => (node.getAttribute("aria-label") ?? node.textContent).trim();
-  const links = [...document.querySelectorAll("header nav a, main nav a, .mx-saved a, .mx-doing a, .mx-doing button")];
+  const links = [...document.querySelectorAll("header nav a, main nav a, .mx-saved a, .mx-doing a, .mx-doing button, .mx-exports a")];
   const columns = [...document.querySelectorAll(".mx-cells tr[data-named]:not(.mx-curve-line)")];
   return [
     ...links.filter(shown).map((node) => [said(node), () => node.click()]),
