@@ -13,13 +13,13 @@ import json
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
 from macex.ask.answers import Outlook
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, AnyOf, Goal, goal_stated, resolve
+from macex.client.asked_rows import AskedRows
 from macex.client.connection import API, Connection
 from macex.engine.blocks import reporter
 from macex.engine.options import PREFERENCES
@@ -205,7 +205,7 @@ class Client:
         options |= {"structure": structure}
         options |= {"max_rows": max_rows, "margin": margin, "diagnose": diagnose}
         options |= {"timeout_s": timeout_s, "robust": robust, "reach": reach, "also": _names(also)}
-        ask = _Ask(options, self._wants(want, len(read)), _constraints(constraints, len(read)))
+        ask = AskedRows(options, self._wants(want, len(read)), _constraints(constraints, len(read)))
         cells = _cells(read)
         documents: list[Mapping[str, Any]] = []
         with reporter(progress, len(read)) as report:
@@ -241,17 +241,17 @@ class Client:
         options |= {"structure": structure}
         options |= {"max_rows": max_rows, "margin": margin, "diagnose": diagnose}
         options |= {"timeout_s": timeout_s, "robust": robust, "reach": reach, "also": _names(also)}
-        ask = _Ask(options, self._wants(want, len(read)), _constraints(constraints, len(read)))
+        ask = AskedRows(options, self._wants(want, len(read)), _constraints(constraints, len(read)))
         said = self._made(ask.body(_cells(read), 0))
         return RemoteJob(self, said["id"], len(read), read, options)
 
-    def _answered(self, ask: _Ask, cells: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
+    def _answered(self, ask: AskedRows, cells: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
         if not cells:
             return []
         found: list[Mapping[str, Any]] = self._post("explain", ask.body(cells, 0))["explanations"]
         return found
 
-    def _jobs(self, ask: _Ask, cells: list[dict[str, Any]]) -> Iterator[RemoteJob]:
+    def _jobs(self, ask: AskedRows, cells: list[dict[str, Any]]) -> Iterator[RemoteJob]:
         """Jobs one after the other, each as large as a body may be."""
         size = self._most(ask.body(cells, 0), cells)
         for start in range(0, len(cells), size):
@@ -301,23 +301,6 @@ class Client:
 
     def _answer(self, method: str, path: str, body: Any = None, once: str = "") -> Any:
         return self._connection.answer(method, path, body, once)
-
-
-@dataclass(frozen=True)
-class _Ask:
-    """What is asked of rows; `want` and `constraints` may be lists of one each."""
-
-    options: Mapping[str, Any]
-    want: Any
-    constraints: Any
-
-    def body(self, cells: list[dict[str, Any]], start: int) -> dict[str, Any]:
-        """A request about some of the rows."""
-        parts = {"want": self.want, "constraints": self.constraints}
-        stop = start + len(cells)
-        cut = {k: v[start:stop] if isinstance(v, list) else v for k, v in parts.items()}
-        said = {k: v for k, v in self.options.items() if v is not None}
-        return {**said, **cut, "rows": cells}
 
 
 class RemoteJob:
