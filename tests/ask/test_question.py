@@ -78,3 +78,10 @@ def test_models_cannot_be_written_down():
 
 def test_every_field_says_what_it_is():
     assert all(text.endswith(".") for text in FIELDS.values())
+
+
+def test_a_label_of_numpy_is_said_as_its_plain_value():
+    label = np.array(["granted"])[0]
+    goals = (mx.at_least(0.7, label=label), mx.rise_by(0.1, label=label), mx.any_of(label))
+    plain = "score of 'granted' at least 0.7", "score of 'granted' up by 0.1", "'granted'"
+    assert tuple(goal.text for goal in goals) == plain

@@ -76,6 +76,17 @@ def test_wrong_calls_are_named(explainer):
         explainer.what_if(DATA.head(0), debt=1.0)
 
 
+@pytest.mark.parametrize("column", ["hours a week", "retired", "town"])
+@pytest.mark.parametrize("blank", [None, float("nan"), pd.NA])
+def test_a_column_whose_dtype_cannot_be_missing_is_never_said_to_be(column, blank):
+    towns = pd.get_dummies(pd.Series(["north", "south"] * 20), dtype=int).add_prefix("town_")
+    rows = DATA.assign(retired=[True, False] * 20).join(towns)
+    block = {"town": mx.OneHot(list(towns))}
+    one = mx.Explainer(model, rows, classes=("no", "yes"), schema=block)
+    with pytest.raises(mx.SchemaError, match=f"'{column}' cannot be missing"):
+        one.what_if(rows.iloc[[20]], {column: blank})
+
+
 def test_what_has_causes_follows_and_is_told_apart():
     rows = DATA.assign(pay=10 * DATA["hours a week"] + DATA["debt"])
     causes = mx.Causes({"pay": ["hours a week"]}, {"pay": "10 * `hours a week` + u"})

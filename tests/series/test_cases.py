@@ -23,6 +23,7 @@ GOOD = made_cases(4)
         (GOOD[:, :, :0], "channels_first", "0 time points"),
         (GOOD.astype(str), "channels_first", "not numbers"),
         ([GOOD[0], GOOD[0, :3]], "channels_first", "case 1 has 3 channels and case 0 has 6"),
+        ([[[1.0, 2.0], [3.0]]], "channels_first", "case 0 in a list of the training cases has"),
         ([GOOD[0, 0]], "channels_first", "arrays (channels, time), but case 0 has shape (40,)"),
     ],
 )

@@ -34,7 +34,7 @@ class AnyOf:
         """The goal in words."""
         if self.labels is None:
             return "any other decision"
-        return " or ".join(repr(label) for label in self.labels)
+        return " or ".join(repr(_plain(label)) for label in self.labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ def _number(value: float) -> float:
 
 
 def _of(label: object) -> str:
-    return "" if label is None else f" of {label!r}"
+    return "" if label is None else f" of {_plain(label)!r}"
 
 
 def _band(goal: Band) -> str:

@@ -176,7 +176,7 @@ class Column:
         """The code of a value; an unknown category or another type is an error."""
         value = plain(value)
         if value is None:
-            return MISSING
+            return self._blank()
         if self.discrete:
             found = self.lookup(value)
             if found is None:
@@ -185,6 +185,14 @@ class Column:
                 )
             return found
         return self._time(value) if self.kind == "datetime" else self._quantity(value)
+
+    def _blank(self) -> float:
+        if not self.storage.nullable:
+            raise SchemaError(
+                f"column {self.name!r} cannot be missing, since its dtype in training cannot hold "
+                "a missing value; give a value"
+            )
+        return MISSING
 
     def lookup(self, value: object) -> float | None:
         """The code of a category, matched by type and value first and by value alone then."""

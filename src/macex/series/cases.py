@@ -159,7 +159,7 @@ def _listed(given: Sequence[Any], layout: str, what: str) -> list[Array]:
                 f"case {place} in a list of {what} is a {type(case).__name__} with columns; give "
                 "frames of pandas or polars alone, or arrays"
             )
-        values = np.asarray(case)
+        values = _even(case, f"case {place} in a list of {what}")
         if values.ndim != 2:
             raise SchemaError(
                 f"layout={layout!r} expects {what} in a list as arrays ({first}, {second}), "
@@ -175,6 +175,13 @@ def _listed(given: Sequence[Any], layout: str, what: str) -> list[Array]:
             f"layout={layout!r} every case is ({first}, {second}) with the same channels"
         )
     return cases
+
+
+def _even(case: Any, what: str) -> Array:
+    try:
+        return np.asarray(case)
+    except ValueError:
+        raise SchemaError(f"{what} has channels of unequal lengths, or holds no numbers") from None
 
 
 def _check_numbers(dtype: np.dtype[Any], what: str) -> None:
