@@ -149,7 +149,7 @@ def test_predictions_are_the_model_s_own(http, explainer, row):
 
 
 def test_an_answer_holds_so_many_scores(http, row, monkeypatch):
-    monkeypatch.setattr("macex.server.api.cases.SCORES", 10)
+    monkeypatch.setattr("macex.server.api.cases.ANSWER_SCORES", 10)
     said = http.post("/projects/loans/predict", json={"rows": [row] * 6})
     assert (said.status_code, said.json()["code"]) == (413, "too_many_values")
     assert "send at most 5 at a time to a model of 2" in said.json()["detail"]
