@@ -145,3 +145,11 @@ def test_groups_of_channels_are_lists(value):
 def test_a_layout_is_one_of_two_words(value):
     with pytest.raises(mx.OptionError, match="layout="):
         mx.SeriesExplainer(lambda cases: cases[:, 0].max(axis=1), CASES, layout=value)
+
+
+@pytest.mark.parametrize("value", [7, None, E], ids=["number", "None", "explainer"])
+def test_a_record_is_named_by_a_text(value, tmp_path):
+    audit = tmp_path / "audit.jsonl"
+    mx.Explainer(model, X, classes=("no", "yes"), audit=audit).explain(ROWS.head(1))
+    with pytest.raises(mx.OptionError, match="id takes the id of a record"):
+        mx.replay(value, audit, model=model, data=X)

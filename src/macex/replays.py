@@ -145,6 +145,8 @@ def _series_replay(record: dict[str, Any], model: Any, data: Any) -> Replay:
 
 def find_record(id: str, audit: str | Path) -> dict[str, Any]:  # noqa: A002 - as in replay
     """The one record whose id begins so."""
+    if not isinstance(id, str):
+        raise OptionError(f"id takes the id of a record, or its beginning, as a text, not {id!r}")
     ids: list[str] = []
     found: dict[str, Any] | None = None
     for record in read_records(audit):

@@ -84,3 +84,25 @@ def test_what_is_read_as_it_is_stays_itself():
 def test_what_speaks_arrow_and_is_no_table_is_refused():
     with pytest.raises(mx.SchemaError, match="Int64Array, but no table"):
         bank().explain(pa.array([1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        (["a", None], pa.string()),
+        (["a", "b"], pa.large_string()),
+        ([True, None], pa.bool_()),
+        ([pd.Timestamp("2020-01-02"), None], pa.timestamp("us")),
+        ([pd.Timestamp("2020-01-02", tz="UTC"), None], pa.timestamp("ns", tz="UTC")),
+        ([pd.Timestamp("2020-01-02"), None], pa.date32()),
+    ],
+    ids=str,
+)
+def test_the_conversion_that_a_refused_dtype_names_is_one_that_works(values, dtype):
+    data = pd.DataFrame({"c": pd.Series(values, dtype=pd.ArrowDtype(dtype))})
+    with pytest.raises(mx.SchemaError, match=r"convert it: data\['c'\].astype\('.+'\)") as error:
+        mx.Schema.infer(data)
+    named = str(error.value).partition("astype('")[2].removesuffix("')")
+    known = mx.Schema.infer(data.assign(c=data["c"].astype(named)))
+    assert known.columns[0].missing == (None in values)
+    assert data["c"].astype(named).isna().tolist() == [value is None for value in values]

@@ -103,10 +103,19 @@ def array_cells(array: Array, column: str, dtype: object = None) -> Cells:
 
 def unsupported(column: str, dtype: object) -> SchemaError:
     """The error for a dtype that has no codes."""
-    return SchemaError(
-        f"column {column!r} has dtype {dtype}, which is not supported; "
-        "convert it to numbers, text, booleans or datetimes"
-    )
+    told = f"column {column!r} has dtype {dtype}, which is not supported; "
+    taken = _taken(dtype) if isinstance(dtype, pd.ArrowDtype) else None
+    if taken is None:
+        return SchemaError(f"{told}convert it to numbers, text, booleans or datetimes")
+    return SchemaError(f"{told}convert it: data[{column!r}].astype({taken!r})")
+
+
+def _taken(dtype: pd.ArrowDtype) -> str | None:
+    """The dtype of pandas that holds the same and is supported, if there is one."""
+    if dtype.kind == "M":
+        zone = getattr(dtype.pyarrow_dtype, "tz", None)
+        return f"datetime64[ns, {zone}]" if zone else str(dtype.numpy_dtype)
+    return {"U": "string", "b": "boolean"}.get(dtype.kind)
 
 
 def types_of(cells: Cells) -> set[type]:
