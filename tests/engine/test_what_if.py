@@ -87,6 +87,17 @@ def test_a_column_whose_dtype_cannot_be_missing_is_never_said_to_be(column, blan
         one.what_if(rows.iloc[[20]], {column: blank})
 
 
+@pytest.mark.parametrize(
+    ("dtype", "value"), [("int8", 300), ("uint8", -1), ("uint8", "256"), ("float16", 1e6)]
+)
+def test_a_number_that_the_dtype_cannot_hold_is_refused(dtype, value):
+    rows = DATA.astype({"debt": dtype})
+    one = mx.Explainer(model, rows, classes=("no", "yes"))
+    with pytest.raises(mx.SchemaError, match=f"'debt' cannot hold .*trained as {dtype}"):
+        one.what_if(rows.iloc[[20]], debt=value)
+    assert one.what_if(rows.iloc[[20]], debt=100).changes[0].after == 100
+
+
 def test_what_has_causes_follows_and_is_told_apart():
     rows = DATA.assign(pay=10 * DATA["hours a week"] + DATA["debt"])
     causes = mx.Causes({"pay": ["hours a week"]}, {"pay": "10 * `hours a week` + u"})

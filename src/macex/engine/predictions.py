@@ -10,8 +10,9 @@ import numpy as np
 
 from macex.ask.answers import SLIGHT, Answers, compile_goals
 from macex.ask.goals import AboveRow, resolve
+from macex.errors import SchemaError
 from macex.models.asker import Asker
-from macex.schema import Array, Rows
+from macex.schema import MISSING, Array, Column, Rows
 from macex.schema.text import typed
 
 if TYPE_CHECKING:
@@ -88,8 +89,7 @@ def tried(
     for line, variant in enumerate(variants, 1):
         for name, value in variant.items():
             at = schema.position(name)
-            column = schema.columns[at]
-            codes[line, at] = typed(column, value) if isinstance(value, str) else column.code(value)
+            codes[line, at] = _given(schema.columns[at], value)
     fitted = engine.fitted
     full = followed(engine, codes, own)
     asker = Asker(fitted.oracle.own, schema, rows)
@@ -99,6 +99,16 @@ def tried(
     )
     changes = [_cells(rows, line, own) for line in codes[1:]]
     return said, changes, [_cells(rows, *both) for both in zip(full[1:], codes[1:], strict=True)]
+
+
+def _given(column: Column, value: object) -> float:
+    """The code of a value that the column's dtype can hold, so that the model is asked of it."""
+    code = typed(column, value) if isinstance(value, str) else column.code(value)
+    if not (column.discrete or code == MISSING or column.fits(np.array([code])).all()):
+        raise SchemaError(
+            f"column {column.name!r} cannot hold {value!r}: it was trained as {column.dtype}"
+        )
+    return code
 
 
 def followed(engine: Engine, codes: Array, own: Array) -> Array:

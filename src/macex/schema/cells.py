@@ -110,12 +110,13 @@ def unsupported(column: str, dtype: object) -> SchemaError:
     return SchemaError(f"{told}convert it: data[{column!r}].astype({taken!r})")
 
 
-def _taken(dtype: pd.ArrowDtype) -> str | None:
+def _taken(dtype: Any) -> str | None:
     """The dtype of pandas that holds the same and is supported, if there is one."""
     if dtype.kind == "M":
         zone = getattr(dtype.pyarrow_dtype, "tz", None)
         return f"datetime64[ns, {zone}]" if zone else str(dtype.numpy_dtype)
-    return {"U": "string", "b": "boolean"}.get(dtype.kind)
+    known: dict[str, str] = {"U": "string", "b": "boolean"}
+    return known.get(dtype.kind)
 
 
 def types_of(cells: Cells) -> set[type]:

@@ -227,7 +227,8 @@ class Column:
             raise SchemaError(f"column {self.name!r} needs a finite number, not {value!r}")
         if self.integer and number != np.rint(number):
             raise SchemaError(f"column {self.name!r} holds whole numbers; {value!r} is none")
-        return float(self.in_dtype(np.array([number]))[0])
+        with np.errstate(over="ignore"):  # beyond the dtype it is infinite
+            return float(self.in_dtype(np.array([number]))[0])
 
     def _time(self, value: object) -> float:
         duration = self.storage.numbers.kind == "m"
