@@ -165,3 +165,16 @@ def test_too_few_rows_to_fit_is_an_error():
     rows.loc[5:, "income"] = np.nan
     with pytest.raises(ConstraintError, match="only 5 training rows know 'income'"):
         mx.Explainer(model, rows, classes=("no", "yes"), causes={"income": ["age"]})
+
+
+def test_what_follows_in_a_what_if_is_refused_where_the_dtype_cannot_hold_it():
+    rows = pd.DataFrame({"hours": [1, 2] * 30, "pay": [100, 200] * 30}).astype({"pay": "uint8"})
+    explainer = mx.Explainer(
+        lambda frame: frame["pay"] / 300,
+        rows,
+        classes=("no", "yes"),
+        causes=mx.Causes({"pay": ["hours"]}, {"pay": "100 * hours + u"}),
+    )
+    with pytest.raises(mx.SchemaError, match="'pay' would follow as 300, which uint8"):
+        explainer.what_if(rows.iloc[[0]], hours=3)
+    assert explainer.what_if(rows.iloc[[0]], hours=3, pay=250).changes[1].after == 250

@@ -92,6 +92,7 @@ def tried(
             codes[line, at] = _given(schema.columns[at], value)
     fitted = engine.fitted
     full = followed(engine, codes, own)
+    _check_held(schema.columns, full)
     asker = Asker(fitted.oracle.own, schema, rows)
     answers, _ = asker(full, np.zeros(len(codes), int))
     said = Predictions(
@@ -109,6 +110,19 @@ def _given(column: Column, value: object) -> float:
             f"column {column.name!r} cannot hold {value!r}: it was trained as {column.dtype}"
         )
     return code
+
+
+def _check_held(columns: Sequence[Column], full: Array) -> None:
+    """Raise if what follows is more than the dtype of its column can hold."""
+    for at, column in enumerate(columns):
+        codes = full[:, at]
+        held = column.discrete | (codes == MISSING) | column.fits(codes)
+        if not held.all():
+            value = column.value(float(codes[np.argmin(held)]))
+            raise SchemaError(
+                f"column {column.name!r} would follow as {value}, which {column.dtype} cannot "
+                "hold: give it a value as well"
+            )
 
 
 def followed(engine: Engine, codes: Array, own: Array) -> Array:
