@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from functools import cached_property
+from pathlib import Path
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,11 @@ class WorkerModel:
     def face(self) -> Mapping[str, Any]:
         """What the model can be asked for."""
         return self.worker.face()
+
+    @property
+    def path(self) -> Path | None:
+        """The file it is opened from, if there is one."""
+        return self.worker.source if isinstance(self.worker.source, Path) else None
 
     @property
     def sha256(self) -> str | None:
