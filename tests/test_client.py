@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+
 import httpx
 import numpy as np
 import pandas as pd
 import pytest
+import skops.io
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
 import macex as mx
 from lending import loans
 from macex.client import connection as connection_module
 from macex.server import Settings
+from macex.server.projects.description import described
 from serving import loan_files, loan_project, served, start
 
 __all__ = ["loan_files", "loan_project", "served", "start"]
@@ -172,6 +180,41 @@ def test_predictions_of_many_rows_are_several_requests(served, rows, monkeypatch
         monkeypatch.setattr(client, "_post", noted)
         assert client.predict(rows) == whole
         assert sent == sizes
+
+
+TOWNS = [f"town {at:04d}" for at in range(1200)]
+
+
+@pytest.fixture(params=["category", "object"])
+def towns(request, tmp_path):
+    """A project whose model decides by one of 1,200 towns, and its training rows."""
+    rows = pd.DataFrame({"town": TOWNS * 2, "age": range(2400)}).astype({"town": request.param})
+    columns = make_column_transformer((OrdinalEncoder(), ["town"]))
+    model = make_pipeline(columns, StandardScaler(), LogisticRegression(C=1e4))
+    model.fit(rows, np.array(TOWNS * 2) >= "town 1100")
+    folder = tmp_path / "towns"
+    folder.mkdir()
+    skops.io.dump(model, folder / "model.skops")
+    rows.to_parquet(folder / "train.parquet")
+    parts = {"title": "Towns", "model": "model.skops", "data": "train.parquet"}
+    described(parts).write(folder)
+    return folder, rows
+
+
+def test_values_beyond_those_that_a_project_tells_are_asked_for(towns, tmp_path, start):
+    folder, rows = towns
+    with start(Settings(state=tmp_path / "state", project=folder)) as one:
+        with mx.Client(one.url) as client:
+            told = client.info["format"]
+            found = client.explain(rows.iloc[[3, 700]])
+            single = client.explain(rows.iloc[700].to_dict())
+        explainer = one.server.projects["towns"].explainer()
+        same(found, explainer.explain(rows.iloc[[3, 700]]))
+        assert single.to_json(canonical=True) == found[1:].to_json(canonical=True)
+    assert found[0].counterfactuals[0].changes[0].after >= "town 1100"
+    (town, _) = told["schema"]["columns"]
+    assert (len(town["table"]), told["values_total"]) == (100, {"town": 1200})
+    assert len(json.dumps(told)) < 10_000
 
 
 def test_one_row_is_a_mapping(client):

@@ -15,12 +15,14 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
+from urllib.parse import urlencode
 
 from macex.ask.answers import Outlook
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, AnyOf, Goal, goal_stated, resolve
 from macex.client.asked_rows import AskedRows
 from macex.client.connection import API, Connection
+from macex.client.stored_schema import whole_schema
 from macex.engine.blocks import reporter
 from macex.engine.options import PREFERENCES
 from macex.errors import ConstraintError, OptionError, ServerError, closest
@@ -32,6 +34,7 @@ from macex.schema import Rows, Schema
 from macex.stages.search.names import DEFAULT_SEARCH
 
 FULL = 0.8  # how much of the largest body a request uses
+VALUES = 1000  # of a column that an answer of the server holds
 
 
 class Client:
@@ -109,7 +112,13 @@ class Client:
                 f"project {self.project!r} holds time series, and a Client asks about rows: send "
                 f"cases to {self._url}{API}/projects/{self.project}/explain"
             )
-        return Schema.from_dict(self.info["format"]["schema"])
+        return whole_schema(self.info["format"], self._values)
+
+    def _values(self, column: str, start: int) -> list[Any]:
+        """Some of the values of a column."""
+        query = urlencode({"column": column, "start": start, "size": VALUES})
+        values: list[Any] = self._json("GET", f"/projects/{self.project}/values?{query}")["values"]
+        return values
 
     @property
     def columns(self) -> list[str]:

@@ -34,6 +34,7 @@ from macex.server.projects.table import ScoredLine, View
 router = APIRouter(route_class=BodyRoute, tags=["projects"], responses=documented())
 SHOWN = 100
 CELLS = 200_000  # on a page
+CATEGORIES = ("categories", "enum")  # where a dtype of pandas, or of polars, keeps its own
 Text = Annotated[str, Query(max_length=2000)]
 
 
@@ -106,11 +107,13 @@ def values(
     """Values of a column of categories that hold a text; those that begin with it come first."""
     schema = project.explainer().schema
     known = schema.columns[schema.position(column)]
-    found = [plain(value) for value in known.table] if known.discrete else []
-    text = search.lower()
-    found = [value for value in found if text in str(value).lower()]
-    found.sort(key=lambda value: not str(value).lower().startswith(text))
-    return ValueList(values=found[start : start + size], matching=len(found))
+    found = known.table if known.discrete else ()
+    if text := search.lower():
+        holding = [value for value in found if text in str(plain(value)).lower()]
+        holding.sort(key=lambda value: not str(plain(value)).lower().startswith(text))
+        found = tuple(holding)
+    shown = [plain(value) for value in found[start : start + size]]
+    return ValueList(values=shown, matching=len(found))
 
 
 def project_info(project: Project) -> ProjectInfo | SeriesInfo:
@@ -142,17 +145,33 @@ def _table_info(project: Project) -> ProjectInfo:
 
 
 def _format(project: Project) -> dict[str, Any]:
-    """The schema without the values that training rows have, and what scores mean."""
+    """The schema without what training rows hold, and what scores mean.
+
+    Of a column with many values it has the first ones, and `values_total` says how many there are.
+    """
     explainer = project.explainer()
-    schema = explainer.schema.to_dict()
+    schema = plain(explainer.schema.to_dict())
     for column in (*schema["columns"], *schema["blocks"]):
         column["seen"], column["counts"] = [], []
     names = {column: plain(_name_parts(name)) for column, name in project.parts.names.items()}
     return {
-        "schema": plain(schema),
+        "values_total": dict(filter(None, map(_shortened, schema["columns"]))),
+        "schema": schema,
         "outlook": plain(asdict(explainer.engine.outlook)),
         "names": names,
     }
+
+
+def _shortened(column: dict[str, Any]) -> tuple[str, int] | None:
+    """Cut the values of a stored column; its name and their number, if there were more."""
+    table, dtype = column["table"], column["dtype"]
+    if len(table) <= SHOWN:
+        return None
+    for part in CATEGORIES if isinstance(dtype, dict) else ():
+        if set(dtype.get(part) or ()) == set(table):
+            dtype[part] = None  # those of the column
+    column["table"] = table[:SHOWN]
+    return column["name"], len(table)
 
 
 def _name_parts(name: Any) -> Any:
