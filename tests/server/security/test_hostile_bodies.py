@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import resource
@@ -10,6 +11,8 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
+
+from macex.server import bodies
 
 JSON = {"content-type": "application/json"}
 MANY = 590_000
@@ -175,6 +178,25 @@ def test_a_body_may_be_packed(http, row):
     headers = {**JSON, "content-encoding": "gzip"}
     body = gzip.compress(json.dumps({"rows": [row]}).encode())
     assert http.post("/projects/loans/predict", content=body, headers=headers).status_code == 200
+
+
+def test_no_body_is_read_on_the_event_loop(http, row, monkeypatch):
+    """All others would wait there until it is read."""
+    on_loop = {}
+
+    def watched(name, read):
+        def reading(*given):
+            on_loop[name] = asyncio._get_running_loop() is not None
+            return read(*given)
+
+        return reading
+
+    for name in ("unpacked", "refuse_crowded", "valued"):
+        monkeypatch.setattr(bodies, name, watched(name, getattr(bodies, name)))
+    for path in ("/projects/loans/predict", ASK, "/projects/loans/jobs"):
+        on_loop.clear()
+        assert http.post(path, json={"rows": [row]}).status_code in (200, 202)
+        assert on_loop == {"unpacked": False, "refuse_crowded": False, "valued": False}
 
 
 def test_as_many_rows_as_are_said_are_read(http, row):
