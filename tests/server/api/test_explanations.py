@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 import macex as mx
+from macex.server import Settings
 
 EXPLAIN = "/projects/loans/explain"
 
@@ -173,6 +174,25 @@ def test_a_counterfactual_put_into_what_if_reaches_its_goal(http):
     change = {one["column"]: one["after"] for one in best["changes"]}
     said = http.post("/projects/loans/whatif", json={"place": 7, "variants": [change]}).json()
     assert said["variants"][0]["label"] == best["label"] != said["query"]["label"]
+
+
+def test_the_rows_that_the_model_scores_are_bounded_whoever_asks(loan_project, tmp_path, start):
+    """Whether the client says how many, or more, or nothing; on the page, and in a job."""
+    settings = Settings(state=tmp_path, project=loan_project, model_rows=40)
+    with (
+        start(settings) as one,
+        httpx.Client(base_url=f"{one.url}/api/v1", timeout=120) as client,
+    ):
+        asks = [{"places": [7], "n": 3, **more} for more in ({}, {"max_rows": 10**6})]
+        found = [client.post(EXPLAIN, json=ask).json() for ask in asks]
+        found.append(client.get(f"{one.url}/projects/loans/rows/7/answers.json?n=3").json())
+        jobs = [client.post("/projects/loans/jobs", json=ask).json()["id"] for ask in asks]
+        kept = [one.server.jobs.get(job).question["options"]["max_rows"] for job in jobs]
+        project = one.server.projects["loans"]
+        free = project.explainer().explain(project.table.frame([7]), n=3)[0]
+    assert [told["explanations"][0]["cost"]["rows"] <= 40 for told in found] == [True] * 3
+    assert kept == [40, 40]
+    assert free.cost.rows > 40
 
 
 def test_constraints_are_checked_before_they_are_used(http):
