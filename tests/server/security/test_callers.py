@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import logging
+import re
 import time
 from hashlib import sha256
 
@@ -122,6 +124,24 @@ def test_jobs_and_reports_name_the_caller_the_model_and_the_question(office):
         assert f"alice (key {ids['alice']})" in report
         assert model in report
         assert keys["alice"] not in report
+        assert f"<dd>{mx.__version__}<" in report
+        assert re.search(r"Asked at</dt><dd>20\d\d-\d\d-\d\dT\d\d:\d\d", report)
+
+
+def told(report, name):
+    """What a report says under a name."""
+    return html.unescape(re.search(f"<dt>{name}</dt><dd>(.*?)<", report)[1])
+
+
+def test_a_report_of_a_job_says_what_was_asked_of_which_rows(office):
+    _, people, _ = office
+    ask = {"filter": {"where": "income < 25"}, "want": "granted", "constraints": {"max_changes": 2}}
+    job = finished(people["alice"], people["alice"].post(JOBS, json=ask).json()["id"])
+    report = people["alice"].get(f"/api/v1/jobs/{job['id']}/result?format=html").text
+    assert told(report, "Chosen by") == "where income < 25"
+    assert told(report, "Wanted") == "granted"
+    assert told(report, "May change") == "fixed 'age'; max_changes 2"
+    assert told(report, "macex") == mx.__version__
 
 
 def test_requests_answered_together_keep_their_callers_apart(office):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+from macex.engine.facts import facts_about
 from macex.errors import OptionError
 from macex.explanation import Explanations
 from macex.explanation.reader import explanations_read
@@ -17,8 +19,10 @@ from macex.scale.layout import answers_layout
 from macex.scale.places import Local
 from macex.server.jobs.work import Work
 from macex.server.projects.project import Project
+from macex.server.questions import CallOptions, constraints_of, goal_of
 from macex.server.storage.jobs import Job, Jobs
 
+FILTERED = {"decision": "decided", "search": "holding", "where": "where"}
 PIECE = 2**18  # bytes that are sent at a time
 FORMS = {
     "ndjson": "application/x-ndjson",
@@ -32,26 +36,42 @@ def explanations(jobs: Jobs, project: Project, job: Job) -> Explanations:
     """All that a job has found so far, as the library returns it."""
     batches = list(_batches(jobs, project, job))
     items = [item for batch in batches for item in batch]
-    meta = {} if not batches else {**batches[0].meta, **told(job)}
+    meta = {} if not batches else {**batches[0].meta, **told(project, job)}
     return Explanations(items, project.parts.names, meta)
 
 
-def told(job: Job) -> dict[str, str]:
+def told(project: Project, job: Job) -> dict[str, str]:
     """Who asked, and about what, for a report: the key's id, never the key."""
     asked = job.question
+    explainer = CallOptions(**asked["options"]).explainer(project)
+    want, limits = asked.get("want"), asked.get("constraints")
+    words = facts_about(
+        explainer.engine,
+        want if isinstance(want, list) else goal_of(explainer, want),
+        limits if isinstance(limits, list) else constraints_of(limits),
+    )
     said = {
+        **words(),
         "asked_by": f"{job.owner} (key {job.key})",
         "asked_at": job.created,
         "version": job.version,
         "model": job.model,
-        **{part: asked.get(part) for part in ("want", "constraints", "filter")},
+        "filter": chosen(asked.get("filter")),
         **dict.fromkeys(asked.get("left_out", ()), "as the audit has it, for each row"),
     }
-    return {
-        part: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for part, value in said.items()
-        if value and not isinstance(value, list)
-    }
+    return {part: value for part, value in said.items() if value}
+
+
+def chosen(filtered: Mapping[str, Any] | None) -> str:
+    """Which rows of the project a filter leaves, in words.
+
+    >>> chosen({"decision": None, "search": "", "where": "age > 60"})
+    'where age > 60'
+    """
+    if not filtered:
+        return ""
+    said = [f"{word} {filtered[key]}" for key, word in FILTERED.items() if filtered.get(key)]
+    return ", ".join(said) or "all of the project"
 
 
 def written(jobs: Jobs, project: Project, job: Job, form: str) -> Iterator[bytes]:

@@ -9,13 +9,13 @@ from typing import Any
 
 from macex.ask.goals import Goal, goal_told
 from macex.errors import MacexError
+from macex.server.jobs.results import chosen
 from macex.server.pages.questions import SAID
 from macex.server.projects.project import Project
 from macex.server.questions import goal_of
 from macex.server.recent import Recent
 from macex.server.storage.jobs import Job
 
-FILTERED = {"decision": "decided", "search": "holding", "where": "where"}
 SOON_S = 1.0  # of watching before a guess is worth telling
 Paces = Recent[str, tuple[float, int]]
 
@@ -25,7 +25,7 @@ def facts(project: Project, job: Job) -> list[tuple[str, str]]:
     asked: Mapping[str, Any] = job.question
     options = asked.get("options", {})
     told = [
-        ("Rows", _rows(asked.get("filter"))),
+        ("Rows", chosen(asked.get("filter")) or "given ones"),
         ("Wanted", _goal(project, asked.get("want"))),
         ("May change", _limits(asked.get("constraints"))),
         ("Answers", str(options.get("n", 1))),
@@ -59,13 +59,6 @@ def span(seconds: float) -> str:
     if seconds < 90:
         return f"{int(seconds) + 1} s"
     return f"{int(seconds / 60) + 1} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def _rows(chosen: Any) -> str:
-    if not chosen:
-        return "given ones"
-    said = [f"{word} {chosen[key]}" for key, word in FILTERED.items() if chosen.get(key)]
-    return ", ".join(said) or "all of the project"
 
 
 def _goal(project: Project, want: Any) -> str:
