@@ -214,6 +214,17 @@ def test_files_hold_every_value(tmp_path):
     assert len(pd.read_parquet(tmp_path / "changes.parquet")) == 2
 
 
+def test_a_sheet_of_excel_holds_every_value(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    sample = FOUND[0].counterfactuals[0].sample
+    for at, result in enumerate((FOUND, FOUND[0])):
+        book = openpyxl.load_workbook(result.to_excel(tmp_path / f"{at}.xlsx"))
+        assert book.sheetnames == ["answers", "changes"]
+        heads, first, *_ = book["answers"].iter_rows(values_only=True)
+        for channel, values in zip(FOUND[0].channels, sample, strict=True):
+            assert json.loads(first[heads.index(channel)]) == values.tolist()
+
+
 def test_a_summary_counts_channels_and_says_when_they_change():
     summary = FOUND.summary()
     assert dict(summary.columns) == {"sensor 2": 2}
