@@ -18,17 +18,25 @@ def load(late_s: float, errors: int = 0) -> Load:
 
 
 def test_a_verdict_says_how_much_longer_answers_take_in_company():
-    said, bearable = verdict(50, load(0.5), load(0.7))
-    assert said == "50 clients in company: p95 1.40 times as long as alone, 0 errors"
+    said, bearable = verdict(50, load(0.5), load(0.7), 0.026)
+    told = "50 clients in company: p95 1.40 times as long as alone, 0 errors, probes 26 ms"
+    assert said == told
     assert bearable
 
 
 @pytest.mark.parametrize(
-    ("alone", "beside"),
-    [(load(0.5), load(0.76)), (load(0.5), load(0.5, errors=1)), (load(0.5, 1), load(0.5))],
+    ("alone", "beside", "probed_s"),
+    [
+        (load(0.5), load(0.76), 0.01),
+        (load(0.5), load(0.5, errors=1), 0.01),
+        (load(0.5, 1), load(0.5), 0.01),
+        (load(0.5), load(0.5), 0.11),
+    ],
 )
-def test_more_than_half_as_long_again_or_an_error_is_not_bearable(alone, beside):
-    assert not verdict(50, alone, beside)[1]
+def test_more_than_half_as_long_again_an_error_or_a_late_probe_is_not_bearable(
+    alone, beside, probed_s
+):
+    assert not verdict(50, alone, beside, probed_s)[1]
 
 
 def test_the_command_fails_where_company_costs_too_much(monkeypatch, capsys):
@@ -47,3 +55,5 @@ def test_both_probes_are_told():
         took.extend([0.01] * 99 + [0.2])
     said = [line.partition(":")[0] for line in company.lines()]
     assert said == ["/health", "/ready"]
+    company.probes_s["ready"].extend([0.2] * 10)
+    assert company.late_s == 0.2

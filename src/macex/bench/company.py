@@ -32,6 +32,11 @@ class Company:
     statuses: dict[str, dict[int, int]] = field(default_factory=dict)
     probes_s: dict[str, list[float]] = field(default_factory=lambda: {one: [] for one in PROBES})
 
+    @property
+    def late_s(self) -> float:
+        """How long 99 % of the answers of the slower probe took at most."""
+        return float(max(np.quantile(took, 0.99) for took in self.probes_s.values()))
+
     def lines(self) -> list[str]:
         """A line for each project, and one for each probe."""
         said = [
