@@ -55,6 +55,12 @@ def test_what_is_faint_too_wide_or_fetched_is_noticed(browser):
         assert len(page.asked) == 1
 
 
+NUMBERED = """
+[...document.styleSheets].flatMap(sheet => [...sheet.cssRules])
+  .some(rule => rule instanceof CSSPageRule && rule.cssText.includes("counter(page)"))
+"""
+
+
 def background(page):
     return page.evaluate("getComputedStyle(document.querySelector('.mx-card')).backgroundColor")
 
@@ -80,6 +86,12 @@ def test_on_paper_everything_is_shown_on_white(browser, tmp_path):
         shown = page.evaluate("document.querySelector('.mx-rest dl').checkVisibility()")
         assert shown
         assert page.evaluate(FAINT) == []
+        style = "getComputedStyle(document.querySelector('{}')).{}"
+        arrow = page.evaluate(style.format(".mx-rest summary", "listStyleType"))
+        kept = (".mx-card", ".mx-answers tbody")  # a card goes on where the page is full
+        breaks = [page.evaluate(style.format(one, "breakInside")) for one in kept]
+        assert (arrow, breaks) == ("none", ["auto", "avoid"])
+        assert page.evaluate(NUMBERED)
 
 
 def test_details_open_by_keyboard(browser):
