@@ -45,6 +45,17 @@ def test_every_command_has_help(name, macex):
     assert f"Usage: macex {name}" in said
 
 
+TELLING = ("explain", "schema", "constraints check", "whatif", "steps", "plan", "bias")
+TELLING += ("recourse", "picture", "replay", "doctor", "key list")
+
+
+def test_every_command_that_tells_something_tells_it_to_programs_too(macex):
+    told = [name for name in TELLING if "--json" in macex(f"{name} --help")[1]]
+    assert told == list(TELLING)
+    rest = {name.partition(" ")[0] for name in TELLING} ^ set(COMMANDS)
+    assert rest == {"demo", "serve", "bench", "project"}
+
+
 @pytest.mark.parametrize(("given", "kept"), [({}, "1"), ({"OMP_NUM_THREADS": "4"}, "4")])
 def test_a_server_has_one_openmp_thread_a_request_unless_told_otherwise(given, kept):
     script = (
