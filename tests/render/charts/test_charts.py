@@ -158,6 +158,18 @@ def test_cells_on_the_wanted_side_have_their_own_colour():
     assert len(parts(CHARTS["heat map"], "rect", "mx-heat-no")) == 3 + 1
 
 
+def test_a_legend_names_what_is_drawn_apart():
+    ends = (20.0, 60.0)
+    for chart in (
+        Curve(AGE, SHARE, (Line(ends, (0.1, 0.9), "one"), Line(ends, (0.2, 0.3), "two"))),
+        Histogram(AGE, (Layer("one", (4, 9)), Layer("two", (1, 2)))),
+        Scatter(AGE, SHARE, (Point(30, 0.5, 0), Point(40, 0.5, 1)), ("one", "two")),
+        Bars((Bar("a", 3.0, beside=1.0),), "", ("one", "two")),
+    ):
+        texts = {part.text for part in tree(chart).iter("text")}
+        assert {"one", "two"} <= texts
+
+
 def test_points_that_lead_somewhere_are_links():
     (link,) = tree(CHARTS["scatter"]).iter("a")
     assert (link.get("href"), link.get("data-key")) == ("/rows/1", "1")
