@@ -102,6 +102,14 @@ def test_every_public_name_is_in_the_reference(name):
     assert re.search(rf"`{name}\b", reference)
 
 
+def test_the_gallery_answers_ten_questions():
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    _, *answers = re.split(r"(?m)^## \d+\. .+\?$", page)
+    assert len(answers) == 10
+    assert all("```python" in answer for answer in answers)
+    assert page.count("](images/gallery/") >= 8
+
+
 def test_a_wrong_output_is_noticed():
     page = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
     assert replayed(page) == page.replace("3", "2")
