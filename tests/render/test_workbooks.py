@@ -41,3 +41,9 @@ def test_a_table_that_is_too_large_is_refused():
     frame = pd.DataFrame({"x": np.zeros(1_048_576)})
     with pytest.raises(RenderError, match="1,048,575 rows"):
         workbook_bytes({"answers": frame})
+
+
+def test_a_value_that_a_cell_does_not_hold_is_refused_and_not_cut_off():
+    frame = pd.DataFrame({"x": pd.Series([np.linspace(0, 1, 2000)], dtype=object)})
+    with pytest.raises(RenderError, match="32,767 characters"):
+        workbook_bytes({"answers": frame})

@@ -64,4 +64,9 @@ def _cell(value: Any) -> Any:
     if isinstance(value, PLAIN) and not (zoned or far or early):
         return value
     text = value if isinstance(value, str) else shown(value)
+    if len(text) > LONGEST and not isinstance(value, str):
+        raise RenderError(
+            f"a cell of Excel holds {LONGEST:,} characters, fewer than some values here have, as "
+            "those of a long time series: write Parquet or CSV"
+        )
     return safe(text)[:LONGEST]
