@@ -32,6 +32,11 @@ SHOWN = [
     "found[0]",
     "found[0].counterfactuals[0]",
     "found.summary()",
+    "found[0].plot()",
+    "found.plot('scores')",
+    "explainer.plan(data)",
+    "explainer.picture(data)",
+    "explainer.what_if(data.head(1), hours=45)",
 ]
 
 

@@ -88,11 +88,12 @@ class Chart(ABC):
         return target
 
     def to_html(self) -> str:
-        """The picture with its styles, as a fragment of any page."""
+        """The picture with its styles, on a ground of its own, as a fragment of any page."""
         palettes = {"light": LIGHT, "dark": DARK, "paper": PRINT}
         style = _styles().get_template("style.css.j2").render(palettes)
         drawn = self._element(self._titled(), {})
-        return f'<div class="macex"><style>{style}</style>{drawn}</div>'
+        card = f'<section class="mx-card">{drawn}</section>'
+        return f'<div class="macex"><style>{style}</style>{card}</div>'
 
     def _titled(self) -> Drawing:
         """What is drawn, under the title."""
