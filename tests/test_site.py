@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -84,6 +85,13 @@ def test_the_reference_comes_from_the_docstrings(site):
     page = (site / "reference" / "api.html").read_text(encoding="utf-8")
     assert "the rows the model was trained on" in page
     assert "macex.explain_file" in page
+
+
+def test_pages_are_searched_and_are_dark_where_the_system_is(site):
+    found = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    assert any(one["location"].startswith("gallery.html") for one in found["docs"])
+    page = (site / "index.html").read_text(encoding="utf-8")
+    assert re.search(r'data-md-color-media="\(prefers-color-scheme: dark\)"[^>]*"slate"', page)
 
 
 def test_the_readme_lists_every_extra():
