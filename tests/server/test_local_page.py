@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -81,3 +83,21 @@ def test_nothing_of_it_stays():
     assert folder.is_dir()
     page.close()
     assert not folder.exists()
+
+
+ENDING = """
+import pandas as pd
+import macex as mx
+
+data = pd.DataFrame({"hours": range(20, 60)})
+explainer = mx.Explainer(lambda rows: (rows["hours"] > 44) * 1.0, data, classes=("no", "yes"))
+page = explainer.show(browser=False)
+print(page._state.name)
+"""
+
+
+def test_it_ends_with_the_process():
+    done = subprocess.run(
+        [sys.executable, "-c", ENDING], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert not Path(done.stdout.strip()).exists()
