@@ -1,4 +1,4 @@
-"""How the tests run: no silent skips when strict, and how hard Hypothesis tries."""
+"""How the tests run: strict or not, how hard Hypothesis tries, and torch on one thread."""
 
 from __future__ import annotations
 
@@ -53,3 +53,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         if told:
             terminalreporter.section(title)
             terminalreporter.write_line("\n".join(told))
+
+
+@pytest.fixture
+def one_thread():
+    """Threads of torch that wait for each other take minutes on a busy machine."""
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

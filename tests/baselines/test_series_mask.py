@@ -9,17 +9,9 @@ from macex.baselines.series_mask import SeriesMask
 from series.machines import Machine, made_cases
 
 torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.usefixtures("one_thread")
 TRAIN, QUERIES = made_cases(), made_cases(6, seed=1)
 LABELS = ["calm", "bump", "raised"] * 20
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Threads that wait for each other take minutes on a busy machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def logits(cases):

@@ -8,16 +8,8 @@ import pytest
 from macex.bench.convolutions import ConvolutionalNetwork
 from series.machines import made_cases
 
-torch = pytest.importorskip("torch")
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Threads that wait for each other take minutes on a busy machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytest.importorskip("torch")
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def test_it_learns_and_does_so_the_same_every_time(monkeypatch):
