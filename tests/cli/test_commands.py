@@ -126,6 +126,15 @@ def test_whatif_shows_what_a_change_does(macex):
     assert {change["column"] for change in told["changes"]} == {"income", "job"}
 
 
+def test_whatif_asks_about_nothing_that_the_dtype_cannot_hold(macex, files):
+    train = pd.read_csv(files / "train.csv").astype({"income": "uint8"})
+    train.to_parquet("train.parquet")
+    ask = "whatif --model {files}/model --allow-pickle --data train.parquet --label outcome"
+    code, _, said = macex(f"{ask} --row 3 --set income=300")
+    assert code != 0
+    assert "'income' cannot hold '300': it was trained as uint8" in said
+
+
 def test_whatif_tells_what_follows_apart(macex, files):
     Path("caused.toml").write_text(CAUSED, encoding="utf-8")
     data = pd.read_csv(files / "train.csv").drop(columns="outcome")

@@ -7,7 +7,7 @@ import pytest
 
 from macex.errors import SchemaError
 from macex.schema import Schema
-from macex.schema.text import text_of, typed
+from macex.schema.text import code_to_set, text_of, typed
 
 ROWS = pd.DataFrame(
     {
@@ -49,3 +49,11 @@ def test_no_text_is_a_missing_value():
 def test_what_does_not_fit_is_named(name, text, said):
     with pytest.raises(SchemaError, match=said):
         typed(SCHEMA.columns[SCHEMA.position(name)], text)
+
+
+@pytest.mark.parametrize("value", ["300", 300, -129.0])
+def test_what_the_dtype_cannot_hold_is_not_set(value):
+    (debt,) = Schema.infer(pd.DataFrame({"debt": [1, 2, 3]}, dtype="int8")).columns
+    assert debt.value(code_to_set(debt, "127")) == 127
+    with pytest.raises(SchemaError, match=r"'debt' cannot hold .*trained as int8"):
+        code_to_set(debt, value)

@@ -23,7 +23,7 @@ from macex.render.text import aligned
 from macex.render.values import score_text, shown
 from macex.scale.readers import read_table
 from macex.schema import Array, Rows, Schema
-from macex.schema.text import typed
+from macex.schema.text import code_to_set
 
 SAMPLE = 1000  # training rows by which a model is known
 
@@ -47,7 +47,7 @@ class Row:
         if not is_:
             raise OptionError(f"{text!r} is no change: write column=value")
         at = self.schema.position(name)
-        self.codes[at] = typed(self.schema.columns[at], value)
+        self.codes[at] = code_to_set(self.schema.columns[at], value)
 
     @property
     def full(self) -> Array:

@@ -13,7 +13,7 @@ from macex.ask.goals import AboveRow, resolve
 from macex.errors import SchemaError
 from macex.models.asker import Asker
 from macex.schema import MISSING, Array, Column, Rows
-from macex.schema.text import typed
+from macex.schema.text import code_to_set
 
 if TYPE_CHECKING:
     from macex.engine.engine import Engine
@@ -89,7 +89,7 @@ def tried(
     for line, variant in enumerate(variants, 1):
         for name, value in variant.items():
             at = schema.position(name)
-            codes[line, at] = _given(schema.columns[at], value)
+            codes[line, at] = code_to_set(schema.columns[at], value)
     fitted = engine.fitted
     full = followed(engine, codes, own)
     _check_held(schema.columns, full)
@@ -100,16 +100,6 @@ def tried(
     )
     changes = [_cells(rows, line, own) for line in codes[1:]]
     return said, changes, [_cells(rows, *both) for both in zip(full[1:], codes[1:], strict=True)]
-
-
-def _given(column: Column, value: object) -> float:
-    """The code of a value that the column's dtype can hold, so that the model is asked of it."""
-    code = typed(column, value) if isinstance(value, str) else column.code(value)
-    if not (column.discrete or code == MISSING or column.fits(np.array([code])).all()):
-        raise SchemaError(
-            f"column {column.name!r} cannot hold {value!r}: it was trained as {column.dtype}"
-        )
-    return code
 
 
 def _check_held(columns: Sequence[Column], full: Array) -> None:

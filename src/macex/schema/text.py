@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
+import numpy as np
+
 from macex.errors import SchemaError
-from macex.schema.columns import Column
+from macex.schema.columns import MISSING, Column
 
 
 def text_of(value: object) -> str:
@@ -39,6 +41,19 @@ def typed(column: Column, text: str) -> float:
             f"column {column.name!r} takes {'whole ' * column.integer}numbers, not {text!r}"
         ) from None
     return column.code(number)
+
+
+def code_to_set(column: Column, value: object) -> float:
+    """The code of a value that the column's dtype can hold, so that the model is asked of it.
+
+    A text is read as it would be typed.
+    """
+    code = typed(column, value) if isinstance(value, str) else column.code(value)
+    if not (column.discrete or code == MISSING or column.fits(np.array([code])).all()):
+        raise SchemaError(
+            f"column {column.name!r} cannot hold {value!r}: it was trained as {column.dtype}"
+        )
+    return code
 
 
 def _category(column: Column, text: str) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from macex import Explainer, any_of, at_least
 from macex.ask.goals import Band
 from macex.explainer.trials.variants import judged, variant
 from macex.render.speech import Speech
+from macex.schema import Schema
 from macex.schema.text import text_of
 from server.pages.conftest import DATA
 
@@ -30,6 +32,13 @@ def test_the_models_own_decision_is_shown(explainer, row):
     assert (own.label, changed.label) == ("no", "yes")
     assert (own.reached, changed.reached) == (False, True)
     assert one.changed == 1
+
+
+def test_what_the_dtype_cannot_hold_is_a_fault_and_nothing_is_asked_of_it():
+    row = Schema.infer(pd.DataFrame({"debt": [1, 2, 3]}, dtype="uint8")).read({"debt": 2})
+    one = variant(row, "a", {"debt": "-1"})
+    assert "cannot hold '-1'" in one.faults["debt"]
+    assert (one.codes == row.codes[0]).all()
 
 
 def test_what_is_typed_as_it_is_changes_nothing(explainer, row):

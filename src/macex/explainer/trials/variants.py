@@ -17,7 +17,7 @@ from macex.explanation import Change
 from macex.render.bars import Scale, ScoreBar, bar
 from macex.render.speech import Speech
 from macex.schema import Array, Rows
-from macex.schema.text import text_of, typed
+from macex.schema.text import code_to_set, text_of
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def variant(rows: Rows, letter: str, texts: Mapping[str, str]) -> Variant:
         kept[name] = text
         at = rows.schema.position(name)
         try:
-            codes[at] = typed(rows.schema.columns[at], text)
+            codes[at] = code_to_set(rows.schema.columns[at], text)
         except SchemaError as error:
             faults[name] = str(error)
     return Variant(letter, kept, codes, faults, codes)
