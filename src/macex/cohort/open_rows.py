@@ -12,7 +12,7 @@ from macex.schema import Array
 from macex.stages.arrays import rank_within
 from macex.stages.candidates import Both
 from macex.stages.search.combinations import Singles, all_of, combinations
-from macex.stages.search.exhaustive import Exhaustive
+from macex.stages.search.protocol import by_levels
 from macex.stages.shapes import Candidates, Found, Pool, Task
 from macex.stages.thresholds import Thresholds
 
@@ -108,7 +108,7 @@ def by_cells(engine: Engine, most: int | None) -> Engine | None:
     """
     fitted = engine.fitted
     options = fitted.options
-    chosen = not isinstance(options.candidates, Both) or not isinstance(options.method, Exhaustive)
+    chosen = not isinstance(options.candidates, Both) or not by_levels(options.method)
     if chosen or fitted.grid is not None:
         return None
     for trees in _models(fitted.oracle):

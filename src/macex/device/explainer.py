@@ -26,6 +26,7 @@ from macex.schema import Array as HostArray
 from macex.stages.candidates import Both
 from macex.stages.finetune.section import Section
 from macex.stages.search.exhaustive import Exhaustive
+from macex.stages.search.protocol import by_levels
 
 if TYPE_CHECKING:
     from macex.engine.fitted import Fitted
@@ -189,7 +190,7 @@ class DeviceExplainer:
                 DeviceJudge(self._asker, classes, self.margin),
                 nearby(fitted, self.layout, fitted.meeting(goals, 0)),
                 usual_of(fitted.reference(goals, 0), self.layout, may_blank=blank),
-                search if isinstance(search, Exhaustive) else Exhaustive(),
+                search if by_levels(search) else Exhaustive(),
                 section if isinstance(section, Section) else None,
             )
         return self._searchers[key]
@@ -242,7 +243,7 @@ def refuse_options(fitted: Fitted) -> None:
     options, outlook = fitted.options, fitted.outlook
     wrong = {
         "candidates": not isinstance(options.candidates, Both),
-        "method": not isinstance(options.method, Exhaustive),
+        "method": not by_levels(options.method),
         "selection": options.selection.printed,
         "prefer": options.prefer not in ("balanced", "fewest"),
         "distance": options.distance not in ("median", "mad"),

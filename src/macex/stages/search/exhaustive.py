@@ -56,6 +56,7 @@ class Exhaustive:
     name: ClassVar[str] = EXHAUSTIVE
     proves: ClassVar[bool] = True
     offered: ClassVar[Literal["all", "few"]] = "all"
+    levels: ClassVar[bool] = True
 
     max_rows: int = MOST_ROWS
     beam: int = 256

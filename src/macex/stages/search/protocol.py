@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard, runtime_checkable
 
 from macex.stages.shapes import Candidates, Found, Task
+
+if TYPE_CHECKING:
+    from macex.stages.search.exhaustive import Exhaustive
 
 MOST_ROWS = 6000  # how many rows a query may cost, unless the search or the caller says
 
@@ -35,3 +38,11 @@ class Search(Protocol):
 
     def __call__(self, task: Task, candidates: Candidates) -> Found:
         """The examples that reach their goals, and what is proved of the rest."""
+
+
+def by_levels(search: Search) -> TypeGuard[Exhaustive]:
+    """Whether a search says `levels`: it goes level by level, by the options of `Exhaustive`.
+
+    Such a search has a twin on a device, and for a series it goes on from the nearest miss.
+    """
+    return bool(getattr(search, "levels", False))
