@@ -12,8 +12,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.svm import SVC
 
 from macex.errors import ModelError, OptionError
-from macex.models.oracle import Oracle, consult
-from macex.models.outputs import NotAScoreError
+from macex.models.consultation import consult
+from macex.models.oracle import NotAScoreError, Oracle
 
 YES = np.array([0.1, 0.4, 0.6, 0.9])
 TWO = np.column_stack([1 - YES, YES])

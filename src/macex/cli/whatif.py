@@ -16,8 +16,8 @@ from macex.cli import options
 from macex.cli.colours import say
 from macex.cli.inputs import classes_named, model_for, training
 from macex.cli.toml import read_causes, read_constraints
-from macex.engine.consultation import consulted
 from macex.errors import OptionError, SchemaError
+from macex.models.consultation import consulted
 from macex.models.oracle import Oracle
 from macex.render.text import aligned
 from macex.render.values import score_text, shown

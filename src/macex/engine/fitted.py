@@ -13,10 +13,10 @@ import numpy as np
 from macex.ask.answers import Answers, Outlook
 from macex.ask.units import Ground, unit_codes
 from macex.causes import CausalModel, causal_model
-from macex.engine.consultation import consulted
 from macex.engine.realness import Learning, realness_of
 from macex.engine.sample import covering
 from macex.engine.tree_cells import grid_of
+from macex.models.consultation import consulted
 from macex.models.oracle import Oracle
 from macex.schema import Array, cell_keys, row_keys
 from macex.stages.approximate import Approximate, approximate

@@ -14,7 +14,8 @@ import numpy as np
 
 from macex.engine.reach import draws_of
 from macex.errors import ModelError, OptionError, UnavailableError
-from macex.models.oracle import Oracle, consult
+from macex.models.consultation import consult
+from macex.models.oracle import Oracle
 from macex.schema import Array, special
 from macex.stages.draws import Draws, column_keys
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from macex.ask.answers import Answers, Outlook
 from macex.errors import SavedError, require_path
-from macex.models.oracle import Oracle, consult
+from macex.models.consultation import consult
+from macex.models.oracle import Oracle
 from macex.render.files import write_whole
 
 DOCUMENT = "explainer.json"

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from macex.errors import MacexError, ModelError
+from macex.models.consultation import consult
 from macex.models.conversion import onnx_twin
 from macex.models.kinds import live
-from macex.models.oracle import Oracle, consult
+from macex.models.oracle import Oracle
 from macex.models.quick import Quick, Report
 from macex.schema import Array, Rows, Schema
 

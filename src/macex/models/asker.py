@@ -19,8 +19,7 @@ import numpy as np
 from macex.ask.answers import Answers
 from macex.errors import ModelError, UnavailableError
 from macex.models.memory import Remembered
-from macex.models.oracle import Oracle
-from macex.models.outputs import NotAScoreError
+from macex.models.oracle import NotAScoreError, Oracle
 from macex.schema import Array, row_keys
 from macex.schema.columns import MISSING
 

@@ -1,12 +1,12 @@
 """One interface for every model: a frame in, answers out.
 
-`consult` finds out once what a model returns (probabilities, a decision function, labels or a bare
-score) by asking it about the training rows. The `Oracle` that it returns always asks in the same
-way, and refuses invalid answers.
+An `Oracle` always asks its model in the same way, and refuses what no model may return. How a model
+is to be asked is found out once, see `macex.models.consultation`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -14,37 +14,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from macex.ask.answers import Answers, Outlook, Scale
-from macex.errors import ModelError, OptionError
-from macex.models.decision import by_highest_score
+from macex.errors import ModelError
 from macex.models.files.model_file import ModelFile
 from macex.models.first_steps import columns_dropped
-from macex.models.kinds import adapted
-from macex.models.outputs import (
-    are_probable,
-    count_labels,
-    each_label,
-    many_labels,
-    on_host,
-    one_hot,
-    plain_label,
-    plainly_probable,
-    positions_of,
-    refuse_improbable,
-    refuse_unbounded,
-    table_of,
-    two_sided,
-)
 from macex.models.prepared import TakesCodes, prepared
 from macex.models.quick import Quick
 from macex.schema import Array
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from macex.schema import Schema
+
 
 EACH_LABEL = "each label"
 EXTREME = 1e100  # what an infinite score counts as
+
+
+class NotAScoreError(Exception):
+    """Rows whose answers are not scores; `rows` are their positions in the frame that was asked."""
+
+    def __init__(self, message: str, bad: Array) -> None:
+        super().__init__(message)
+        self.rows = np.flatnonzero(bad)
 
 
 @dataclass(frozen=True)
@@ -181,39 +171,6 @@ class Oracle:
         return table
 
 
-def consult(
-    model: Any, frame: Any, count: int, classes: Sequence[object] | None
-) -> tuple[Oracle, Answers]:
-    """The oracle for `model`, found by asking it about `count` training rows, and its answers."""
-    quick = model if isinstance(model, Quick) else None
-    model = model if quick is None else quick.original
-    file = model if isinstance(model, ModelFile) else None
-    model = adapted(model) if file is None else file.scores
-    ask, scale, known = _way_of_asking(model, frame, classes)
-    given = ask(frame)
-    if scale == "probabilities" and many_labels(model, given, frame):
-        ask, outlook = partial(each_label, model), Outlook(None, "raw", count_labels(given))
-        given = ask(frame)
-    elif scale == "labels":
-        outlook = _label_outlook(given, known)
-    else:
-        table = table_of(given, count)
-        refuse_unbounded(table, infinite=scale == "probabilities")
-        outlook = _outlook(table, scale, known)
-        if known is None and regresses(model):
-            outlook = replace(outlook, classes=None, scale="raw")
-    oracle = Oracle(ask, outlook, _decider(model, outlook), quick=quick, file=file)
-    answers = oracle.read(given, count)
-    if oracle.decide is None or by_highest_score(model):
-        return oracle, answers
-    try:
-        decided = on_host(oracle.decide(frame))
-    except NotImplementedError:  # the model says that it has no decision of its own
-        return replace(oracle, decide=None), answers
-    oracle = replace(oracle.by_predict, labels=_labels(model, outlook, decided))
-    return oracle, Answers(answers.scores, oracle.positions(decided, count))
-
-
 def _name_of(ask: Any) -> str:
     """Which method of a model is asked, or that each of its labels is."""
     return EACH_LABEL if isinstance(ask, partial) else str(ask.__name__)
@@ -229,10 +186,10 @@ def _from_file(
     """The oracle of a model that has just been opened from its file."""
     model = file.scores
     ask = partial(each_label, model) if way == EACH_LABEL else getattr(model, way, model)
-    return Oracle(ask, outlook, _decider(model, outlook), labels, quick, file)
+    return Oracle(ask, outlook, decider(model, outlook), labels, quick, file)
 
 
-def _decider(model: Any, outlook: Outlook) -> Callable[[Any], Any] | None:
+def decider(model: Any, outlook: Outlook) -> Callable[[Any], Any] | None:
     """What a model with scores has, beside them, for decisions of its own."""
     if outlook.classes is None or outlook.scale == "labels":
         return None
@@ -240,108 +197,100 @@ def _decider(model: Any, outlook: Outlook) -> Callable[[Any], Any] | None:
     return getattr(model, "predict" if scored else "decide", None)
 
 
-def _labels(model: Any, outlook: Outlook, decided: Any) -> tuple[object, ...]:
-    """What a model's own decisions are called: its classes, or what the caller renamed."""
-    classes = outlook.classes or ()
-    own = getattr(model, "classes_", None)
-    seen = {plain_label(label) for label in np.unique(np.asarray(decided).reshape(-1))}
-    for names in (own, classes, range(len(classes))):
-        if (
-            names is not None
-            and len(names) == len(classes)
-            and seen <= set(map(plain_label, names))
-        ):
-            return tuple(map(plain_label, names))
-    strange = sorted(map(repr, seen - set(classes)))
-    raise ModelError(
-        f"the model's predict returned {', '.join(strange[:3])}, none of its classes "
-        f"{list(classes)}: give classes= in the order of its scores, or pass the function that "
-        "scores, such as model.predict_proba, to decide by the highest score"
-    )
-
-
-def _way_of_asking(
-    model: Any, frame: Any, classes: Sequence[object] | None
-) -> tuple[Any, Scale, Any]:
-    """How to ask, what the numbers mean, and the classes as far as they are known."""
-    known: Any = classes if classes is not None else getattr(model, "classes_", None)
-    if known is not None and not len(known):
-        known = None  # what CatBoost says of a model without classes
-    if known is not None and not any(np.ndim(label) for label in known):
-        known = tuple(plain_label(c) for c in known)
-    if hasattr(model, "predict_proba"):
-        return model.predict_proba, "probabilities", known
-    if hasattr(model, "decision_function"):
-        return _margins(model, frame, known)
-    if hasattr(model, "predict"):
-        return model.predict, _scale_of_predict(model, frame, known), known
-    if callable(model):
-        return model, "raw", known
-    raise OptionError(
-        "model must have predict_proba or predict, or be a function of a frame; "
-        f"got {type(model).__name__}"
-    )
-
-
-def _margins(model: Any, frame: Any, known: Any) -> tuple[Any, Scale, Any]:
-    """A decision function; one that has not a number per class leaves only the labels."""
-    if known is None:
-        return model.decision_function, "raw", None
-    width = np.shape(model.decision_function(frame))[1:]
-    if width in ((), (1,), (len(known),)) or not hasattr(model, "predict"):
-        return model.decision_function, "margins", known
-    return model.predict, "labels", known
-
-
-def _scale_of_predict(model: Any, frame: Any, known: Any) -> Scale:
-    if known is not None:
-        return "labels"
-    if regresses(model):
-        return "raw"
-    given = np.asarray(on_host(model.predict(frame)))
-    return "raw" if given.dtype.kind == "f" else "labels"
-
-
-def regresses(model: Any) -> bool:
-    """Whether a model says of itself that it gives numbers and not classes."""
-    if getattr(model, "_estimator_type", None) == "regressor":
-        return True
-    tags = getattr(model, "__sklearn_tags__", None)
-    return tags is not None and tags().estimator_type == "regressor"
-
-
-def _label_outlook(given: Any, known: Any) -> Outlook:
-    if known is None:
-        known = tuple(
-            plain_label(value) for value in np.unique(np.asarray(on_host(given)).reshape(-1))
-        )
-    return Outlook(known, "labels", len(known))
-
-
-def _outlook(table: Array, scale: Scale, known: Any) -> Outlook:
-    """What the numbers mean, from those of the training rows."""
-    width = table.shape[1]
-    if scale == "raw" and (width > 1 or known is not None):
-        known = tuple(range(width)) if known is None else known
-        scale = "probabilities" if are_probable(table) else "margins"
-    elif scale == "probabilities" and width > 1:
-        refuse_improbable(table)
-    if known is None and scale == "probabilities" and width == 1:
-        known = (0, 1)
-    if known is not None and width == 1 and len(known) == 2:
-        width = 2
-    if known is not None and len(known) != width:
+def table_of(given: Any, count: int) -> Array:
+    """Any answer as a float table (n, K)."""
+    if hasattr(given, "detach"):
+        given = given.detach().cpu()
+    if are_tables(given):
+        given = np.stack([np.asarray(one)[:, -1] for one in given], axis=1)
+    try:
+        table = np.asarray(given)
+        table = table.astype(float, casting="same_kind" if table.dtype.kind == "c" else "unsafe")
+    except (TypeError, ValueError) as error:
         raise ModelError(
-            f"the model has {len(known)} classes but returned {width} columns: "
-            "its classes_ (or classes=) do not fit its output"
+            f"the model returned {type(given).__name__}, not numbers: {error}"
+        ) from error
+    if table.ndim == 1:
+        table = table[:, None]
+    if table.ndim != 2 or len(table) != count or not table.shape[1]:
+        raise ModelError(
+            f"the model returned an array of shape {np.shape(given)} for {count} rows: "
+            f"({count},) or ({count}, classes) was expected"
         )
-    if scale == "probabilities":
-        return Outlook(known if known is not None else tuple(range(width)), scale, width)
-    finite = table[np.abs(table) < EXTREME]
-    spread = float(np.quantile(finite, 0.9) - np.quantile(finite, 0.1)) if finite.size else 1.0
-    spread = spread or float(np.abs(finite).max(initial=0.0)) or 1.0
-    unit = float(10.0 ** np.floor(np.log10(1e-6 * spread) + 0.5))
-    return Outlook(known, scale, width, unit=unit, spread=spread)
+    return table
+
+
+def two_sided(table: Array, scale: Scale) -> Array:
+    """The two columns that one number for 'yes' stands for."""
+    yes = table[:, 0]
+    return np.stack([1 - yes if scale == "probabilities" else -yes, yes], axis=1)
+
+
+def plainly_probable(table: Array) -> bool:
+    """Whether all numbers are probabilities, looked at in one go; NaN is none."""
+    if not table.size:
+        return True
+    if not (table.min() >= -1e-6 and table.max() <= 1 + 1e-6):
+        return False
+    total = table[:, 0] + table[:, 1] if table.shape[1] == 2 else np.einsum("nk->n", table)
+    return bool(np.abs(total - 1).max() <= 1e-3)
+
+
+def refuse_unbounded(table: Array, *, infinite: bool = True) -> None:
+    """Raise for NaN and, if `infinite` numbers are none either, for those."""
+    refused = ~np.isfinite(table) if infinite else np.isnan(table)
+    if refused.any():
+        bad = np.asarray(refused.any(axis=1))
+        row = int(bad.argmax())
+        number = table[row][refused[row]][0]
+        what = "NaN" if np.isnan(number) else f"an infinite score ({number})"
+        raise NotAScoreError(f"the model returned {what}", bad)
+
+
+def refuse_improbable(table: Array) -> None:
+    """Raise for rows that are not probabilities."""
+    outside = (table < -1e-6) | (table > 1 + 1e-6)
+    uneven = np.abs(np.einsum("nk->n", table) - 1) > 1e-3
+    if outside.any() or uneven.any():
+        bad = outside.any(axis=1) | uneven
+        row = int(bad.argmax())
+        raise NotAScoreError(
+            f"the model returned {table[row].tolist()}, which are no probabilities", bad
+        )
+
+
+def positions_of(given: Any, classes: Sequence[object], count: int) -> Array:
+    """Labels as positions among the classes."""
+    labels = np.asarray(on_host(given)).reshape(-1)
+    if len(labels) != count:
+        raise ModelError(f"the model returned {len(labels)} labels for {count} rows")
+    known = {label: place for place, label in enumerate(classes)}
+    distinct, inverse = np.unique(labels, return_inverse=True)
+    places = np.array([known.get(plain_label(label), -1) for label in distinct], dtype=int)
+    found: Array = places[inverse.reshape(-1)] if len(places) else np.zeros(0, int)
+    if (found < 0).any():
+        row = int((found < 0).argmax())
+        raise NotAScoreError(
+            f"the model returned the label {labels[row]!r}, which is none of its classes", found < 0
+        )
+    return found
+
+
+def on_host(given: Any) -> Any:
+    """What a model returned, without its graph and off its device."""
+    return given.detach().cpu() if hasattr(given, "detach") else given
+
+
+def plain_label(value: Any) -> Any:
+    """A label as a value of Python."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def one_hot(positions: Array, width: int) -> Array:
+    """1 for the class at each position and 0 for the others."""
+    table = np.zeros((len(positions), width))
+    table[np.arange(len(positions)), positions] = 1.0
+    return table
 
 
 def _within_reach(table: Array) -> Array:
@@ -350,3 +299,25 @@ def _within_reach(table: Array) -> Array:
         return table
     refuse_unbounded(table, infinite=False)
     return np.clip(table, -EXTREME, EXTREME)
+
+
+def are_tables(given: Any) -> bool:
+    """Whether an answer is a list of tables, one for each label."""
+    return isinstance(given, list) and len(given) > 0 and getattr(given[0], "ndim", 0) == 2
+
+
+def each_label(model: Any, frame: Any) -> Array:
+    """The probability of each of several labels: the second class of each output."""
+    given = model.predict_proba(frame)
+    if not are_tables(given):
+        return np.asarray(given)
+    columns = []
+    for place, (part, classes) in enumerate(zip(given, model.classes_, strict=True)):
+        table = np.asarray(part)
+        if len(classes) > 2:
+            raise ModelError(
+                f"output {place} of the model has {len(classes)} classes; explain it alone: "
+                f"lambda rows: model.predict_proba(rows)[{place}]"
+            )
+        columns.append(table[:, 1] if len(classes) == 2 else table[:, 0] * float(classes[0]))
+    return np.stack(columns, axis=1)

@@ -13,8 +13,8 @@ import pandas as pd
 from macex.ask.answers import Answers, Goals, Outlook
 from macex.ask.units import Ground
 from macex.errors import MacexError, ModelError
-from macex.models.oracle import Oracle, consult
-from macex.models.outputs import NotAScoreError
+from macex.models.consultation import consult
+from macex.models.oracle import NotAScoreError, Oracle
 from macex.render.names import Names
 from macex.schema import Array, Rows, Schema
 from macex.series.asker import rows_at_once

@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import IO, Any
 
 from macex.errors import MacexError, ModelError, ModelFileError
+from macex.models.consultation import regresses
 from macex.models.decision import by_highest_score
 from macex.models.files.formats import format_of
 from macex.models.files.opening import opened, tried
@@ -25,7 +26,6 @@ from macex.models.files.trial import LIBRARIES
 from macex.models.first_steps import columns_dropped
 from macex.models.kinds import adapted
 from macex.models.optional import needed
-from macex.models.oracle import regresses
 from macex.models.prepared import Prepared, prepared
 from macex.server.workers.messages import packed, receive, send
 

@@ -11,7 +11,7 @@ from sklearn.datasets import make_blobs
 from sklearn.svm import SVC
 
 from macex.ask.answers import Answers
-from macex.engine.consultation import PAIRS, SHARES, blended, consulted
+from macex.models.consultation import PAIRS, SHARES, blended, consulted
 from macex.schema import MISSING, Schema
 
 RNG = np.random.default_rng(0)
