@@ -116,6 +116,7 @@ def looked_at(found):
         ({"classes": ("a", "a")}, "classes"),
         ({"classes": ("a", "b", "c")}, "classes"),
         ({"names": 5}, "names"),
+        ({"names": {"agee": "years"}}, "'agee', which is not a column; did you mean 'age'"),
         ({"schema": {"agee": "categorical"}}, "did you mean 'age'"),
         ({"schema": {"age": "categoricl"}}, "did you mean 'categorical'"),
         ({"constraints": {"fixd": ["age"]}}, "did you mean 'fixed'"),

@@ -16,7 +16,8 @@ import macex as mx
 from causes.cheapest import cheapest
 from causes.worlds import WORLDS, World, actions_of, random_world
 
-EVERY = {**WORLDS, **{f"random {seed}": random_world(seed) for seed in range(4)}}
+DRAWN = {**WORLDS, **{f"random {seed}": random_world(seed) for seed in range(6)}}
+EVERY = {name: DRAWN[name] for name in [*WORLDS, *(f"random {seed}" for seed in range(4))]}
 FIXED = {"loan": ["gender", "age"]}
 SAMPLE_SEEDS = (0, *range(100, 106))
 ASKED = (("balanced", 0.9), ("nearest", 0.9), ("nearest", 0.95))
@@ -48,6 +49,25 @@ def beside(
     """
     world: World = EVERY[name]
     causes = {"fitted": mx.Causes(world.edges), "stated": mx.Causes(world.edges, world.mechanisms)}
+    explainer, queries, noise = asked(name, causes.get(way), rows, prefer=prefer, seed=seed)
+    found = explainer.explain(queries, want="yes", reach=None if way == "ignored" else reach)
+    has = np.array([bool(one.counterfactuals) for one in found])
+    acted = world.acted(noise, actions_of(found, len(queries)))
+    true = (world.model(acted) >= 0.5)[has].mean()
+    far = [one.counterfactuals[0].distance if one.counterfactuals else np.nan for one in found]
+    best = [
+        least(world, explainer, queries.iloc[at], noise.iloc[at], FIXED.get(name, []))
+        for at in range(min(compared, len(queries)))
+    ]
+    over = float(np.nanmedian(np.divide(far[:compared], best))) if compared else np.nan
+    return Beside(int(has.sum()), float(true), float(np.nanmean(far)), over)
+
+
+def asked(
+    name: str, causes: object, rows: int, *, prefer: str = "nearest", seed: int = 0
+) -> tuple[mx.Explainer, pd.DataFrame, pd.DataFrame]:
+    """An explainer of a world's model, refused rows, and the noise that made them."""
+    world: World = DRAWN[name]
     train, _ = world.draw(1000, seed=seed)
     every, noise = world.draw(400, seed=1)
     refused = np.flatnonzero(world.model(every) < 0.5)[:rows]
@@ -55,24 +75,13 @@ def beside(
         world.model,
         train,
         classes=("no", "yes"),
-        causes=causes.get(way),
+        causes=causes,
         prefer=prefer,
         plausibility="distance",
         structure="ignore",
         constraints=mx.Constraints(fixed=FIXED.get(name, [])),
     )
-    asked = None if way == "ignored" else reach
-    found = explainer.explain(every.iloc[refused], want="yes", reach=asked)
-    has = np.array([bool(one.counterfactuals) for one in found])
-    acted = world.acted(noise.iloc[refused], actions_of(found, len(refused)))
-    true = (world.model(acted) >= 0.5)[has].mean()
-    far = [one.counterfactuals[0].distance if one.counterfactuals else np.nan for one in found]
-    best = [
-        least(world, explainer, every.iloc[at], noise.iloc[at], FIXED.get(name, []))
-        for at in refused[:compared]
-    ]
-    over = float(np.nanmedian(np.divide(far[:compared], best))) if compared else np.nan
-    return Beside(int(has.sum()), float(true), float(np.nanmean(far)), over)
+    return explainer, every.iloc[refused], noise.iloc[refused]
 
 
 def least(

@@ -11,6 +11,7 @@ import macex as mx
 from macex.causes import Causes
 from macex.causes.causes import read_causes
 from macex.errors import ConstraintError, ExpressionError
+from macex.explainer.trials.variants import caused, variant
 
 EDGES = {"income": ["education", "age"], "savings": ["income"]}
 RNG = np.random.default_rng(0)
@@ -178,3 +179,24 @@ def test_what_follows_in_a_what_if_is_refused_where_the_dtype_cannot_hold_it():
     with pytest.raises(mx.SchemaError, match="'pay' would follow as 300, which uint8"):
         explainer.what_if(rows.iloc[[0]], hours=3)
     assert explainer.what_if(rows.iloc[[0]], hours=3, pay=250).changes[1].after == 250
+
+
+def test_what_follows_in_a_what_if_is_refused_where_its_mechanism_has_no_value():
+    rows = pd.DataFrame({"hours": [1, 2] * 30, "rate": [120.0, 60.0] * 30})
+    explainer = mx.Explainer(
+        lambda frame: frame["rate"] / 300,
+        rows,
+        classes=("no", "yes"),
+        causes=mx.Causes({"rate": ["hours"]}, {"rate": "120 / hours + u"}),
+    )
+    assert explainer.what_if(rows.iloc[[0]], hours=3).consequences[0].after == 40
+    with pytest.raises(
+        mx.SchemaError, match=r"'rate' would follow as '120 / hours \+ u', which has no"
+    ):
+        explainer.what_if(rows.iloc[[0]], hours=0)
+    assert explainer.what_if(rows.iloc[[0]], hours=0, rate=9).consequences == ()
+    typed = variant(explainer.schema.read(rows.iloc[[0]]), "a", {"hours": "0"})
+    assert (
+        "has no value here"
+        in caused(explainer, explainer.schema.read(rows.iloc[[0]]), typed).faults["rate"]
+    )

@@ -6,31 +6,8 @@ import numpy as np
 import pytest
 
 import macex as mx
-from causes.beside import least
-from causes.worlds import WORLDS, World, actions_of, random_world
-
-EVERY = {**WORLDS, **{f"random {seed}": random_world(seed) for seed in range(6)}}
-FIXED = {"loan": ["gender", "age"]}
-
-
-def asked(name: str, causes: object, rows: int, **options: object):
-    """An explainer that wants the nearest, some refused rows and the noise that made them."""
-    world: World = EVERY[name]
-    train, _ = world.draw(1000)
-    every, noise = world.draw(400, seed=1)
-    refused = np.flatnonzero(world.model(every) < 0.5)[:rows]
-    explainer = mx.Explainer(
-        world.model,
-        train,
-        classes=("no", "yes"),
-        causes=causes,
-        prefer="nearest",
-        plausibility="distance",
-        structure="ignore",
-        constraints=mx.Constraints(fixed=FIXED.get(name, [])),
-        **options,
-    )
-    return explainer, every.iloc[refused], noise.iloc[refused]
+from causes.beside import DRAWN, FIXED, asked, least
+from causes.worlds import actions_of
 
 
 @pytest.mark.parametrize("name", ["linear", "curved", "random 0"])
@@ -39,7 +16,7 @@ def test_no_interventions_are_cheaper(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", DRAWN)
 def test_no_interventions_are_cheaper_for_many_rows(name):
     compared(name, 24)
 
@@ -50,7 +27,7 @@ def test_the_ends_of_what_is_on_offer_are_tried():
 
 
 def compared(name: str, rows: int, first: int = 0) -> None:
-    world = EVERY[name]
+    world = DRAWN[name]
     explainer, queries, noise = asked(name, mx.Causes(world.edges, world.mechanisms), rows)
     queries, noise = queries.iloc[first:], noise.iloc[first:]
     found = explainer.explain(queries, want="yes")
@@ -64,7 +41,7 @@ def compared(name: str, rows: int, first: int = 0) -> None:
 
 def test_a_column_is_held_where_following_would_undo_what_is_done():
     """Raising x1 lowers x2 as much: it pays only where x2 is held."""
-    world = EVERY["linear"]
+    world = DRAWN["linear"]
     explainer, queries, _ = asked("linear", mx.Causes(world.edges, world.mechanisms), 12)
     together = 0
     for explanation, own in zip(explainer.explain(queries), queries.iloc, strict=True):
@@ -75,7 +52,7 @@ def test_a_column_is_held_where_following_would_undo_what_is_done():
 
 
 def test_what_may_not_be_set_is_not_held():
-    world = EVERY["linear"]
+    world = DRAWN["linear"]
     explainer, queries, _ = asked("linear", mx.Causes(world.edges, world.mechanisms), 12)
     bounds = {"protected": ["x2"], "max_changes": 2}
     for explanation in explainer.explain(queries, constraints=bounds):
@@ -88,7 +65,7 @@ def test_what_may_not_be_set_is_not_held():
 
 @pytest.mark.parametrize("reach", [None, 0.9])
 def test_a_row_is_answered_alike_alone_and_among_others(reach):
-    explainer, queries, _ = asked("curved", EVERY["curved"].edges, 10)
+    explainer, queries, _ = asked("curved", DRAWN["curved"].edges, 10)
     together = explainer.explain(queries, reach=reach, n=2)
     alone = [explainer.explain(queries.iloc[[at]], reach=reach, n=2)[0] for at in range(0, 10, 3)]
     assert [e.to_json(canonical=True) for e in alone] == [
@@ -101,7 +78,7 @@ def test_the_nearest_take_at_most_twice_the_rows(name):
     bare, queries, _ = asked(name, None, 10)
     before = sum(e.cost.rows for e in bare.explain(queries, want="yes"))
     for reach in (None, 0.9):
-        found = asked(name, EVERY[name].edges, 10)[0].explain(queries, want="yes", reach=reach)
+        found = asked(name, DRAWN[name].edges, 10)[0].explain(queries, want="yes", reach=reach)
         assert sum(e.cost.rows for e in found) <= 2 * before
 
 
@@ -109,7 +86,7 @@ def test_the_nearest_take_at_most_twice_the_rows(name):
 @pytest.mark.parametrize("reach", [None, 0.9])
 @pytest.mark.parametrize("name", ["linear", "loan", "random 0"])
 def test_a_thousand_queries_for_the_nearest_take_few_calls(name, reach):
-    world, calls = EVERY[name], []
+    world, calls = DRAWN[name], []
     train, _ = world.draw(800)
 
     def counted(frame):
@@ -131,7 +108,7 @@ def test_a_thousand_queries_for_the_nearest_take_few_calls(name, reach):
 
 @pytest.mark.parametrize("name", ["linear", "curved", "loan", "random 0"])
 def test_the_nearest_that_are_sure_enough_come_true_and_cost_little_more(name):
-    world = EVERY[name]
+    world = DRAWN[name]
     known, queries, noise = asked(name, mx.Causes(world.edges, world.mechanisms), 40)
     fitted, _, _ = asked(name, world.edges, 40)
     found = fitted.explain(queries, want="yes", reach=0.9)

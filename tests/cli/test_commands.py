@@ -135,6 +135,19 @@ def test_whatif_asks_about_nothing_that_the_dtype_cannot_hold(macex, files):
     assert "'income' cannot hold '300': it was trained as uint8" in said
 
 
+def test_whatif_refuses_what_cannot_follow(macex, files):
+    train = pd.read_csv(files / "train.csv").astype({"debt": "uint8"})
+    train.to_parquet("train.parquet")
+    mechanism = '[causes.mechanisms]\ndebt = "300 * income + u"\n'
+    Path("steep.toml").write_text(f'[causes.edges]\ndebt = ["income"]\n{mechanism}', "utf-8")
+    ask = "whatif --model {files}/model --allow-pickle --data train.parquet --label outcome"
+    ask += " --constraints steep.toml --row 3"
+    code, _, said = macex(f"{ask} --set income=119")
+    assert code == 2
+    assert "'debt' would follow as" in said
+    assert macex(f"{ask} --set income=119 --set debt=7")[0] == 0
+
+
 def test_whatif_tells_what_follows_apart(macex, files):
     Path("caused.toml").write_text(CAUSED, encoding="utf-8")
     data = pd.read_csv(files / "train.csv").drop(columns="outcome")

@@ -16,7 +16,7 @@ from macex.causes.causes import Causes, is_expression
 from macex.causes.known import Known, known_mechanism
 from macex.causes.numbers import Added, Fitting, fitted_number, usable
 from macex.causes.stated import Stated, stated
-from macex.errors import ConstraintError
+from macex.errors import ConstraintError, SchemaError
 from macex.schema import Array, Schema, special
 
 Mechanism = Stated | Added | Likely | Known
@@ -62,6 +62,31 @@ class CausalModel:
                     value = np.where(special(value), value, kind.in_dtype(value))
                 full[moved, column] = value
         return full
+
+    def told(self, codes: Array, own: Array) -> Array:
+        """`followed` for rows that somebody asks about; what cannot follow is an error."""
+        full = self.followed(codes, own)
+        for reason in self.refusals(codes, own, full).values():
+            raise SchemaError(reason)
+        return full
+
+    def refusals(self, codes: Array, own: Array, full: Array) -> dict[str, str]:
+        """Why effects cannot follow, by column: what is `followed` in the rows is `full`."""
+        found, old = {}, np.repeat(own[None], len(codes), axis=0)
+        for at, mechanism in self.mechanisms:
+            column, inputs = self.schema.columns[at], list(mechanism.columns)
+            moved = (full[:, inputs] != own[inputs]).any(axis=1) & (codes[:, at] == own[at])
+            values = full[moved, at]
+            beyond = ~(column.discrete | special(values) | column.fits(values))
+            if isinstance(mechanism, Stated) and mechanism.fails(full[moved], old[moved]).any():
+                why = f"would follow as {mechanism.formula.text!r}, which has no value here"
+            elif beyond.any():
+                value = column.value(float(values[np.argmax(beyond)]))
+                why = f"would follow as {value}, which {column.dtype} cannot hold"
+            else:
+                continue
+            found[column.name] = f"column {column.name!r} {why}: give it a value as well"
+        return found
 
     @property
     def fitted(self) -> tuple[str, ...]:

@@ -64,16 +64,25 @@ class Stated:
 
     def made(self, new: Array, old: Array) -> Array:
         """The values in the new rows, (n,); NaN where causes or noise are not known."""
-        known = ~special(new[:, list(self.columns)]).any(axis=1)
         with np.errstate(all="ignore"):
             if self.noise is None:
                 value = self.formula(new, old)
             else:
-                known &= ~special(old[:, [*self.columns, self.column]]).any(axis=1)
                 noise = solved(self.formula.value, old[:, self.column], old, self.noise)
                 full = np.column_stack([new, noise])
                 value = self.formula(full, full)
-        return np.where(known & ~special(value), value, np.nan)
+        return np.where(self._known(new, old) & ~special(value), value, np.nan)
+
+    def fails(self, new: Array, old: Array) -> Array:
+        """Whether the expression has no value though all that it reads is known, (n,)."""
+        return self._known(new, old) & np.isnan(self.made(new, old))
+
+    def _known(self, new: Array, old: Array) -> Array:
+        """Whether the causes are known and, where it is read, the noise."""
+        read = new[:, list(self.columns)]
+        if self.noise is not None:
+            read = np.column_stack([read, old[:, [*self.columns, self.column]]])
+        return np.asarray(~special(read).any(axis=1))
 
     def _told(self, value: Array) -> Array:
         """Values, without the last bits by which they miss the grid of the column."""

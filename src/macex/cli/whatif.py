@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -28,59 +29,61 @@ from macex.schema.text import code_to_set
 SAMPLE = 1000  # training rows by which a model is known
 
 
-Cells = list[tuple[str, object, object]]
-"""Columns with what is in them before and after."""
+class TriedCell(NamedTuple):
+    """A column with what is in it before and after, and whether that follows from what was set."""
+
+    column: str
+    before: object
+    after: object
+    follows: bool
 
 
 class Row:
-    """A row that can be changed, what follows, and a model that says what it makes of it."""
+    """A row, what is set in it, what follows from that, and the model that is asked about it."""
 
-    def __init__(self, rows: Rows, at: int, oracle: Oracle, causal: CausalModel | None) -> None:
-        """Row `at` of some rows, as it is."""
-        self.schema, self.rows, self.at, self.oracle = rows.schema, rows, at, oracle
-        self.own, self.causal = rows.codes[at], causal
-        self.codes = self.own.copy()
+    def __init__(self, rows: Rows, oracle: Oracle, causal: CausalModel | None) -> None:
+        """The first of some rows, as it is."""
+        self.schema, self.rows, self.oracle, self.causal = rows.schema, rows, oracle, causal
+        self.own: Array = rows.codes[0]
+        self.reset()
 
-    def set(self, text: str) -> None:
-        """Change one cell: `column=value`."""
-        name, is_, value = (part.strip() for part in text.partition("="))
-        if not is_:
-            raise OptionError(f"{text!r} is no change: write column=value")
-        at = self.schema.position(name)
-        self.codes[at] = code_to_set(self.schema.columns[at], value)
+    def reset(self) -> None:
+        """Take all changes back."""
+        self.codes = self.full = self.own
 
-    @property
-    def full(self) -> Array:
-        """The codes with what follows from the changes by causes, (d,)."""
-        if self.causal is None:
-            return self.codes
-        return self.causal.followed(self.codes[None], self.own)[0]
+    def set(self, texts: Sequence[str]) -> None:
+        """Change some cells, `column=value` each: all of them or, where one is wrong, none."""
+        codes = self.codes.copy()
+        for text in texts:
+            name, is_, value = (part.strip() for part in text.partition("="))
+            if not is_:
+                raise OptionError(f"{text!r} is not a change: write column=value")
+            at = self.schema.position(name)
+            codes[at] = code_to_set(self.schema.columns[at], value)
+        full = codes if self.causal is None else self.causal.told(codes[None], self.own)[0]
+        self.codes, self.full = codes, full
 
-    def answer(self, *, changed: bool) -> dict[str, Any]:
-        """What the model says of the row as it was, or as it is now."""
-        codes = self.full if changed else self.own
-        frame = self.schema.frame(codes[None], self.rows, np.array([self.at]))
+    def answer(self, codes: Array) -> dict[str, Any]:
+        """The model's decision and scores for the row with these codes."""
+        frame = self.schema.frame(codes[None], self.rows, np.zeros(1, int))
         answers, outlook = self.oracle(frame, 1), self.oracle.outlook
         scores = outlook.rounded(answers.scores[0]).tolist()
         names = outlook.classes or tuple(range(len(scores)))
         decided = None if outlook.classes is None else names[int(answers.decision[0])]
         return {"label": decided, "scores": dict(zip(map(str, names), scores, strict=True))}
 
-    def cells(self) -> Cells:
-        """Each column, before and after."""
-        own, full = self.rows.cells(self.at), self.full
+    def cells(self) -> list[TriedCell]:
+        """Every column."""
+        own = self.rows.cells(0)
         return [
-            (name, own[name], column.value(float(code)) if code != before else own[name])
-            for name, column, code, before in zip(
-                self.schema.names, self.schema.columns, full, self.own, strict=True
+            TriedCell(name, own[name], own[name], follows=False)
+            if full == before
+            else TriedCell(name, own[name], column.value(float(full)), bool(full != code))
+            for name, column, before, code, full in zip(
+                *(self.schema.names, self.schema.columns, self.own, self.codes, self.full),
+                strict=True,
             )
         ]
-
-    @property
-    def follows(self) -> frozenset[str]:
-        """The columns that were not set and differ."""
-        names = self.schema.names
-        return frozenset(names[at] for at in np.flatnonzero(self.full != self.codes))
 
 
 def whatif(
@@ -123,9 +126,8 @@ def whatif(
     trained = known.read(learnt.rows.iloc[sample])
     oracle, _ = consulted(opened, trained, known, classes_named(classes))
     causal = _caused(constraints, learnt.ground(known))
-    asked = Row(known.read(table.iloc[[row]]), 0, oracle, causal)
-    for change in set_ or ():
-        asked.set(change)
+    asked = Row(known.read(table.iloc[[row]]), oracle, causal)
+    asked.set(set_ or ())
     if as_json:
         print(json.dumps(_document(asked), ensure_ascii=False, default=str))
     elif set_:
@@ -144,32 +146,36 @@ def _caused(constraints: Path | None, ground: Ground) -> CausalModel | None:
 
 
 def _document(row: Row) -> dict[str, Any]:
-    follows, told = row.follows, dict[bool, list[dict[str, Any]]]({False: [], True: []})
-    for name, before, after in row.cells():
-        if before != after:
-            told[name in follows] += [{"column": name, "before": before, "after": after}]
-    before, after = row.answer(changed=False), row.answer(changed=True)
-    return {"before": before, "after": after, "changes": told[False], "consequences": told[True]}
+    cells = [cell for cell in row.cells() if cell.before != cell.after]
+    told: dict[bool, list[dict[str, Any]]] = {
+        follows: [
+            {"column": one.column, "before": one.before, "after": one.after}
+            for one in cells
+            if one.follows == follows
+        ]
+        for follows in (False, True)
+    }
+    answers = {"before": row.answer(row.own), "after": row.answer(row.full)}
+    return {**answers, "changes": told[False], "consequences": told[True]}
 
 
 def _show(row: Row) -> None:
-    """The row, with what changed and what follows, and what the model makes of it."""
-    lines, follows = [["", "before", "after"]], row.follows
-    for name, before, after in row.cells():
+    """The row, what changed and what follows, and what the model says of both."""
+    lines = [["", "before", "after"]]
+    for name, before, after, follows in row.cells():
         now = "" if before == after else shown(after)
-        lines.append([name, shown(before), now + " (follows)" * (name in follows)])
-    before, after = row.answer(changed=False), row.answer(changed=True)
-    if before["label"] is not None:
-        lines.append(["decision", shown(before["label"]), shown(after["label"])])
-    for name, score in before["scores"].items():
-        lines.append([f"score of {name}", score_text(score), score_text(after["scores"][name])])
+        lines.append([name, shown(before), now + " (follows)" * follows])
+    old, new = row.answer(row.own), row.answer(row.full)
+    if old["label"] is not None:
+        lines.append(["decision", shown(old["label"]), shown(new["label"])])
+    for name, score in old["scores"].items():
+        lines.append([f"score of {name}", score_text(score), score_text(new["scores"][name])])
     say("\n".join(aligned(lines)))
 
 
 def _ask(row: Row) -> None:
     """Changes by the line, until an empty one."""
     _show(row)
-    own = row.codes.copy()
     while True:
         if sys.stdin.isatty():
             print("\ncolumn=value> ", end="", flush=True)
@@ -178,9 +184,9 @@ def _ask(row: Row) -> None:
             return
         try:
             if line == "reset":
-                row.codes = own.copy()
+                row.reset()
             else:
-                row.set(line)
+                row.set([line])
         except (OptionError, SchemaError) as error:
             print(error)
             continue

@@ -10,9 +10,8 @@ import numpy as np
 
 from macex.ask.answers import SLIGHT, Answers, compile_goals
 from macex.ask.goals import AboveRow, resolve
-from macex.errors import SchemaError
 from macex.models.asker import Asker
-from macex.schema import MISSING, Array, Column, Rows
+from macex.schema import Array, Rows
 from macex.schema.text import code_to_set
 
 if TYPE_CHECKING:
@@ -91,8 +90,7 @@ def tried(
             at = schema.position(name)
             codes[line, at] = code_to_set(schema.columns[at], value)
     fitted = engine.fitted
-    full = followed(engine, codes, own)
-    _check_held(schema.columns, full)
+    full = codes if fitted.causal is None else fitted.causal.told(codes, own)
     asker = Asker(fitted.oracle.own, schema, rows)
     answers, _ = asker(full, np.zeros(len(codes), int))
     said = Predictions(
@@ -100,19 +98,6 @@ def tried(
     )
     changes = [_cells(rows, line, own) for line in codes[1:]]
     return said, changes, [_cells(rows, *both) for both in zip(full[1:], codes[1:], strict=True)]
-
-
-def _check_held(columns: Sequence[Column], full: Array) -> None:
-    """Raise if what follows is more than the dtype of its column can hold."""
-    for at, column in enumerate(columns):
-        codes = full[:, at]
-        held = column.discrete | (codes == MISSING) | column.fits(codes)
-        if not held.all():
-            value = column.value(float(codes[np.argmin(held)]))
-            raise SchemaError(
-                f"column {column.name!r} would follow as {value}, which {column.dtype} cannot "
-                "hold: give it a value as well"
-            )
 
 
 def followed(engine: Engine, codes: Array, own: Array) -> Array:

@@ -32,7 +32,7 @@ from macex.explainer.storage import save
 from macex.explainer.what_if import WhatIf, what_if
 from macex.explanation import Counterfactual, Explanation, Explanations
 from macex.explanation.steps import Steps
-from macex.render.names import Name
+from macex.render.names import Name, check_names
 from macex.schema import Array, Schema
 from macex.schema.arrow_tables import frame_of
 from macex.stages.search.names import DEFAULT_SEARCH
@@ -129,11 +129,11 @@ class Explainer(Populations):
         check_classes(classes)
         data = frame_of(data)
         known = Schema.infer(data, schema)
+        check_names(options.names, [*known.names, *known.frame_names])
         given = read_constraints(constraints)
         relations = None if isinstance(structure, str) else Structure.from_list(structure)
         fitted = fit(model, known.read(data), known, classes, options, relations)
-        if fitted.keeping is not None:
-            fitted.keeping.tests  # noqa: B018 - a relation that fits no column is an error now
+        _ = fitted.keeping and fitted.keeping.tests  # a relation that fits no column is an error
         self.engine = Engine(fitted, given)
         self.engine.check(given)
         self.recorder = None if audit is None else Recorder(audit, self.engine)

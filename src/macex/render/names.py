@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -74,6 +74,14 @@ def _name(column: str, entry: object) -> str | Name:
         if part not in PARTS:
             raise OptionError(f"names: {column!r} has no part {part!r}{closest(part, PARTS)}")
     return Name(**{"text": called(column, {}), **entry})
+
+
+def check_names(names: Names, columns: Iterable[str], what: str = "column") -> None:
+    """Raise for a name of a column that is not there; `a+b` names a group of columns."""
+    known = list(dict.fromkeys(columns))
+    for name in names:
+        if name not in known and not {*name.split("+")} <= {*known}:
+            raise OptionError(f"names= calls {name!r}, which is not a {what}{closest(name, known)}")
 
 
 def called(column: str, names: Names) -> str:

@@ -12,8 +12,8 @@ from macex.audit import Audit
 from macex.engine.blocks import reporter
 from macex.engine.facts import facts_about
 from macex.engine.options import PREFERENCES, check_classes
-from macex.errors import ModelError, OptionError, closest
-from macex.render.names import Name, read_names
+from macex.errors import ModelError
+from macex.render.names import Name, check_names, read_names
 from macex.schema import Array
 from macex.series.cases import channel_names, read_cases
 from macex.series.constraints import SeriesConstraints, read_constraints
@@ -117,11 +117,7 @@ class SeriesExplainer:
         fitted = fit(model, train, channel, classes, options)
         fitted.times = read_times(times, time_unit, train.longest)
         fitted.called = read_names(names)
-        for name in fitted.called:
-            if name not in channel:
-                raise OptionError(
-                    f"names= calls {name!r}, which is not a channel{closest(name, channel)}"
-                )
+        check_names(fitted.called, channel, "channel")
         engine = SeriesEngine(fitted, SeriesConstraints())
         self.engine = replace(engine, constraints=engine.checked(given))
         self.recorder = None if audit is None else SeriesRecorder(audit, self.engine)

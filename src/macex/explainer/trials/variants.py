@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from macex.ask.thresholds import Needed
-from macex.engine.predictions import followed
 from macex.errors import SchemaError
 from macex.explainer.explainer import Explainer
 from macex.explainer.trials.aims import Said, said, whose
@@ -90,9 +89,14 @@ def variant(rows: Rows, letter: str, texts: Mapping[str, str]) -> Variant:
 
 
 def caused(explainer: Explainer, rows: Rows, one: Variant) -> Variant:
-    """The same with what follows from it by the explainer's causes."""
-    whole = followed(explainer.engine, one.codes[None], rows.codes[0])[0]
-    columns = rows.schema.columns
+    """The same with what follows from it by the explainer's causes, or why that cannot follow."""
+    causal, own, codes = explainer.engine.fitted.causal, rows.codes[0], one.codes[None]
+    if causal is None:
+        return one
+    full = causal.followed(codes, own)
+    if refusals := causal.refusals(codes, own, full):
+        return replace(one, faults={**one.faults, **refusals})
+    whole, columns = full[0], rows.schema.columns
     follows = tuple(
         Change(columns[at].name, rows.cell(0, at), columns[at].value(float(whole[at])))
         for at in np.flatnonzero(whole != one.codes).tolist()
