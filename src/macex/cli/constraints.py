@@ -13,17 +13,7 @@ from macex.cli.inputs import training
 from macex.cli.toml import read_causes, read_constraints
 from macex.schema import Schema
 
-app = typer.Typer(
-    help="Files that say what may change.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-)
-
-
-@app.callback()
-def group() -> None:
-    """Files that say what may change."""
+app = options.group("Files that say what may change.")
 
 
 @app.command()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,13 +14,12 @@ from macex.ask.question import FIELDS
 from macex.audit import Audit
 from macex.cli import options
 from macex.cli.colours import complain, say
-from macex.cli.inputs import Training, classes_named, label_hint, model_for, training
+from macex.cli.explainers import columns_dropped, explainer_made, refuse_beside, required
+from macex.cli.inputs import model_for, training
 from macex.cli.models import open_model
 from macex.cli.progress import bar_or_lines
-from macex.cli.saved import columns_dropped, refuse_beside, required
-from macex.cli.toml import read_causes, read_codes, read_constraints, read_structure
-from macex.engine.options import PREFERENCES, STRUCTURES
-from macex.explainer import Explainer
+from macex.cli.toml import read_codes, read_constraints
+from macex.engine.options import PREFERENCES
 from macex.explainer.storage import load
 from macex.render.text import batch_text
 from macex.scale.chunks import placed
@@ -42,169 +40,89 @@ def explain(
     rows: options.Rows,
     data: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The training rows: CSV, Parquet, Arrow or JSONL.",
-            rich_help_panel=options.FILES,
-        ),
+        options.files(metavar="FILE", help="The training rows: CSV, Parquet, Arrow or JSONL."),
     ] = None,
     explainer: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A saved explainer instead of the training rows.",
-            rich_help_panel=options.FILES,
-        ),
+        options.files(metavar="FILE", help="A saved explainer instead of the training rows."),
     ] = None,
     label: options.Label = None,
     drop: options.Drop = None,
     id_: Annotated[
         list[str] | None,
-        typer.Option(
-            "--id",
-            metavar="COLUMN",
-            help="A column that names the rows; repeatable; '*' is all.",
-            rich_help_panel=options.FILES,
+        options.files(
+            "--id", metavar="COLUMN", help="A column that names the rows; repeatable; '*' is all."
         ),
     ] = None,
     want: options.Want = None,
-    n: Annotated[int, typer.Option("-n", help=FIELDS["n"], rich_help_panel=options.ASKED)] = 1,
+    n: Annotated[int, options.asked("-n", help=FIELDS["n"])] = 1,
     constraints: options.Rules = None,
     schema: options.SchemaFile = None,
     structure: Annotated[
-        str | None,
-        typer.Option(
-            help="What holds between columns: keep, warn or ignore.", rich_help_panel=options.ASKED
-        ),
+        str | None, options.asked(help="What holds between columns: keep, warn or ignore.")
     ] = None,
     method: Annotated[
         str,
-        typer.Option(
-            help=f"The search: {EXHAUSTIVE}, {REINFORCE}, {GRADIENTLESS}, or a registered one.",
-            rich_help_panel=options.SEARCH,
+        options.searched(
+            help=f"The search: {EXHAUSTIVE}, {REINFORCE}, {GRADIENTLESS}, or a registered one."
         ),
     ] = DEFAULT_SEARCH,
     prefer: Annotated[
-        str,
-        typer.Option(
-            help="balanced, fewest, nearest, plausible or surest.", rich_help_panel=options.ASKED
-        ),
+        str, options.asked(help="balanced, fewest, nearest, plausible or surest.")
     ] = PREFERENCES[0],
     classes: options.Classes = None,
-    seed: Annotated[
-        int,
-        typer.Option(help="The same seed gives the same answers.", rich_help_panel=options.SEARCH),
-    ] = 0,
-    max_rows: Annotated[
-        int | None, typer.Option(help=FIELDS["max_rows"], rich_help_panel=options.SEARCH)
-    ] = None,
-    margin: Annotated[
-        float, typer.Option(help=FIELDS["margin"], rich_help_panel=options.ASKED)
-    ] = 1e-6,
-    diagnose: Annotated[
-        bool, typer.Option("--diagnose", help=FIELDS["diagnose"], rich_help_panel=options.ASKED)
-    ] = False,
-    robust: Annotated[
-        float | None, typer.Option(help=FIELDS["robust"], rich_help_panel=options.ASKED)
-    ] = None,
-    reach: Annotated[
-        float | None, typer.Option(help=FIELDS["reach"], rich_help_panel=options.ASKED)
-    ] = None,
+    seed: Annotated[int, options.searched(help="The same seed gives the same answers.")] = 0,
+    max_rows: Annotated[int | None, options.searched(help=FIELDS["max_rows"])] = None,
+    margin: Annotated[float, options.asked(help=FIELDS["margin"])] = 1e-6,
+    diagnose: Annotated[bool, options.asked("--diagnose", help=FIELDS["diagnose"])] = False,
+    robust: Annotated[float | None, options.asked(help=FIELDS["robust"])] = None,
+    reach: Annotated[float | None, options.asked(help=FIELDS["reach"])] = None,
     also: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Another model that must agree; repeatable.",
-            rich_help_panel=options.ASKED,
-        ),
+        options.asked(metavar="FILE", help="Another model that must agree; repeatable."),
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option(
+        options.written(
             metavar="FILE",
             help=".csv, .json, .jsonl, .parquet or .html, or a folder of Parquet; - for stdout.",
-            rich_help_panel=options.WRITTEN,
         ),
     ] = None,
     changes: Annotated[
-        bool,
-        typer.Option(
-            "--changes", help="Write one line per change.", rich_help_panel=options.WRITTEN
-        ),
+        bool, options.written("--changes", help="Write one line per change.")
     ] = False,
     formula_safe: Annotated[
-        bool,
-        typer.Option(
-            help="Keep spreadsheets from running the text of a CSV file.",
-            rich_help_panel=options.WRITTEN,
-        ),
+        bool, options.written(help="Keep spreadsheets from running the text of a CSV file.")
     ] = True,
     compression: Annotated[
-        str | None,
-        typer.Option(
-            help="Compression of Parquet: snappy, zstd, gzip, lz4 or none.",
-            rich_help_panel=options.WRITTEN,
-        ),
+        str | None, options.written(help="Compression of Parquet: snappy, zstd, gzip, lz4 or none.")
     ] = None,
     partition_by: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Its values become folders of --out; repeatable.",
-            rich_help_panel=options.WRITTEN,
-        ),
+        options.written(metavar="COLUMN", help="Its values become folders of --out; repeatable."),
     ] = None,
     form: Annotated[
-        str | None,
-        typer.Option(
-            "--format", help="csv, json or jsonl, for --out -.", rich_help_panel=options.WRITTEN
-        ),
+        str | None, options.written("--format", help="csv, json or jsonl, for --out -.")
     ] = None,
     reason_codes: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A TOML table of columns and their reason codes.",
-            rich_help_panel=options.WRITTEN,
-        ),
+        options.written(metavar="FILE", help="A TOML table of columns and their reason codes."),
     ] = None,
     audit: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Record every explanation there.", rich_help_panel=options.WRITTEN
-        ),
+        Path | None, options.written(metavar="FILE", help="Record every explanation there.")
     ] = None,
     sample: options.Sample = None,
-    chunk: Annotated[
-        int, typer.Option(help="Rows explained together.", rich_help_panel=options.SEARCH)
-    ] = CHUNK,
-    jobs: Annotated[
-        int,
-        typer.Option(
-            help="Processes or threads; -1 for all cores.", rich_help_panel=options.SEARCH
-        ),
-    ] = 1,
+    chunk: Annotated[int, options.searched(help="Rows explained together.")] = CHUNK,
+    jobs: Annotated[int, options.searched(help="Processes or threads; -1 for all cores.")] = 1,
     device: Annotated[
-        str | None,
-        typer.Option(
-            help="Search on a torch device: cuda, cuda:1 or cpu.", rich_help_panel=options.SEARCH
-        ),
+        str | None, options.searched(help="Search on a torch device: cuda, cuda:1 or cpu.")
     ] = None,
     resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Go on with a run that was interrupted.",
-            rich_help_panel=options.WRITTEN,
-        ),
+        bool, options.written("--resume", help="Go on with a run that was interrupted.")
     ] = False,
     add: Annotated[
         bool,
-        typer.Option(
-            "--add",
-            help="Explain the files that are new since --out was written.",
-            rich_help_panel=options.WRITTEN,
-        ),
+        options.written("--add", help="Explain the files that are new since --out was written."),
     ] = False,
     force: options.Force = False,
     allow_pickle: options.AllowPickle = False,
@@ -252,21 +170,26 @@ def explain(
     if out not in (None, "-"):
         refuse_existing(place_of("--out", out), resume=resume or add, force=force or add)
     reading: dict[str, Any] = {"allow_pickle": allow_pickle, "trusted": trusted or ()}
-    said: dict[str, Any] = {"method": method, "prefer": prefer, "structure": structure}
-    said |= {"classes": classes, "seed": seed, "schema": schema, "reason-codes": reason_codes}
+    made: dict[str, Any] = {"method": method, "prefer": prefer}
     if explainer is not None:
-        refuse_beside(explainer, {"data": data, **said})
+        said = {"data": data, **made, "structure": structure, "classes": classes, "seed": seed}
+        refuse_beside(explainer, {**said, "schema": schema, "reason-codes": reason_codes})
         opened = open_model(model, **reading)
         asked = load(explainer, opened, audit=None if audit is None else Audit(audit, model=model))
         dropped, ground = columns_dropped(drop, label), asked.engine.fitted.ground
         others = [open_model(path, **reading) for path in also or ()]
     else:
-        learnt = training(required(data), label, drop, schema)
-        asked = _made(
-            learnt, model, required(data), label, said, constraints, audit, reading=reading
-        )
+        data = required(data)
+        learnt = training(data, label, drop, schema)
+        files = {"model": model, "data": data, "label": label, "constraints": constraints}
+        made |= {"random_state": seed, **({} if structure is None else {"structure": structure})}
+        if reason_codes is not None:
+            made["names"] = read_codes(reason_codes, learnt.rows)
+        if audit is not None:
+            made["audit"] = Audit(audit, model=model, data=data)
+        asked = explainer_made(learnt, {**files, "classes": classes}, reading, made)
         dropped, ground = learnt.dropped, learnt.ground(asked.schema)
-        others = _others(also, required(data), learnt, reading)
+        others = [model_for(path, data, learnt.rows, **reading) for path in also or ()]
     rules = None if constraints is None else read_constraints(constraints, ground)
     call: dict[str, Any] = {"n": n, "want": goal_typed(want, asked.classes)}
     call |= {"constraints": rules, "max_rows": max_rows, "margin": margin, "diagnose": diagnose}
@@ -282,61 +205,15 @@ def explain(
             say(batch_text(found, limit=SHOWN))
         return
     target: Any = sys.stdout.buffer if out == "-" else out
-    form = form or ("csv" if out == "-" else None)
-    done = explain_file(
-        asked,
-        origin,
-        target,
-        drop=dropped,
-        index=named,
-        form=form,
-        compression=compression,
-        partition_by=partition_by or (),
-        changes=changes,
-        formula_safe=formula_safe,
-        sample=sample,
-        chunk=chunk,
-        jobs=jobs,
-        device=device,
-        resume=resume,
-        add=add,
-        force=force,
-        progress=bar_or_lines(quiet=quiet),
-        **call,
-    )
+    into: dict[str, Any] = {"drop": dropped, "index": named, "compression": compression}
+    into |= {"form": form or ("csv" if out == "-" else None), "partition_by": partition_by or ()}
+    into |= {"changes": changes, "formula_safe": formula_safe, "sample": sample, "chunk": chunk}
+    into |= {"jobs": jobs, "device": device, "resume": resume, "add": add, "force": force}
+    told = bar_or_lines(quiet=quiet)
+    done = explain_file(asked, origin, target, progress=told, **into, **call)
     _say(done, out, quiet=quiet, as_json=as_json)
     if done.faults:
         _complain(done)
-
-
-def _made(
-    learnt: Training,
-    model: Path,
-    data: Path,
-    label: str | None,
-    said: dict[str, Any],
-    constraints: Path | None,
-    audit: Path | None,
-    *,
-    reading: dict[str, Any],
-) -> Explainer:
-    """The explainer that the options describe."""
-    opened = model_for(model, data, learnt.rows, **reading)
-    codes = said["reason-codes"]
-    with label_hint(data, label):
-        return Explainer(
-            opened,
-            learnt.rows,
-            schema=learnt.kinds,
-            method=said["method"],
-            prefer=said["prefer"],
-            structure=said["structure"] or read_structure(constraints) or STRUCTURES[0],
-            causes=read_causes(constraints),
-            classes=classes_named(said["classes"]),
-            random_state=said["seed"],
-            names=None if codes is None else read_codes(codes, learnt.rows),
-            audit=None if audit is None else Audit(audit, model=model, data=data),
-        )
 
 
 def _complain(done: FileRun) -> None:
@@ -348,13 +225,6 @@ def _complain(done: FileRun) -> None:
     lost = f", {done.lost:,} rows are not in the output" if done.lost else ""
     complain(f"{done.unreadable:,} rows could not be read{lost}")
     raise typer.Exit(INCOMPLETE)
-
-
-def _others(
-    paths: Sequence[Path] | None, data: Path, learnt: Training, reading: dict[str, Any]
-) -> list[Any]:
-    """The models that must agree."""
-    return [model_for(path, data, learnt.rows, **reading) for path in paths or ()]
 
 
 def _say(done: FileRun, out: str, *, quiet: bool, as_json: bool) -> None:

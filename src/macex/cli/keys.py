@@ -11,12 +11,7 @@ import typer
 from macex.cli import options
 from macex.cli.serve import settings_from
 
-app = typer.Typer(
-    help="Keys of a server.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-)
+app = options.group("Keys of a server.")
 State = Annotated[Path | None, typer.Option("--state", metavar="DIR", help="As for `macex serve`.")]
 Database = Annotated[
     str | None, typer.Option("--database", metavar="URL", help="As for `macex serve`.")

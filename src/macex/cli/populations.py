@@ -15,10 +15,10 @@ import pandas as pd
 from macex.ask.constraints import Constraints
 from macex.ask.goals import goal_typed
 from macex.cli.colours import say
-from macex.cli.inputs import classes_named, label_hint, model_for, training
+from macex.cli.explainers import explainer_made
+from macex.cli.inputs import training
 from macex.cli.progress import telling
-from macex.cli.toml import read_causes, read_constraints, read_structure
-from macex.engine.options import STRUCTURES
+from macex.cli.toml import read_constraints
 from macex.errors import OptionError, require_count
 from macex.explainer import Explainer
 from macex.render.exports import csv_text
@@ -103,23 +103,8 @@ class Showing:
 def asked(files: Files) -> PopulationQuestion:
     """Read what the options name."""
     learnt = training(files.data, files.label, files.drop, files.schema)
-    model = model_for(
-        files.model,
-        files.data,
-        learnt.rows,
-        allow_pickle=files.allow_pickle,
-        trusted=files.trusted,
-    )
-    with label_hint(files.data, files.label):
-        classes = classes_named(files.classes)
-        explainer = Explainer(
-            model,
-            learnt.rows,
-            schema=learnt.kinds,
-            classes=classes,
-            structure=read_structure(files.constraints) or STRUCTURES[0],
-            causes=read_causes(files.constraints),
-        )
+    reading = {"allow_pickle": files.allow_pickle, "trusted": files.trusted}
+    explainer = explainer_made(learnt, vars(files), reading)
     rules = None
     if files.constraints is not None:
         rules = read_constraints(files.constraints, learnt.ground(explainer.schema))

@@ -10,24 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from macex.cli import options
-from macex.cli.inputs import classes_named, label_hint, model_for, training
-from macex.cli.toml import read_causes, read_constraints, read_structure
-from macex.engine.options import STRUCTURES
+from macex.cli.explainers import explainer_made
+from macex.cli.inputs import classes_named, training
+from macex.cli.toml import read_constraints
 from macex.errors import OptionError
-from macex.explainer import Explainer
 
 BESIDE = ("structure", "causes")  # constraints, in the same file
-app = typer.Typer(
-    help="Folders that `macex serve` opens.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-)
-
-
-@app.callback()
-def group() -> None:
-    """Folders that `macex serve` opens."""
+app = options.group("Folders that `macex serve` opens.")
 
 
 @app.command()
@@ -63,17 +52,9 @@ def new(
     if folder.exists():
         raise OptionError(f"{folder} exists: name a new folder")
     learnt = training(data, label, drop, schema)
-    opened = model_for(model, data, learnt.rows, allow_pickle=False)
-    named = classes_named(classes)
-    with label_hint(data, label):
-        explainer = Explainer(
-            opened,
-            learnt.rows,
-            schema=learnt.kinds,
-            classes=named,
-            structure=read_structure(constraints) or STRUCTURES[0],
-            causes=read_causes(constraints),
-        )
+    read = {"model": model, "data": data, "label": label}
+    read |= {"constraints": constraints, "classes": classes}
+    explainer = explainer_made(learnt, read, {"allow_pickle": False})
     said: dict[str, Any] = {"title": title or folder.name, "drop": list(drop or ())}
     if constraints is not None:
         read_constraints(constraints, learnt.ground(explainer.schema))
@@ -83,7 +64,7 @@ def new(
     if schema is not None:
         said["schema"] = tomllib.loads(schema.read_text(encoding="utf-8"))
     said |= {"label": label} if label else {}
-    said |= {"classes": named} if named else {}
+    said |= {"classes": classes_named(classes)} if classes else {}
     _write(folder, {"model": model, "data": data, "rows": rows}, said)
     if not quiet:
         print(f"{folder} is made: macex serve --project {folder}")
