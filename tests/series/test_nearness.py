@@ -76,13 +76,19 @@ def test_warping_may_choose_the_neighbours():
 def test_a_usual_case_is_plausible_and_an_odd_one_is_not():
     sketch, cases = drawn(TRAIN)
     usual = usual_of(cases, np.arange(0, 30, 3))
-    assert usual.share(sketch(TRAIN[0])) > 0.5
-    assert usual.share(sketch(TRAIN[0] + 50)) == 0
+    own, far = sketch(TRAIN[0]), sketch(TRAIN[0] + 50)
+    changed = np.zeros((2, len(own)), bool)
+    changed[1] = True
+    near, odd = usual.shares(own, np.stack([own, far]), changed)
+    assert near > 0.5
+    assert odd == 0
 
 
 def test_fewer_than_six_cases_say_nothing():
     sketch, cases = drawn(TRAIN)
-    assert usual_of(cases, np.arange(5)).share(sketch(TRAIN[0])) is None
+    own = sketch(TRAIN[0])
+    shares = usual_of(cases, np.arange(5)).shares(own, own[None], np.zeros((1, len(own)), bool))
+    assert np.isnan(shares).all()
 
 
 def test_a_wrong_option_is_named():

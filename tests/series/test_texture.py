@@ -92,8 +92,9 @@ def test_answers_hold_under_noise_without_being_asked_to():
 def test_short_series_have_a_texture(length):
     cases = np.random.default_rng(0).normal(size=(9, 2, length))
     texture = learn_texture(Cases(cases, "channels_first"))
-    share = texture.share(np.arange(9), cases[0], np.array([True, False]))
-    assert 0 < share <= 1
+    shares = texture.shares(np.arange(9), cases[:2], np.array([[True, False], [False, False]]))
+    assert 0 < shares[0] <= 1
+    assert shares[1] == 1
 
 
 def test_gaps_and_infinities_have_a_texture():

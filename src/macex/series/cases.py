@@ -47,7 +47,9 @@ class Cases:
     @property
     def longest(self) -> int:
         """The number of time points of the longest case."""
-        return max(case.shape[1] for case in self.values) if len(self) else 0
+        if isinstance(self.values, list):
+            return max((case.shape[1] for case in self.values), default=0)
+        return int(self.values.shape[2]) if len(self) else 0
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from macex.engine.confirmation import confirmed
 from macex.schema import Array
-from macex.series.donors import Known, leads_of, of_donors, smooth
+from macex.series.donors import leads_of, of_donors, smooth
 from macex.series.drafts import full_tables, whole
 from macex.series.outcome import SeriesOutcome
 from macex.series.rivals import fewest_cells, rivals
@@ -82,7 +82,6 @@ def _asking(outcome: SeriesOutcome, draft: Draft) -> Ask:
     from, so must their parts.
     """
     judge, space = outcome.judge, outcome.task.space
-    known: Known = {}
     least = _least(outcome, draft)
     true = of_donors(outcome, draft.code, draft.at, outcome.checked.decision)
     bound = outcome.classes_open & ~np.isin(np.arange(len(outcome.there)), draft.at[~true])
@@ -91,7 +90,7 @@ def _asking(outcome: SeriesOutcome, draft: Draft) -> Ask:
         reached, progress = np.zeros(len(trial.at), bool), np.full(len(trial.at), -np.inf)
         demand = np.bincount(trial.at, minlength=len(judge.spent))
         broke = judge.capped & (judge.spent + demand > judge.limit)
-        todo = np.flatnonzero(~broke[trial.at] & smooth(outcome, trial, known))
+        todo = np.flatnonzero(~broke[trial.at] & smooth(outcome, trial))
         if len(todo):
             answers, done = judge.asker(full_tables(space, trial.take(todo)), trial.at[todo])
             judge.count(trial.at[todo])

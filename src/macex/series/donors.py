@@ -9,21 +9,17 @@ from macex.schema import Array
 from macex.series.mixtures import Mixture
 from macex.series.outcome import SeriesOutcome
 from macex.series.segments import Draft
-from macex.series.stretches import Run, laid_out
 from macex.stages.shapes import Pool
-
-Known = dict[tuple[int, int, int, tuple[Run, ...], float], bool]
 
 
 def plausibilities(outcome: SeriesOutcome, pool: Pool) -> Array:
     """The plausibility of examples that take whole channels, (E,); NaN where it is not known."""
     mixture, found = outcome.mixture, np.full(len(pool), np.nan)
     full = outcome.task.space.columns(pool.codes, pool.at)
-    for row, query in enumerate(pool.at.tolist()):
-        sample = mixture.samples(full[row : row + 1], pool.at[row : row + 1])[0]
-        own = np.asarray(mixture.cases.values[query])
-        share = outcome.fitted.plausibility(outcome.goals, query, own, sample)
-        found[row] = np.nan if share is None else share
+    for query in np.unique(pool.at).tolist():
+        rows = np.flatnonzero(pool.at == query)
+        own, samples = np.asarray(mixture.cases.values[query]), mixture.of_one(full[rows], query)
+        found[rows] = outcome.fitted.plausibilities(outcome.goals, query, own, samples)
     return found
 
 
@@ -74,38 +70,41 @@ def of_donors(outcome: SeriesOutcome, code: Array, at: Array, decision: Array) -
     return np.asarray((same & (code > 0)).any(axis=1))
 
 
-def smooth(outcome: SeriesOutcome, draft: Draft, known: Known | None = None) -> Array:
-    """Whether the seams of drafts are no steeper than steps in training, (n,) bool.
-
-    What is `known` of stretches is not looked at again.
-    """
-    known = {} if known is None else known
-    fine = np.ones(len(draft.at), bool)
-    mixture, steep = outcome.mixture, outcome.fitted.texture.steep
-    units = outcome.task.space.units
-    for line, unit in zip(*np.nonzero(draft.code), strict=True):
-        runs = tuple(laid_out(draft.start[line, unit], draft.stop[line, unit]))
-        for channel in units[unit].members:
-            taken = int(draft.code[line, unit]), runs, float(draft.blend[line, unit])
-            key = int(draft.at[line]), channel, *taken
-            if key not in known:
-                known[key] = bool(_seams(mixture, *key) <= steep[channel])
-            fine[line] &= known[key]
+def smooth(outcome: SeriesOutcome, draft: Draft) -> Array:
+    """Whether the seams of drafts are no steeper than steps in training, (n,) bool."""
+    units, fine = outcome.task.space.units, np.ones(len(draft.at), bool)
+    line, unit, run = np.nonzero(draft.stop > draft.start)
+    if not len(line):
+        return fine
+    turn = np.repeat(np.arange(len(line)), [len(units[one].members) for one in unit])
+    channel = np.concatenate([units[one].members for one in unit]).astype(int)
+    line, unit, run = line[turn], unit[turn], run[turn]
+    code, share = draft.code[line, unit], draft.blend[line, unit]
+    first, last = draft.start[line, unit, run], draft.stop[line, unit, run] - 1
+    steep = outcome.fitted.texture.steep[channel]
+    for inside, outside in ((first, first - 1), (last, last + 1)):
+        step = _step(outcome.mixture, draft.at[line], channel, code, share, inside, outside)
+        fine[line[step > steep]] = False
     return fine
 
 
-def _seams(
-    mixture: Mixture, query: int, channel: int, code: int, runs: tuple[Run, ...], share: float
-) -> float:
-    """The largest step at the ends of stretches that exceeds the case's own step there."""
-    own = np.asarray(mixture.cases.values[query][channel], dtype=float)
-    other, limits = mixture.donor(query, code, channel), mixture.limits[query]
-    found = 0.0
-    for inside, outside in (ends for a, b in runs for ends in ((a, a - 1), (b - 1, b))):
-        if 0 <= outside < len(own):
-            new = own[inside] + share * (float(other[inside]) - own[inside])
-            new = new if limits is None else limits.at(channel, inside, own[inside], new)
-            before, after = abs(own[inside] - own[outside]), abs(new - own[outside])
-            if np.isfinite(after) and after > before:
-                found = max(found, after)
-    return found
+def _step(
+    mixture: Mixture,
+    at: Array,
+    channel: Array,
+    code: Array,
+    share: Array,
+    inside: Array,
+    outside: Array,
+) -> Array:
+    """The steps (m,) at the ends of stretches; 0 where they do not exceed the case's own step."""
+    own, other = mixture.own(at, channel, inside), mixture.others(at, channel, code, inside)
+    beside = mixture.own(at, channel, outside)
+    with np.errstate(invalid="ignore"):
+        new = own + share * (other - own)
+        for place in np.flatnonzero([mixture.limits[query] is not None for query in at]):
+            limits = mixture.limits[at[place]]
+            if limits is not None:
+                new[place] = limits.at(channel[place], inside[place], own[place], new[place])
+        before, after = np.abs(own - beside), np.abs(new - beside)
+    return np.where(np.isfinite(after) & (after > before), after, 0.0)

@@ -95,15 +95,23 @@ class FittedSeries:
         return nearest(self.drawn, sketch, rows, match, choice, self.neighbors)
 
     def plausibility(self, goals: Goals, query: int, own: Array, sample: Array) -> float | None:
-        """How plausible a sample is: by its few points, and by the steps of what changed.
+        """How plausible a sample is; None where too few cases meet the goal."""
+        share = float(self.plausibilities(goals, query, own, sample[None])[0])
+        return None if np.isnan(share) else share
 
-        None where too few cases meet the goal.
+    def plausibilities(self, goals: Goals, query: int, own: Array, samples: Array) -> Array:
+        """How plausible samples (n, d, time) are: by few points, and by the steps of what changed.
+
+        NaN where too few cases meet the goal.
         """
-        usual = self.usual(goals, query).share(self.sketch(sample))
-        if usual is None:
-            return None
-        changed = np.asarray(differs(own, sample).any(axis=1))
-        return min(usual, self.texture.share(self.meeting(goals, query), sample, changed))
+        changed = np.asarray(differs(own, samples).any(axis=2))
+        here = self.sketch(own)
+        drawn = np.repeat(here[None], len(samples), axis=0)
+        at, channel = np.nonzero(changed)
+        drawn[at, channel] = self.sketch.channels(samples[at, channel], channel)
+        usual = self.usual(goals, query).shares(here, drawn, changed)
+        rough = self.texture.shares(self.meeting(goals, query), samples, changed)
+        return np.minimum(usual, rough)
 
     def usual(self, goals: Goals, query: int) -> Usual:
         """What counterfactuals of a query are compared with for plausibility."""

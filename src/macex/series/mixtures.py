@@ -38,27 +38,61 @@ class Mixture:
             made: Array | list[Array] = self._together(patches, at)
         else:
             made = [self._one(patches, row, int(query)) for row, query in enumerate(at)]
-        if patches.noise is not None:
-            for row in np.flatnonzero(patches.noise):
-                made[row] = self._noisy(made[row], int(patches.noise[row]))
+        if patches.noise is not None and patches.noise.any():
+            rows = np.flatnonzero(patches.noise)
+            if isinstance(made, list):
+                for row in rows:
+                    made[row] = self._noisy(made[row], patches.noise[row, None])
+            else:
+                made[rows] = self._noisy(made[rows], patches.noise[rows])
         return made
 
-    def _noisy(self, sample: Array, turn: int) -> Array:
-        """A sample with the noise of one of its neighbors."""
-        spread = np.ones(len(sample)) if self.spread is None else self.spread
+    def of_one(self, full: Array, query: int) -> Array:
+        """The samples of one case, (n, channels, time)."""
+        made = self.samples(full, np.full(len(full), query))
+        return np.stack(made) if isinstance(made, list) else made
+
+    def _noisy(self, samples: Array, turns: Array) -> Array:
+        """Samples (..., channels, time) of one length with the noise of a neighbor of each."""
+        shape = samples.shape[-2:]
+        some, which = np.unique(turns, return_inverse=True)
+        noisy = samples + np.stack([self._noise_of(turn, shape) for turn in some.tolist()])[which]
+        whole = samples.dtype.kind in "iub"
+        return (np.round(noisy) if whole else noisy).astype(samples.dtype).reshape(samples.shape)
+
+    def _noise_of(self, turn: int, shape: tuple[int, int]) -> Array:
+        """The noise of one neighbor."""
         known = self._noise.get(turn)
-        if known is None or known.shape != sample.shape:
-            known = NOISE * spread[:, None] * noise(turn, sample.shape)
-            if len(self._noise) * sample.size < CELLS:
+        if known is None or known.shape != shape:
+            spread = np.ones(shape[0]) if self.spread is None else self.spread
+            known = NOISE * spread[:, None] * noise(turn, shape)
+            if len(self._noise) * known.size < CELLS:
                 self._noise[turn] = known
-        noisy = sample + known
-        whole = sample.dtype.kind in "iub"
-        return (np.round(noisy) if whole else noisy).astype(sample.dtype)
+        return known
 
     def donor(self, query: int, code: int, channel: int) -> Array:
         """A neighbour's channel on the time axis of a case."""
         length = self.cases.values[query].shape[1]
         return stretched(self.train.values[self.donors[query, code - 1]][channel], length)
+
+    def own(self, at: Array, channel: Array, time: Array) -> Array:
+        """The cases' own values (m,), as numbers; NaN before and after a case."""
+        if self.cases.even:
+            values = np.asarray(self.cases.values)
+            found = values[at, channel, np.clip(time, 0, values.shape[2] - 1)].astype(float)
+            return np.where((time >= 0) & (time < values.shape[2]), found, np.nan)
+        lines = [self.cases.values[query][line] for query, line in zip(at, channel, strict=True)]
+        fits = [0 <= place < len(line) for line, place in zip(lines, time, strict=True)]
+        every = zip(lines, time, fits, strict=True)
+        return np.array([line[place] if fit else np.nan for line, place, fit in every], float)
+
+    def others(self, at: Array, channel: Array, code: Array, time: Array) -> Array:
+        """Neighbors' values (m,) on the cases' time axes, as numbers."""
+        if self.cases.even and self.train.even:
+            source = self.donors[at, code - 1]
+            return np.asarray(self.train.values)[source, channel, time].astype(float)
+        places = zip(at.tolist(), code.tolist(), channel.tolist(), time.tolist(), strict=True)
+        return np.array([self.donor(*place[:3])[place[3]] for place in places], float)
 
     def _together(self, patches: Patches, at: Array) -> Array:
         kind = np.result_type(self.cases.dtype, self.train.dtype)

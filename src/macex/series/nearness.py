@@ -8,7 +8,7 @@ difference, channel by channel, and then over channels.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -82,16 +82,24 @@ class Sketch:
 
     def many(self, cases: Array) -> Array:
         """Cases (n, d, time) as z-scores (n, d, points), float32."""
-        drawn = (_averaged(cases, self.points) - self.mean[:, None]) / self.spread[:, None]
+        return self._drawn(cases, slice(None))
+
+    def channels(self, values: Array, channel: Array) -> Array:
+        """Values (m, time) of channels (m,) as z-scores (m, points), float32."""
+        return self._drawn(values[:, None], channel[:, None])[:, 0]
+
+    def _drawn(self, cases: Array, channel: Any) -> Array:
+        mean, spread = self.mean[channel, None], self.spread[channel, None]
+        drawn = (_averaged(cases, self.points) - mean) / spread
         return np.nan_to_num(drawn, nan=0.0, posinf=8.0, neginf=-8.0).astype(np.float32)
 
     def steps(self, before: Array, after: Array) -> Array:
-        """How far each channel of a case (d, time) moved, (d,): the root of the mean square."""
+        """How far channels (..., d, time) moved, (..., d): the root of the mean square."""
         with np.errstate(invalid="ignore"):
             gap = (after.astype(float) - before) / self.spread[:, None]
         gap = np.where(differs(before, after), gap, 0.0)
         gap = np.nan_to_num(gap, nan=1.0, posinf=8.0, neginf=8.0)
-        moved: Array = np.sqrt((gap**2).mean(axis=1))
+        moved: Array = np.sqrt((gap**2).mean(axis=-1))
         return moved
 
 

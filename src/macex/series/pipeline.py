@@ -41,6 +41,7 @@ from macex.stages.selection import PLAUSIBLE, Ranking, shortlist
 from macex.stages.shapes import Pool, Task
 
 NEIGHBORS_EACH = 5  # that a set of channels is taken from
+CELLS = 4_000_000  # values of neighbors that are looked at together
 SETS = 12  # of few channels, which are compared for an answer
 FIRM = float(np.log(0.9 / 0.1))  # a lead from which on more of it counts for nothing
 
@@ -142,11 +143,11 @@ def offer(outcome: SeriesOutcome) -> SeriesOutcome:
         match = match if match.any() else np.ones_like(match)
         near = fitted.near(outcome.goals, int(query), fitted.sketch(own), match)
         mixture.donors[query, : len(near)] = near
-        for place in range(len(near)):
-            full = np.full((1, len(fitted.names)), float(place + 1))
-            laid = mixture.samples(full, np.array([query]))[0]
-            steps[query, place] = fitted.sketch.steps(own, laid)
-            offered[query, place] = differs(own, laid).any(axis=1)
+        taken = np.arange(len(near))
+        for part in np.array_split(taken, max(1, len(near) * own.size // CELLS)):
+            laid = mixture.of_one(np.repeat(part[:, None] + 1.0, len(fitted.names), 1), int(query))
+            steps[query, part] = fitted.sketch.steps(own, laid)
+            offered[query, part] = differs(own, laid).any(axis=2)
     steps = np.where(offered, np.maximum(steps, 1e-6), 0.0)
     weights = space.bounds.weights
 

@@ -17,8 +17,7 @@ from macex.series.options import SeriesOptions
 from macex.series.outcome import SeriesOutcome
 from macex.series.shortlist import gains, narrowed, wide
 from macex.stages.arrays import highest, rank_within
-from macex.stages.search.exhaustive import Exhaustive
-from macex.stages.search.protocol import Search
+from macex.stages.search.protocol import Search, by_levels
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
 RESERVE = 3000  # rows for the searches that are tried where one finds nothing
@@ -47,7 +46,7 @@ def search(outcome: SeriesOutcome) -> SeriesOutcome:
             found = unclaimed(tried, many)
             open_ &= ~_proved(task, found)
         pools = [found.pool, tried.pool] if turn else [tried.pool]
-        if isinstance(method, Exhaustive):
+        if by_levels(method):
             pools += climbed(method, task, judge, every, open_ & ~_answered(task, tried.pool))
             if task.prefer == "fewest":
                 pools += regrown(method, task, judge, every, Pool.join(pools, task.space.width))
@@ -114,7 +113,7 @@ def _candidates(
     """All offers of the open queries; for a policy search only the channels that go farthest."""
     real = every.real & open_[:, None]
     candidates = replace(every, real=real, allowed=real)
-    if isinstance(method, Exhaustive):
+    if method.offered == "all":
         return candidates
     gain = gains(task, candidates)
     best = highest(gain, min(options.candidates.columns, gain.shape[1]))

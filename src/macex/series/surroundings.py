@@ -30,17 +30,28 @@ def surroundings(
     found = {}
     for name in list(donors)[:DRAWN]:
         channel = fitted.names.index(name)
-        donor = _values(fitted, donors[name], channel, length)
+        donor = _values(fitted, np.array([donors[name]]), channel, length)[0]
         if len(rows) <= NEAREST:
             found[name] = Surroundings(donor, None, None)
             continue
-        values = np.stack([_values(fitted, int(row), channel, length) for row in rows])
-        known = np.where(np.isfinite(values), values, np.nan)
-        low, high = np.nanquantile(np.where(np.isnan(known).all(axis=0), 0.0, known), BAND, axis=0)
-        found[name] = Surroundings(donor, low, high)
+        values = _values(fitted, rows, channel, length)
+        found[name] = Surroundings(donor, *_band(values))
     return found
 
 
-def _values(fitted: FittedSeries, case: int, channel: int, length: int) -> Array:
-    """A channel of a training case on a time axis of the length, as numbers."""
-    return stretched(np.asarray(fitted.train.values[case][channel], dtype=float), length)
+def _band(values: Array) -> Array:
+    """Between what most values (n, time) lie, gaps left out, (2, time)."""
+    finite = np.isfinite(values)
+    if finite.all():
+        return np.asarray(np.quantile(values, BAND, axis=0))
+    known = np.where(finite, values, np.nan)
+    return np.asarray(np.nanquantile(np.where(finite.any(axis=0), known, 0.0), BAND, axis=0))
+
+
+def _values(fitted: FittedSeries, rows: Array, channel: int, length: int) -> Array:
+    """A channel of training cases on a time axis of the length, as numbers (n, length)."""
+    train = fitted.train
+    if train.even and train.longest == length:
+        return np.asarray(train.values)[rows, channel].astype(float)
+    lines = [np.asarray(train.values[row][channel], dtype=float) for row in rows]
+    return np.stack([stretched(line, length) for line in lines])

@@ -8,6 +8,7 @@ has large steps everywhere, a spike has one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,20 +30,30 @@ class Texture:
     odd: Array  # (T, d) how unusual each channel of each training case is
     steep: Array  # (d,) the largest usual step; infinite where there is none
 
-    def oddness(self, case: Array) -> Array:
-        """How unusual each channel of a case (d, time) is, (d,)."""
-        return self._odd(features(case[None]))[0]
+    def oddness(self, values: Array, channel: Array) -> Array:
+        """How unusual values (m, time) of channels (m,) are, (m,)."""
+        return self._odd(features(values[:, None]), channel[:, None])[:, 0]
 
-    def _odd(self, described: Array) -> Array:
-        return np.asarray(np.abs((described - self.center) / self.scale).max(axis=2))
+    def _odd(self, described: Array, channel: Any = slice(None)) -> Array:
+        far = np.abs((described - self.center[channel]) / self.scale[channel])
+        return np.asarray(far.max(axis=2))
 
-    def share(self, rows: Array, case: Array, changed: Array) -> float:
-        """The share of the cases `rows` that are as unusual in the changed channels, or more."""
-        if not changed.any() or not len(rows):
-            return 1.0
-        here = float(self.oddness(case)[changed].max())
-        there = self.odd[rows][:, changed].max(axis=1)
-        return round(float((there >= here - 1e-6).mean()), 6)
+    def shares(self, rows: Array, samples: Array, changed: Array) -> Array:
+        """The share of the cases `rows` that are as unusual in the changed channels, or more.
+
+        That is (n,), of samples (n, d, time) that changed some channels (n, d).
+        """
+        found = np.ones(len(samples))
+        at, channel = np.nonzero(changed)
+        if not len(at) or not len(rows):
+            return found
+        here = np.full(len(samples), -np.inf)
+        np.maximum.at(here, at, self.oddness(samples[at, channel], channel))
+        known = self.odd[rows]
+        for sample in np.unique(at):
+            there = known[:, changed[sample]].max(axis=1)
+            found[sample] = (there >= here[sample] - 1e-6).mean()
+        return np.round(found, 6)
 
 
 def learn_texture(train: Cases) -> Texture:

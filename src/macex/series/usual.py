@@ -22,12 +22,20 @@ class Usual(NamedTuple):
     drawn: Array  # (R, d, points)
     mean: Array  # (R,) sorted; empty where there are too few cases
 
-    def share(self, case: Array) -> float | None:
-        """The plausibility of a case (d, points); None where too few cases meet the goal."""
+    def shares(self, own: Array, samples: Array, changed: Array) -> Array:
+        """The plausibility of samples (n, d, points), (n,); NaN where too few cases meet the goal.
+
+        They are a case's `own` (d, points) but for the channels that changed, (n, d).
+        """
         if not len(self.mean):
-            return None
-        below = np.searchsorted(self.mean, _nearest_mean(_gaps(self.drawn, case)) - 1e-5)
-        return round(1.0 - float(below) / len(self.mean), 6)
+            return np.full(len(samples), np.nan)
+        same, mean = _gaps(self.drawn, own), np.empty(len(samples))  # (R, d)
+        for line, (sample, moved) in enumerate(zip(samples, changed, strict=True)):
+            square = same.copy()
+            square[:, moved] = _gaps(self.drawn[:, moved], sample[moved])
+            mean[line] = _nearest_mean(np.sqrt(square.sum(axis=1)))
+        below = np.searchsorted(self.mean, mean - 1e-5)
+        return np.asarray(np.round(1.0 - below / len(self.mean), 6))
 
 
 def usual_of(drawn: Array, rows: Array) -> Usual:
@@ -45,7 +53,8 @@ def usual_of(drawn: Array, rows: Array) -> Usual:
 
 
 def _gaps(cases: Array, case: Array) -> Array:
-    gaps: Array = np.sqrt(((cases - case) ** 2).sum(axis=(1, 2), dtype=float))
+    """The squared distances of every channel, (R, d)."""
+    gaps: Array = ((cases - case) ** 2).sum(axis=2, dtype=float)
     return gaps
 
 
