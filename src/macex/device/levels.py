@@ -16,8 +16,8 @@ import numpy as np
 from macex.device.arrays import Array, along, first_of_each, lowest, place_of, ranked_keys
 from macex.device.candidates import DeviceSingles
 from macex.device.verdicts import DeviceJudge
-from macex.stages.search.combinations import PER_UNIT
 from macex.stages.search.exhaustive import CLOSE, Exhaustive
+from macex.stages.search.extensions import PER_UNIT
 
 LEAST = 1e-6  # the distance that gains are divided by at least
 FAR = 1e6  # so much farther is what should not suffice

@@ -23,13 +23,13 @@ from macex.stages.search.combinations import (
     Level,
     Singles,
     all_of,
-    brood,
     combinations,
     greedy_path,
     grid,
     numbers,
 )
 from macex.stages.search.completion import batches, joined, to_complete, worth_keeping
+from macex.stages.search.extensions import brood
 from macex.stages.search.names import EXHAUSTIVE
 from macex.stages.search.protocol import MOST_ROWS
 from macex.stages.search.reduction import needed, without_idle
@@ -234,9 +234,10 @@ def _grids(task: Task, singles: Singles, queries: Array) -> tuple[Array, Array]:
 
 def _unlike(level: Level, codes: Array, at: Array) -> tuple[Array, Array]:
     """The rows that were not scored at a level, each once."""
-    before = len(level.at)
-    both = distinct(np.concatenate([level.at, at]), np.concatenate([level.codes, codes]))
-    new = both[both >= before] - before
+    theirs = np.flatnonzero(np.isin(level.at, at))
+    owner, rows = level.at[theirs], level.codes.take(theirs, axis=0)
+    both = distinct(np.concatenate([owner, at]), np.concatenate([rows, codes]))
+    new = both[both >= len(theirs)] - len(theirs)
     return codes[new], at[new]
 
 
