@@ -159,8 +159,9 @@ def _second_look(task: Task, found: Found, ranked: Ranked) -> Pool:
 def ranking(outcome: Outcome, pool: Pool) -> Ranked:
     """The plausibility of examples among the training rows that meet their goals, and their order.
 
-    Where one answer is wanted the nearest few are looked at first: if one of them is plausible,
-    it comes before all that are farther, and those need no look.
+    Where one answer is wanted the nearest few are looked at first: one of them that nothing speaks
+    against comes before all that are farther, and those need no look; nor does an unstable one
+    after a plausible one.
     """
     task = outcome.task
     full = task.space.columns(pool.codes, pool.at)
@@ -169,16 +170,19 @@ def ranking(outcome: Outcome, pool: Pool) -> Ranked:
     order = standing.order
     if task.judge.late:
         return Ranked(pool, found, order)
-    turn = np.empty(len(pool), int)
-    turn[order] = np.arange(len(pool)) - np.searchsorted(pool.at[order], pool.at[order])
-    settled = np.zeros(len(task.queries), bool)
-    few = task.count == 1 and task.band is None
+    place, turn = np.empty((2, len(pool)), int)
+    place[order] = np.arange(len(pool))
+    turn[order] = place[order] - np.searchsorted(pool.at[order], pool.at[order])
+    settled, usual = np.zeros((2, len(task.queries)), bool)
+    few = task.count == 1 and (task.band is None or not outcome.batch.requirements)
     for wave in (*(WAVES if few else ()), len(pool) + 1):
         look = np.flatnonzero((turn < wave) & np.isnan(found) & ~settled[pool.at])
+        look = look[~(usual[pool.at[look]] & standing.on_edge(place[look]))] if few else look
         if not len(look):
             continue
         found[look] = plausibility_of(outcome, pool.at[look], full[look])
-        settled[pool.at[look[~(found[look] < PLAUSIBLE)]]] = True
+        usual[pool.at[look[~(found[look] < PLAUSIBLE)]]] = True
+        settled[pool.at[look[standing.leads(place[look], found[look])]]] = True
     return Ranked(pool, found, standing.order_with(found))
 
 

@@ -195,6 +195,22 @@ class Ranking(NamedTuple):
         banded = np.isfinite(task.band[mine])
         return Ranking(order, level, changes[order], banded, ~task.stable(progress, mine))
 
+    def on_edge(self, place: Array) -> Array:
+        """Which examples, at some places of the order, follow any usual one, (n,) bool."""
+        if self.banded is None or self.edge is None:
+            return np.zeros(len(place), bool)
+        return self.banded[place] & self.edge[place]
+
+    def leads(self, place: Array, share: Array) -> Array:
+        """Which examples, at some places of the order, none behind them can overtake, (n,) bool.
+
+        `share` is how plausible they are.
+        """
+        usual: Array = ~(share < PLAUSIBLE)
+        if self.banded is None or self.edge is None:
+            return usual
+        return usual & ~(self.banded[place] & (self.edge[place] | (share < COMMON)))
+
     def order_with(self, plausibility: Array) -> Array:
         """The order in which unusual examples come after others of the same level; NaN is usual.
 

@@ -8,6 +8,7 @@ judged the same alone and in a batch.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -51,14 +52,30 @@ class Trees:
         return np.concatenate([*parts, np.zeros(0)])
 
     def _block(self, bins: Array) -> Array:
-        leaf = np.zeros((len(self.values), bins.shape[1]), np.intp)
-        for level in range(self.place.shape[1]):
-            asked, bound = bins[self.place[:, level]], self.bound[:, level, None]
-            above = np.where(self.equal[:, level, None], asked == bound, asked > bound)
-            leaf = 2 * leaf + above
-        leaf += (np.arange(len(self.values)) * self.values.shape[1])[:, None]
-        total: Array = self.values.reshape(-1)[leaf].sum(axis=0)
+        """The same for few enough rows: every question is asked once, however many nodes ask it."""
+        questions, equal, asked = self._questions
+        found, bound = bins[questions[:, 0]], questions[:, 1, None].astype(np.uint8)
+        above = np.empty(found.shape, np.uint8)
+        above[:equal] = found[:equal] == bound[:equal]
+        above[equal:] = found[equal:] > bound[equal:]
+        leaf = above.take(asked[:, 0], axis=0)
+        for level in range(1, asked.shape[1]):
+            leaf <<= 1
+            leaf |= above.take(asked[:, level], axis=0)
+        first = np.arange(len(self.values), dtype=np.int32)[:, None] * self.values.shape[1]
+        total: Array = self.values.reshape(-1).take(leaf + first).sum(axis=0)
         return total
+
+    @cached_property
+    def _questions(self) -> tuple[Array, int, Array]:
+        """The distinct questions (k, 2), how many ask for one bin, and which each node asks.
+
+        Those that ask for one bin come first.
+        """
+        every = np.stack([~self.equal, self.place, self.bound], axis=-1).astype(int)
+        distinct, asked = np.unique(every.reshape(-1, 3), axis=0, return_inverse=True)
+        equal = int((distinct[:, 0] == 0).sum())
+        return distinct[:, 1:], equal, asked.reshape(self.place.shape)
 
     @staticmethod
     def join(parts: list[Trees]) -> Trees:
