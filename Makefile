@@ -118,11 +118,11 @@ $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 	@touch $@
 
 # dice-ml takes half as long again with pandas 3. NICEx pins versions older than those and runs with them all the
-# same. OmniXAI, OCEAN and DoWhy have rooms of their own.
+# same. Of systole only the recordings are read. OmniXAI, OCEAN and DoWhy have rooms of their own.
 $(PEERS)/.installed:
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet dice-ml==0.12 "pandas<3" treecf==0.3.2 aeon==1.6.0 $(TORCH)
-	$(PEERS)/bin/python -m pip install --quiet --no-deps NICEx==0.2.3
+	$(PEERS)/bin/python -m pip install --quiet --no-deps NICEx==0.2.3 systole==0.3.1
 	$(PYTHON) -m venv $(PEERS)/omnixai
 	$(PEERS)/omnixai/bin/python -m pip install --quiet omnixai==1.3.1 "setuptools<81" $(TORCH)
 	$(PYTHON) -m venv $(PEERS)/dowhy

@@ -34,3 +34,11 @@ def test_data_of_the_peers_are_read(tmp_path):
 def test_without_them_the_fault_is_the_first():
     with pytest.raises(DataError, match="needs aeon"):
         series_set("aeon/Made")
+
+
+def test_a_recording_is_sought_among_the_peers_too(tmp_path):
+    folder = tmp_path / "lib/python3.11/site-packages/systole/datasets"
+    folder.mkdir(parents=True)
+    (folder / "Task1_ECG.npy").write_bytes(b"another file")
+    with pytest.raises(DataError, match="not the file this dataset is defined by"):
+        series_set("systole/ECG")

@@ -1,9 +1,10 @@
-"""Sets of time series: three from a folder, and aeon's own where aeon is installed."""
+"""Sets of time series: three from a folder, aeon's own, and an ECG, where those are installed."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,16 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from macex.datasets import heartbeats
+from macex.datasets.heartbeats import HEARTBEATS, read_heartbeats
 from macex.datasets.sources import FOLDER_VARIABLE, DatasetSource, check_sha256
 from macex.datasets.ts_files import read_ts, ts_parts
 from macex.errors import DataError, closest
 
 AEON = "aeon/"
-SHIPPED = tuple(
-    f"aeon/{name}"
-    for name in ("BasicMotions", "JapaneseVowels", "GunPoint", "ArrowHead", "ItalyPowerDemand")
+SHIPPED = (
+    *("aeon/BasicMotions", "aeon/JapaneseVowels", "aeon/GunPoint", "aeon/ArrowHead"),
+    *("aeon/ItalyPowerDemand", HEARTBEATS),
 )
 PARTS = ("X_train", "y_train", "X_test", "y_test", "channels")
 SERIES = {
@@ -70,8 +73,11 @@ def load_series(name: str, *, folder: str | Path | None = None) -> SeriesDataset
 
     "natops", "spoken_digits_563" and "tennessee_eastman" are read from `folder` or the folder named
     by the environment variable MACEX_DATA; "aeon/BasicMotions" and the like are aeon's, or read
-    from `BasicMotions_TRAIN.ts` and `BasicMotions_TEST.ts` in that folder.
+    from `BasicMotions_TRAIN.ts` and `BasicMotions_TEST.ts` in that folder. "systole/ECG" is one
+    lead of a recording, cut into windows with two heartbeats or three.
     """
+    if name == HEARTBEATS:
+        return _heartbeats(folder or os.environ.get(FOLDER_VARIABLE))
     if name.startswith(AEON):
         return _shipped(name, folder or os.environ.get(FOLDER_VARIABLE))
     if name not in SERIES:
@@ -139,3 +145,22 @@ def _from_aeon(name: str) -> SeriesDataset:
         raise DataError(f"{name!r} has series of different lengths, which cannot be stacked")
     channels = tuple(f"channel {place}" for place in range(halves[0][0].shape[1]))
     return _joined(name, halves, channels, f"aeon, {wanted}")
+
+
+def _heartbeats(folder: str | Path | None) -> SeriesDataset:
+    """The windows of an ECG in a folder, or of the package that brings it."""
+    spec = find_spec("systole")
+    installed = [
+        Path(place) / "datasets" for place in (spec and spec.submodule_search_locations) or []
+    ]
+    for place in (*([Path(folder)] if folder else []), *installed):
+        path = place / heartbeats.FILE
+        if path.is_file():
+            content = path.read_bytes()
+            check_sha256(heartbeats.FILE, content, heartbeats.SHA256)
+            X, y = read_heartbeats(content)
+            return SeriesDataset(HEARTBEATS, X, y, ("lead",), len(X) // 2, heartbeats.CITATION)
+    raise DataError(
+        f"{HEARTBEATS!r} needs the file {heartbeats.FILE!r}: pip install --no-deps systole, or "
+        "pass folder="
+    )

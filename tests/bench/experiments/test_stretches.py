@@ -96,3 +96,9 @@ def test_without_sets_the_section_says_so():
     plan = BenchPlan(("series",), (), (), ())
     (text,) = stretches.show(Findings(plan, [], Results())).blocks
     assert "no folder" in text
+
+
+def test_a_wide_set_is_asked_about_fewer_cases():
+    plan = BenchPlan(("series",), (), (), (), series={"wide": 563}, shipped={"aeon/GunPoint": 1})
+    stops = {task.dataset: task.stop for task in stretches.tasks(plan)}
+    assert stops == {"wide": stretches.FEW, "aeon/GunPoint": stretches.QUERIES}
