@@ -60,7 +60,7 @@ def test_where_it_comes_from_and_what_is_usual_are_drawn_too(client):
     assert re.search(r"<title>[\d.]+ s: -?[\d.]+ → -?[\d.]+</title>", answers)
     case = text[text.index('id="case-title"') :]
     assert "<span>11.75 s</span>" in case
-    assert "bearing heat stays" in text
+    assert 'aria-label="bearing heat may"' in text
 
 
 def test_probabilities_of_all_classes_are_told(client):
@@ -85,6 +85,51 @@ def test_fewer_answers_than_were_asked_for_say_why(client):
 def test_a_channel_that_stays_is_not_changed(client):
     text = client.get(f"/projects/motors/cases/{worn(client)}", params={"may.heat": "keep"}).text
     assert "No answer" in text
+
+
+def changes(client, **limits):
+    answer = client.get(f"/projects/motors/cases/{worn(client)}/answers.json", params=limits)
+    (told,) = answer.json()["explanations"]
+    return [change for one in told["counterfactuals"] for change in one["changes"]]
+
+
+def test_a_channel_stays_within_values_at_some_times(client):
+    limits = {"low.heat": "-0.25", "since.heat": "2.5", "until.heat": "4"}
+    for free, change in zip(changes(client), changes(client, **limits), strict=False):
+        times = range(change["start"], change["stop"])
+        inside = [value for at, value in zip(times, change["after"], strict=True) if 10 <= at <= 16]
+        assert all(value >= -0.25 for value in inside)
+        assert free["channel"] == change["channel"] == "heat"
+    assert min(min(change["after"]) for change in changes(client)) < -0.25
+    assert min(min(change["after"]) for change in changes(client, **{"low.heat": "-0.25"})) >= -0.25
+
+
+def test_a_channel_goes_only_one_way(client):
+    for change in changes(client, **{"may.heat": "down"}):
+        assert (np.array(change["after"]) <= np.array(change["before"])).all()
+    text = client.get(f"/projects/motors/cases/{worn(client)}", params={"may.heat": "up"}).text
+    assert "No answer" in text
+    assert "only up" in text
+
+
+def test_part_of_a_channel_stays(client):
+    for change in changes(client, **{"may.heat": "keep", "until.heat": "2.25"}):
+        assert change["start"] >= 10
+
+
+@pytest.mark.parametrize(
+    ("limits", "fault"),
+    [
+        ({"low.heat": "warm"}, "takes numbers, not &#39;warm&#39;"),
+        ({"since.heat": "1.1", "may.heat": "up"}, "has no time point &#39;1.1&#39;"),
+        ({"since.heat": "3", "until.heat": "2", "may.heat": "up"}, "begins at 3 after 2"),
+        ({"may.heat": "sideways"}, "is one of"),
+        ({"low.heat": "3", "high.heat": "1"}, "low &lt;= high must hold"),
+    ],
+)
+def test_what_cannot_be_read_is_named(client, limits, fault):
+    text = client.get(f"/projects/motors/cases/{worn(client)}", params=limits).text
+    assert fault in text
 
 
 def test_answers_are_saved_as_json(client):

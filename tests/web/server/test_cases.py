@@ -38,9 +38,28 @@ def test_a_case_is_picked_drawn_and_asked_again(browser, motors, tmp_path):
             assert page.evaluate(OVERFLOW) <= 0
             assert page.evaluate(FAINT) == []
             assert faults(page) == {}
-        page.get_by_label("heat stays").check()
+        page.get_by_label("bearing heat may").select_option("stays")
         expect(page.locator("#answers .mx-none")).to_contain_text("No answer. Every allowed")
         assert "may.heat=keep" in page.url
+
+
+def test_values_directions_and_times_are_filled_in(browser, motors):
+    with visiting(browser, motors) as page:
+        page.goto(f"{motors}/projects/motors?decision=worn&sort=cf.score", timeout=60_000)
+        page.locator("#rows tbody th a").first.click()
+        expect(page.locator("#answers .mx-then").first).to_contain_text("then well")
+        page.get_by_label("bearing heat may").select_option("only up")
+        expect(page.locator("#answers .mx-none")).to_contain_text("increase 'heat'")
+        page.get_by_label("bearing heat may").select_option("only down")
+        expect(page.locator("#answers .mx-then").first).to_contain_text("then well")
+        page.get_by_label("bearing heat from").fill("5")
+        page.get_by_label("bearing heat from").blur()
+        expect(page.locator("#answers .mx-none")).to_contain_text("No answer")
+        page.get_by_label("bearing heat until time").fill("0.25")
+        page.get_by_label("bearing heat until time").blur()
+        expect(page.locator("#answers .mx-then").first).to_contain_text("then well")
+        assert "low.heat=5" in page.url
+        assert "until.heat=0.25" in page.url
 
 
 def test_what_was_picked_before_the_script_came_is_not_lost(browser, motors):

@@ -3,6 +3,7 @@
 decision, q, where, sort, page      which rows, in which order
 want, least, most, n, method, prefer    what is asked
 may.COLUMN, low.COLUMN, high.COLUMN, allow.COLUMN, max, rules    what may change
+since.CHANNEL, until.CHANNEL        between which times what is said of a channel holds
 a.COLUMN, b.COLUMN                  what if: the cells of two variants that differ from the row
 two                                 whether the second variant is shown
 curve, mapx, mapy, compare          which column has its curve, which two a map, the comparison
@@ -15,7 +16,7 @@ from urllib.parse import urlencode
 
 LISTING = ("decision", "q", "where", "sort", "page")
 ASKING = ("want", "least", "most", "n", "method", "prefer")
-LIMITING = ("may.", "low.", "high.", "allow.", "max", "rules")
+LIMITING = ("may.", "low.", "high.", "since.", "until.", "allow.", "max", "rules")
 VARIANTS = ("a", "b")
 CELLS = ("a.", "b.")  # here no text is a missing value, and says something
 

@@ -22,7 +22,8 @@ from macex.server.case_questions import explained as answers_of
 from macex.server.notes import gist, note
 from macex.server.pages.address import LISTING, Address
 from macex.server.pages.answers import gone_of, turn
-from macex.server.pages.constraints import changes_at_most
+from macex.server.pages.channels import channel_constraints, channel_limits
+from macex.server.pages.constraints import WAYS
 from macex.server.pages.guard import PageRoute
 from macex.server.pages.questions import asked_of, question
 from macex.server.pages.shell import address_of, attached, page, page_number, parts_asked, pieces
@@ -74,8 +75,9 @@ def case_page(request: Request, name: str, at: int, _caller: Asker) -> HTMLRespo
     speech = Speech(explainer.fitted.called)
     values: dict[str, Any] = {"at": _checked(at, len(cases)), "speech": speech}
     values |= {"total": len(cases), "channels": explainer.channels, "refused": ""}
-    values |= {"kept": address.under("may."), "carried": address.parts(*LISTING)}
-    values |= {"always": explainer.constraints.fixed, **asked_of(address, explainer)}
+    values |= {"limits": channel_limits(address, explainer), "ways": WAYS}
+    values |= {"carried": address.parts(*LISTING), "ends": _ends(explainer)}
+    values |= asked_of(address, explainer)
     values["panels"] = _panels(explainer, cases[at], speech)
     try:
         values["card"] = card(explained(project, at, request)[0], speech, on_page=True)
@@ -99,8 +101,7 @@ def explained(project: SeriesProject, at: int, request: Request) -> SeriesExplan
     """What would change the model's answer for a case."""
     address = address_of(request)
     asked = question(address, project.case_explainer().classes)
-    kept = tuple(name for name, ways in address.under("may.").items() if ways[-1] == "keep")
-    limits = {"fixed": kept, "max_changes": changes_at_most(address)}
+    limits = channel_constraints(address, project.case_explainer())
     settings, caller = server_of(request).settings, caller_of(request)
     options = CallOptions(
         n=asked.n,
@@ -108,7 +109,7 @@ def explained(project: SeriesProject, at: int, request: Request) -> SeriesExplan
         prefer=asked.prefer,
         max_rows=bounded_rows(None, settings.model_rows),
         timeout_s=settings.explain_seconds,
-        diagnose=bool(kept),
+        diagnose=bool(limits.keys() - {"max_changes"}),
     )
     by = {} if caller is None else caller.signature
     note({"question": gist(vars(asked), asked.want, limits), "rows": 1})
@@ -123,6 +124,12 @@ def series_project(project: Project) -> SeriesProject:
     if not isinstance(project, SeriesProject):
         raise DataError(f"project {project.name!r} has rows and no cases")
     return project
+
+
+def _ends(explainer: SeriesExplainer) -> tuple[str, str]:
+    """The first and the last time point, as they are filled in."""
+    labels = explainer.fitted.times.labels
+    return (labels[0], labels[-1]) if labels else ("0", str(explainer.fitted.train.longest - 1))
 
 
 def _panels(explainer: SeriesExplainer, case: Array, speech: Speech) -> list[Panel]:
