@@ -42,7 +42,7 @@ def channel_limits(address: Address, explainer: SeriesExplainer) -> dict[str, Ch
 
 
 def channel_constraints(address: Address, explainer: SeriesExplainer) -> dict[str, Any]:
-    """The constraints that are filled in, as JSON; what cannot be read is an error that names it."""
+    """The constraints that are filled in, as JSON; what cannot be read is named by an error."""
     length, times = explainer.fitted.train.longest, explainer.fitted.times
     said: dict[str, Any] = {"fixed": [], "fixed_times": {}, "ranges": {}}
     said |= {part: {} for part in DIRECTIONS.values()}
