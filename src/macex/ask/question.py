@@ -74,9 +74,9 @@ class Question:
     )
 
     def __post_init__(self) -> None:
-        require_count("n", self.n)
+        plain: dict[str, Any] = {"n": require_count("n", self.n)}
         if self.max_rows is not None:
-            require_count("max_rows", self.max_rows)
+            plain["max_rows"] = require_count("max_rows", self.max_rows)
         if self.timeout_s is not None and not (_number(self.timeout_s) and self.timeout_s > 0):
             raise OptionError(
                 f"timeout_s must be a positive number of seconds, not {self.timeout_s!r}"
@@ -91,7 +91,9 @@ class Question:
             raise OptionError(f"robust must be a share from 0 to 1, not {self.robust!r}")
         if self.reach is not None and not (_number(self.reach) and 0 <= self.reach <= 1):
             raise OptionError(f"reach must be a probability from 0 to 1, not {self.reach!r}")
-        object.__setattr__(self, "also", _models(self.also))
+        plain |= {"margin": float(self.margin), "also": _models(self.also)}
+        for name, value in plain.items():
+            object.__setattr__(self, name, value)
 
     @property
     def deadline(self) -> float | None:

@@ -31,7 +31,7 @@ class Judged(NamedTuple):
 
 def rows_of(opened: Outcome, own: int) -> int:
     """The most rows that a query may cost: the caller's limit, else the method's `own`."""
-    return own if opened.batch.max_rows is None else opened.batch.max_rows
+    return own if opened.batch.question.max_rows is None else opened.batch.question.max_rows
 
 
 def judged(task: Task, codes: Array, at: Array) -> Judged:

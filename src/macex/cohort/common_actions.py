@@ -28,16 +28,19 @@ FEWEST = 2  # rows that can have an action in common
 def common_actions(engine: Engine, batch: Batch, places: Sequence[int]) -> Plan | None:
     """The plan for the rows at these places of a call, under its goals and constraints.
 
-    None for fewer than two rows in need, and where no action can be asked for: the model fails on
-    it, or other columns move together in each row.
+    None for fewer than two rows in need, for a call with limits that a plan has not (of rows or
+    time, or that answers are robust), and where no action can be asked for: the model fails on it,
+    or other columns move together in each row.
     """
+    if batch.question.max_rows is not None or batch.deadline is not None or batch.requirements:
+        return None
     everyone = Crowd(
         engine,
         batch.rows,
         batch.goals,
         batch.constraints,
         np.arange(len(batch.rows)),
-        batch.margin,
+        batch.question.margin,
     )
     mine = everyone.take(np.array(places, dtype=int))
     try:

@@ -16,7 +16,7 @@ import numpy as np
 from macex.ask.answers import Answers, compile_goals
 from macex.ask.compilation import build_space
 from macex.ask.space import Caused, Space
-from macex.engine.measure import measure_of
+from macex.engine.pipeline import measure_of
 from macex.errors import ConstraintError, ModelError
 from macex.models.asker import CHUNK_ROWS, Asker
 from macex.models.judge import Judge

@@ -94,9 +94,10 @@ class DeviceSearch:
         """From rows to checked answers."""
         if fitted.options.prefer != self.engine.options.prefer:  # a second try for robust answers
             return answer(fitted, batch)
-        if batch.count > 1:
-            raise OptionError(f"on a device each row gets one counterfactual, not n={batch.count}")
-        if batch.max_rows is not None:
+        n = batch.question.n
+        if n > 1:
+            raise OptionError(f"on a device each row gets one counterfactual, not n={n}")
+        if batch.question.max_rows is not None:
             raise OptionError("max_rows= is not known on a device: ask explainer.explain")
         if any(one != batch.constraints[0] for one in batch.constraints):
             raise OptionError("on a device all rows of a call have the same constraints")
@@ -122,7 +123,7 @@ class DeviceSearch:
         batch, space = outcome.batch, outcome.task.space
         goals, pools = [batch.goals[query] for query in at], []
         balanced = outcome.task.band is not None
-        for margin in (batch.margin, LEAD) if balanced else (batch.margin,):
+        for margin in (batch.question.margin, LEAD) if balanced else (batch.question.margin,):
             found = self.twin(batch.constraints[0], margin).explain(batch.rows.codes[at], goals)
             kept = np.flatnonzero(on_host(found.found) & (on_host(found.changed) > 0))
             codes = unit_codes(space.units, on_host(found.codes)[kept])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,19 +9,17 @@ import numpy as np
 
 from macex.ask.answers import Answers, compile_goals
 from macex.engine.box import Boxing
-from macex.engine.breaches import averaged_of, breaks_of, estimated_of, notes_of
+from macex.engine.claims import claims_kept, minimal_of, notes_of, ran_out, reason_of, status_of
 from macex.engine.distributions import distributions_of
 from macex.engine.ranking import plausibility_of
 from macex.engine.reach import reach_of
 from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
 from macex.explanation.unanswered import unanswered
-from macex.explanation.values import Actions, Asking, Over, Status
+from macex.explanation.values import Actions, Asking
 from macex.schema import Array
 from macex.stages.shapes import Pool
 
 if TYPE_CHECKING:
-    from macex.ask.constraints import Constraints
-    from macex.ask.goals import Goal
     from macex.ask.space import Space
     from macex.engine.batch import Batch, Outcome, Spans
     from macex.engine.fitted import Fitted
@@ -57,8 +54,8 @@ def assemble(outcome: Outcome, seconds: float) -> list[Explanation]:
         actions,
         _actions(outcome, candidates.real) if bound else actions,
         Asking(
-            outcome.batch.count,
-            fitted.options.method_name,
+            outcome.batch.question.n,
+            fitted.options.method.name,
             outcome.goals,
             distributions=distributions_of(fitted),
         ),
@@ -72,14 +69,14 @@ def unreached(fitted: Fitted, batch: Batch) -> list[Explanation]:
     """The explanations of rows that the model could not be asked about in time."""
     count, outlook = len(batch.rows), fitted.outlook
     own = Answers(np.zeros((count, max(1, outlook.width))), np.zeros(count, int))
-    goals = compile_goals(batch.goals, own, outlook, batch.margin)
-    asking = Asking(batch.count, fitted.options.method_name, goals)
+    goals = compile_goals(batch.goals, own, outlook, batch.question.margin)
+    asking = Asking(batch.question.n, fitted.options.method.name, goals)
     return [
         unanswered(
             "budget",
             ran_out("time", goal, given),
             goal,
-            method=fitted.options.method_name,
+            method=fitted.options.method.name,
             source=Source(batch.rows, query, batch.rows.codes[query]),
             asked=asking,
             names=fitted.options.names,
@@ -92,7 +89,7 @@ def _explanation(
     fitted: Fitted, outcome: Outcome, query: int, parts: _Pieces, per_row: float
 ) -> Explanation:
     judge, miss = outcome.judge, parts.misses[query]
-    answers = _claims_kept(parts.answers[query])
+    answers = claims_kept(parts.answers[query])
     status, over = status_of(outcome, query, answers)
     minimal = bool(answers) and answers[0].minimal
     if minimal:
@@ -122,108 +119,12 @@ def _explanation(
     )
 
 
-def status_of(
-    outcome: Outcome, query: int, answers: Sequence[object]
-) -> tuple[Status, Over | None]:
-    """How a query ended and, where nothing helps, over which values that is proved."""
-    if answers:
-        return "found", None
-    most = int(outcome.task.space.bounds.max_changes[query])
-    changeable = int(outcome.task.space.changeable[query].sum())
-    judge = outcome.judge
-    if query in judge.asker.failed:
-        return "not_found", None
-    if not np.isfinite(outcome.verdict.progress[query]):
-        return "budget", None
-    if min(most, changeable) == 0:
-        return "none", "all values"
-    offering = outcome.found.reachable(query)
-    proved, within = outcome.found.proved[query], min(most, changeable, offering)
-    if proved and proved >= within:
-        return "none", outcome.found.over
-    if judge.ran_out[query] or judge.finished[query]:
-        return "budget", None
-    if outcome.found.tried[query] >= min(most, changeable):
-        return "none", "candidates"
-    return "not_found", None
-
-
-def minimal_of(outcome: Outcome, query: int, changes: int) -> tuple[bool, Over | None]:
-    """Whether no allowed row with fewer changes reaches the goal, and over which values."""
-    if changes <= 1:
-        return True, "all values"
-    if outcome.found.proved[query] >= changes - 1:
-        return True, outcome.found.over
-    if outcome.found.tried[query] >= changes - 1:
-        return True, "candidates"
-    return False, None
-
-
-def _claims_kept(answers: Sequence[Counterfactual]) -> list[Counterfactual]:
-    """The answers, without the claim of one that it is minimal where another has fewer changes.
-
-    Fine-tuning may take a change back, by a value between those over which the proof was made.
-    """
-    least = min((answer.sparsity for answer in answers), default=0)
-    return [
-        replace(answer, minimal=False) if answer.minimal and answer.sparsity > least else answer
-        for answer in answers
-    ]
-
-
-def reason_of(
-    outcome: Outcome, query: int, status: Status, over: Over | None, near_score: float | None
-) -> str:
-    """Why a query has no answer; `near_score` is that of the nearest miss."""
-    judge, one = outcome.judge, outcome.example
-    goal = outcome.batch.goals[query].text
-    if query in judge.asker.failed:
-        return str(judge.asker.failed[query])
-    force = _in_force(outcome.batch.constraints[query]) + _structured(outcome)
-    near = "" if near_score is None else f" The nearest miss scores {near_score:g}."
-    if status == "budget":
-        spent = "time" if judge.asker.late else f"rows ({int(judge.spent[query])} scored)"
-        given = outcome.batch.constraints[query]
-        return f"{ran_out(spent, outcome.batch.goals[query], given)}{near}"
-    if outcome.checked.fragile[query]:
-        robust = outcome.batch.requirements.text
-        return f"No {one} that reaches {goal} and {robust} was found.{force}{near}"
-    if status == "none" and not outcome.task.max_changes[query]:
-        return f"Nothing may change, so {goal} cannot be reached.{force}"
-    if status == "none":
-        return (
-            f"Every allowed combination of {over} was tried and none reaches {goal}.{force}{near}"
-        )
-    return f"No {one} that reaches {goal} was found; not every combination was tried.{force}{near}"
-
-
-def _structured(outcome: Outcome) -> str:
-    binding = outcome.fitted.binding
-    if binding is None or not binding.binding:
-        return ""
-    return ' Rows that break the structure of training are left out; structure="ignore" keeps them.'
-
-
-def ran_out(what: str, goal: Goal, given: Constraints) -> str:
-    """The reason for a row whose time or rows ran out."""
-    return f"The {what} ran out before {goal.text} was reached.{_in_force(given)}"
-
-
-def _in_force(given: Constraints) -> str:
-    parts = [text for text, _ in given.parts()]
-    if not parts:
-        return ""
-    more = f" and {len(parts) - 6} more" if len(parts) > 6 else ""
-    return f" In force: {'; '.join(parts[:6])}{more}."
-
-
 def _counterfactuals(fitted: Fitted, outcome: Outcome) -> list[list[Counterfactual]]:
     """The answers of every query, best first; already there counts as one without changes."""
     checked, there = outcome.checked, np.flatnonzero(outcome.there)
     own = Pool(there, outcome.task.queries[there], outcome.verdict.progress[there])
     pool = Pool.join([checked.pool, own], outcome.task.space.width)
-    usual = plausibility_of(outcome, there, outcome.task.space.own[there])
-    plausibility = np.append(checked.plausibility, usual)
+    plausibility = _usual(outcome, pool, checked.plausibility)
     robust = np.concatenate([checked.robustness, np.full(len(there), np.nan)])
     score = np.concatenate([checked.score, outcome.verdict.score[there]])
     decision = np.concatenate([checked.decision, outcome.own.decision[there]])
@@ -238,6 +139,16 @@ def _counterfactuals(fitted: Fitted, outcome: Outcome) -> list[list[Counterfactu
     return answers
 
 
+def _usual(outcome: Outcome, pool: Pool, known: Array) -> Array:
+    """The plausibility of the answers: `known` of those that were ranked by it."""
+    found = np.append(known, np.full(len(pool) - len(known), np.nan))
+    blank = np.flatnonzero(np.isnan(found))
+    if len(blank):
+        full = outcome.task.space.columns(pool.codes[blank], pool.at[blank])
+        found[blank] = plausibility_of(outcome, pool.at[blank], full)
+    return found
+
+
 def _reach(outcome: Outcome, pool: Pool) -> Array:
     """The reach of the answers, which is known already where it was asked for."""
     known = outcome.checked.reach
@@ -248,12 +159,11 @@ def _reach(outcome: Outcome, pool: Pool) -> Array:
 
 def _misses(fitted: Fitted, outcome: Outcome, wanted: list[bool]) -> list[Counterfactual | None]:
     """The row that came nearest to each goal that was not reached, if the model could be asked."""
-    judge = outcome.judge
-    at = judge.missed(np.array(wanted, dtype=bool))
-    pool = Pool(at, judge.miss_codes[at], judge.miss_progress[at])
-    found: list[Counterfactual | None] = [None] * len(wanted)
+    judge, found = outcome.judge, list[Counterfactual | None]([None] * len(wanted))
+    at = judge.missed(np.array(wanted, dtype=bool)) if any(wanted) else np.zeros(0, int)
     if not len(at):
         return found
+    pool = Pool(at, judge.miss_codes[at], judge.miss_progress[at])
     verdict, decision = judge.confirm(pool.codes, at)
     made = _made(fitted, outcome, pool, verdict.score, decision, np.full(len(at), np.nan), {})
     for query, counterfactual in zip(at, made, strict=True):
@@ -286,7 +196,7 @@ def _made(
         fitted.copies(full) & changed.any(axis=1),
     )
     changes, made = _changes(fitted, outcome, pool.at, full, moved, spans), []
-    breaks, guessed = breaks_of(fitted, full, own), estimated_of(fitted, full, own, moved)
+    breaks, guessed = _breaks_of(fitted, full, own), _estimated_of(fitted, full, own, moved)
     for row, line in enumerate(zip(*(part.tolist() for part in numbers), strict=True)):
         query, toward, decided, share, sparsity, proximity, distance, support, copies = line
         made.append(
@@ -305,10 +215,37 @@ def _made(
                 copies=copies,
                 breaks=breaks[row],
                 estimated=guessed[row],
-                average=averaged_of(fitted, guessed[row]),
+                average=_averaged_of(fitted, guessed[row]),
             )
         )
     return made
+
+
+def _breaks_of(fitted: Fitted, full: Array, own: Array) -> list[tuple[str, ...]]:
+    """The relations that each row breaks although the row it starts from keeps them."""
+    if fitted.keeping is None or not fitted.keeping.tests:
+        return [()] * len(full)
+    texts = [kept.text for kept in fitted.keeping.tests]
+    broken = fitted.keeping.broken(full) & ~fitted.keeping.broken(own)
+    return [tuple(texts[at] for at in np.flatnonzero(line)) for line in broken]
+
+
+def _estimated_of(fitted: Fitted, full: Array, own: Array, moved: Array) -> list[tuple[str, ...]]:
+    """The columns of each row that are estimates: they follow causes by what was fitted.
+
+    `moved` (n, d) bool are the columns that were set.
+    """
+    causal = fitted.causal
+    if causal is None or not causal.estimated:
+        return [()] * len(full)
+    names, places = causal.schema.names, np.array(sorted(causal.estimated))
+    guessed = (full != own)[:, places] & ~moved[:, places]
+    return [tuple(names[place] for place in places[line]) for line in guessed]
+
+
+def _averaged_of(fitted: Fitted, estimated: tuple[str, ...]) -> bool:
+    """Whether estimates are those of rows alike on average, not of the row itself."""
+    return bool(estimated) and fitted.causal is not None and fitted.causal.average
 
 
 def _by_column(space: Space, changed: Array) -> Array:

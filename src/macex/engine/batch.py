@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -52,35 +51,15 @@ class BatchOf(Generic[RowsT, ConstraintsT]):
     def __len__(self) -> int:
         return len(self.goals)
 
-    @cached_property
-    def count(self) -> int:
-        """How many counterfactuals each row is to get."""
-        return int(self.question.n)
-
-    @cached_property
-    def margin(self) -> float:
-        """By how much the wanted class must lead."""
-        return float(self.question.margin)
-
-    @cached_property
-    def max_rows(self) -> int | None:
-        """The most rows a query may cost."""
-        return None if self.question.max_rows is None else int(self.question.max_rows)
-
     @property
     def late(self) -> bool:
         """Whether the time of the call is over."""
         return self.deadline is not None and time.monotonic() > self.deadline
 
-    @cached_property
-    def keep(self) -> bool:
-        """Whether a row that the model fails on gets a reason instead of an error."""
-        return self.question.keeps
-
     @property
     def set_aside(self) -> int:
         """Rows of each query kept for checking its answers, and for a miss if none is robust."""
-        return self.count * (1 + self.requirements.price) + bool(self.requirements)
+        return self.question.n * (1 + self.requirements.price) + bool(self.requirements)
 
     def take(self, places: Array) -> Self:
         """Some of the rows, which know where they stand in the call."""
@@ -163,7 +142,7 @@ class Outcome:
         pool, count = Pool.empty(task.space.width), len(task.queries)
         return cls(
             *(fitted, batch, task, judge, goals, own, verdict, there),
-            method=np.array([fitted.options.method_name] * count, dtype=object),
+            method=np.array([fitted.options.method.name] * count, dtype=object),
             near=None,
             found=Found.unproved(pool, Candidates.empty(count)),
             pool=pool,

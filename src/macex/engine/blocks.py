@@ -65,8 +65,8 @@ def blocks(
     `singles` is how many single changes a query may be offered, where that is much. `tempo` is
     looked at before each block. `keeping` is the structure that rows keep.
     """
-    offered = 2 * columns if batch.max_rows is not None else min(2 * columns, SCREENED)
-    rows = max(ROWS_A_QUERY * min(batch.count, MOST_ANSWERS), offered, singles)
+    offered = 2 * columns if batch.question.max_rows is not None else min(2 * columns, SCREENED)
+    rows = max(ROWS_A_QUERY * min(batch.question.n, MOST_ANSWERS), offered, singles)
     most = max(1, min(MOST_QUERIES, MOST_CELLS // (rows * columns)))
     for places in _alike(batch, keeping):
         start = 0
@@ -113,7 +113,7 @@ def first_alike(batch: Batch) -> Array | None:
         {id(goal) for goal in batch.goals},
         {id(constraints) for constraints in batch.constraints},
     )
-    if not batch.keep or len(batch.rows) < 2 or any(len(ids) > 1 for ids in alike):
+    if not batch.question.keeps or len(batch.rows) < 2 or any(len(ids) > 1 for ids in alike):
         return None
     keys = row_keys(batch.rows.codes)
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)

@@ -14,10 +14,8 @@ import numpy as np
 
 from macex.engine.batch import Checked, Outcome, OutcomeT, Spans
 from macex.engine.intervals import probe
-from macex.engine.ranking import plausibility_of
-from macex.engine.reach import drawn_reach
+from macex.engine.reach import drawn_reach, no_surer
 from macex.engine.robustness import neighbours
-from macex.engine.surplus import no_surer
 from macex.schema import Array
 from macex.stages.selection import holding
 
@@ -52,14 +50,8 @@ def select(outcome: OutcomeT, barred: Array | None = None) -> OutcomeT:
     return replace(outcome, chosen=np.concatenate(chosen))
 
 
-def confirm(outcome: Outcome) -> Outcome:
+def confirm(outcome: OutcomeT) -> OutcomeT:
     """Score what is selected once more, and keep what holds."""
-    outcome = confirmed(outcome)
-    return replace(outcome, checked=_looked_at(outcome, outcome.checked))
-
-
-def confirmed(outcome: OutcomeT) -> OutcomeT:
-    """The same, where nothing is known of plausibility."""
     word, judge = _LastWord.of(len(outcome.pool)), outcome.judge
     robust = outcome.batch.requirements
     spared = robust.draws and outcome.task.prefer == "nearest"
@@ -154,18 +146,6 @@ class _LastWord:
             fragile,
             self.reach[final] if outcome.batch.requirements.draws else None,
         )
-
-
-def _looked_at(outcome: Outcome, checked: Checked) -> Checked:
-    """The answers with the plausibility of those that came up only now."""
-    blank = np.flatnonzero(np.isnan(checked.plausibility))
-    if not len(blank) or outcome.judge.late:
-        return checked
-    at, codes = checked.pool.at[blank], checked.pool.codes[blank]
-    plausibility = checked.plausibility.copy()
-    full = outcome.task.space.columns(codes, at)
-    plausibility[blank] = plausibility_of(outcome, at, full)
-    return checked._replace(plausibility=plausibility)
 
 
 def _payable(task: Task, judge: Judge, at: Array, each: int) -> Array:

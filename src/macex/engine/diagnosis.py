@@ -65,15 +65,16 @@ def _affordable(
     batch: BatchOf[Any, Any], items: list[Any], cost: dict[int, Cost], place: int
 ) -> bool:
     """Whether a query can pay for one more try."""
-    if batch.max_rows is None:
+    if batch.question.max_rows is None:
         return cost[place].rows - items[place].cost.rows < MOST_ROWS
-    return cost[place].rows + LEAST_ROWS + 1 + batch.requirements.price <= batch.max_rows
+    return cost[place].rows + LEAST_ROWS + 1 + batch.requirements.price <= batch.question.max_rows
 
 
 def _without(
     batch: BatchOf[Any, Any], places: Array, constraints: list[Any], cost: dict[int, Cost]
 ) -> BatchOf[Any, Any]:
-    spent = 0 if batch.max_rows is None else np.array([cost[place].rows for place in places])
+    limited = batch.question.max_rows is not None
+    spent = np.array([cost[place].rows for place in places]) if limited else 0
     return replace(
         batch.take(places),
         constraints=constraints,

@@ -35,8 +35,7 @@ from macex.engine.diagnosis import diagnosed
 from macex.engine.fitted import Fitted
 from macex.engine.options import Options
 from macex.engine.pipeline import answer, remembering
-from macex.engine.retry import retried
-from macex.engine.robustness import requirements_of
+from macex.engine.robustness import requirements_of, retried
 from macex.errors import ConstraintError, GoalError, ModelError
 from macex.explanation import Explanation
 from macex.models.asker import Asker

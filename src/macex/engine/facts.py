@@ -20,17 +20,13 @@ def facts_about(
     want: Any,
     constraints: Any,
     mark: Callable[[Any], str] = fingerprint,
-) -> Callable[[], Facts]:
-    """Makes the facts of a question, in words, when a report is written; `mark` hashes engines."""
-
-    def told() -> Facts:
-        return {
-            "want": ANY if want is None else _goal(engine, want),
-            "constraints": _limits(engine, constraints),
-            "model": mark(engine)[:FEW],
-        }
-
-    return told
+) -> Facts:
+    """The facts of a question, in words; `mark` hashes engines."""
+    return {
+        "want": ANY if want is None else _goal(engine, want),
+        "constraints": _limits(engine, constraints),
+        "model": mark(engine)[:FEW],
+    }
 
 
 def _goal(engine: EngineOf[Any, Any, Any, Any], want: Any) -> str:

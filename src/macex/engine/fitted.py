@@ -254,8 +254,8 @@ class Fitted:
         """The nearest training rows that meet each goal (Algorithm 1, step 2)."""
         choice: Neighbors = self.options.neighbors
         binned = self.bins(space.own)
-        rows = np.zeros((len(space), choice.k), np.intp)
-        real = np.zeros((len(space), choice.k), bool)
+        rows = np.zeros((len(binned), choice.k), np.intp)
+        real = np.zeros((len(binned), choice.k), bool)
         match = self._match(space, choice)
         shared = goals.by_class | (self.approximate is not None)
         at, others = np.flatnonzero(wanted & shared), np.flatnonzero(wanted & ~shared)

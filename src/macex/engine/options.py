@@ -51,11 +51,6 @@ class Options:
     causes: Causes | None = None
 
     @property
-    def method_name(self) -> str:
-        """The name of the search."""
-        return self.method.name
-
-    @property
     def neighbors(self) -> Neighbors:
         """How neighbours are sought, whatever candidates are made of them."""
         if isinstance(self.candidates, Both):

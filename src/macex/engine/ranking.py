@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from macex.engine.surplus import surer
+from macex.engine.reach import surer
 from macex.schema import Array
 from macex.stages.arrays import alike_lines, distinct
 from macex.stages.finetune.holds import held, held_further
@@ -125,7 +125,7 @@ def rank(outcome: Outcome) -> Outcome:
         second = ranking(outcome, pool.take(distinct(pool.at, pool.codes)))
         ranked = ranked.without(again).join(second)
     pool, plausibility, order = ranked
-    task = replace(outcome.task, count=outcome.batch.count)  # no more than was asked for
+    task = replace(outcome.task, count=outcome.batch.question.n)  # no more than was asked for
     return replace(outcome, task=task, pool=pool, plausibility=plausibility, order=order)
 
 

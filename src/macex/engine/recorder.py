@@ -75,12 +75,12 @@ class Recorder:
         """A function that records the answers to a question; what cannot be kept is an error."""
         written = {id(one): one.to_dict() for one in batch.constraints}
         call = {
-            "n": batch.count,
-            "margin": batch.margin,
-            "max_rows": batch.max_rows,
+            "n": batch.question.n,
+            "margin": batch.question.margin,
+            "max_rows": batch.question.max_rows,
             "timed": batch.deadline is not None,
             "diagnose": batch.question.diagnose,
-            "on_error": "keep" if batch.keep else "raise",
+            "on_error": "keep" if batch.question.keeps else "raise",
             **({} if batch.requirements.least is None else {"robust": batch.requirements.least}),
             **({} if batch.requirements.reach is None else {"reach": batch.requirements.reach}),
             **({"also": others} if (others := [*map(file_of, batch.question.also)]) else {}),

@@ -3,17 +3,22 @@
 A neighbour of an answer differs from it in every number by one step of its grid or 1 % of its
 range, whichever is more, up or down. The ups and downs of the 32 neighbours are fixed by the names
 of the columns.
+
+The nearest answer lies just past the decision, where a small change undoes it. So for rows whose
+answers are not robust enough the examples with the highest score of one change are tried next, then
+of two, and of three.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from macex.engine.reach import draws_of
 from macex.errors import ModelError, OptionError, UnavailableError
+from macex.explanation.values import Cost
 from macex.models.consultation import consult
 from macex.models.oracle import Oracle
 from macex.schema import Array, special
@@ -21,12 +26,15 @@ from macex.stages.draws import Draws, column_keys
 
 if TYPE_CHECKING:
     from macex.ask.space import Space
+    from macex.engine.batch import BatchOf
+    from macex.engine.engine import EngineOf
     from macex.engine.fitted import Fitted
     from macex.models.judge import Judge
 
 NEIGHBOURS = 32
 SHARE = 0.01  # of a number's range
 ASKED = 1000  # training rows that another model is asked about
+MOST_CHANGES = 3  # of a second try
 
 
 @dataclass(frozen=True)
@@ -95,12 +103,14 @@ def reached_with(other: Oracle, judge: Judge, full: Array, at: Array) -> Array:
 
 def requirements_of(fitted: Fitted, robust: Any, also: Any, reach: Any = None) -> Requirements:
     """What the options `robust`, `also` and `reach` of a call ask for."""
-    codes, classes = fitted.ground.codes[:ASKED], fitted.outlook.classes
-    frame = fitted.ground.schema.frame(codes) if also else None
-    others = tuple(
-        other_model(place, model, frame, len(codes), classes) for place, model in enumerate(also)
-    )
-    least = None if robust is None else float(robust)
+    least, others = None if robust is None else float(robust), tuple[Oracle, ...]()
+    if also:
+        codes, classes = fitted.ground.codes[:ASKED], fitted.outlook.classes
+        frame = fitted.ground.schema.frame(codes)
+        others = tuple(
+            other_model(place, model, frame, len(codes), classes)
+            for place, model in enumerate(also)
+        )
     if reach is None:
         return Requirements(least, others)
     return Requirements(least, others, float(reach), draws_of(fitted.causal))
@@ -139,3 +149,36 @@ def neighbours(space: Space, codes: Array) -> Array:
         moved = space.snap(place, np.where(inside, here + size * signs[:, place], unit.low))
         around[:, :, place] = np.where(inside, moved, here)
     return around.reshape(-1, codes.shape[1])
+
+
+def retried(
+    engine: EngineOf[Any, Any, Any, Any], batch: BatchOf[Any, Any], fragile: Array, made: list[Any]
+) -> list[Any]:
+    """The explanations with the surest examples in place of those that were too fragile."""
+    options = replace(engine.fitted.options, prefer="surest", fallback=False)
+    surest = engine.with_options(options)
+    found = list(made)
+    open_ = np.flatnonzero(fragile)
+    for most in range(1, MOST_CHANGES + 1):
+        spent = np.array([item.cost.rows for item in found])
+        open_ = open_[_room(batch, spent[open_])]
+        if not len(open_):
+            break
+        limit = type(engine.constraints)(max_changes=most)
+        part = batch.take(open_)
+        merged = [one.merge(limit) for one in part.constraints]
+        part = replace(part, constraints=merged, spent=spent[open_])
+        for at, item in zip(open_, surest.answered(part)[0], strict=True):
+            (calls, rows, seconds), more = found[at].cost, item.cost
+            cost = Cost(calls + more.calls, rows + more.rows, seconds + more.seconds)
+            found[at] = replace(item if item.counterfactuals else found[at], cost=cost)
+        open_ = open_[[not found[at].counterfactuals for at in open_]]
+    return found
+
+
+def _room(batch: BatchOf[Any, Any], spent: Array) -> Array:
+    """Which queries, of which each has cost some rows, can pay for one more try, (n,) bool."""
+    if batch.question.max_rows is None:
+        return np.ones(len(spent), bool)
+    room: Array = spent + 2 + batch.set_aside <= batch.question.max_rows  # itself and a change
+    return room

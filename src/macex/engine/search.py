@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 def offer(outcome: Outcome) -> Outcome:
     """Stage 1: the nearest training rows that meet each goal, whose values searches combine."""
-    if outcome.judge.late:
-        return outcome
     task = outcome.task
     return replace(outcome, near=outcome.fitted.near(task.space, outcome.goals, _open(task)))
 
@@ -40,14 +38,14 @@ def offer(outcome: Outcome) -> Outcome:
 def search(outcome: Outcome) -> Outcome:
     """Stage 2: a pool of examples, by the search that was asked for or those that follow it."""
     task, options, near = outcome.task, outcome.fitted.options, outcome.near
-    open_, found, answered_by = _open(task), outcome.found, outcome.method.copy()
-    if near is None or outcome.judge.late:
+    if near is None:
         return outcome
+    open_, found, answered_by = _open(task), outcome.found, outcome.method.copy()
     kept_back = _kept_back(outcome) if options.fallback else 0
     outcome.judge.allow(-kept_back)
     for turn, method in enumerate(options.chain()):
         asked = open_ & ~task.judge.finished
-        if turn and not asked.any():
+        if not asked.any() and (turn or task.judge.late):
             break
         if turn:
             task.judge.renew(asked, MOST_ROWS)
@@ -62,15 +60,21 @@ def search(outcome: Outcome) -> Outcome:
         answered_by[answered] = method.name
         open_ &= ~answered & ~_hopeless(task, found)
     outcome.judge.allow(kept_back)
-    open_ &= ~task.judge.finished
     if options.fallback and open_.any():
-        task.judge.renew(open_, MOST_ROWS)
-        part = replace(task, space=task.space.closed(~open_))
-        pool = NearestRow()(part, near.values, near.real & open_[:, None])
+        pool = _last_resort(task, near, open_ & ~task.judge.finished)
         answered_by[pool.at] = NEAREST_ROW
         found = replace(found, pool=Pool.join([found.pool, pool], task.space.width))
     pool = found.pool.take(distinct(found.pool.at, found.pool.codes))
     return replace(outcome, found=found, method=answered_by, pool=pool)
+
+
+def _last_resort(task: Task, near: Near, open_: Array) -> Pool:
+    """Training rows laid over the queries (Q,) bool that no search has an answer for."""
+    if not open_.any():
+        return Pool.empty(task.space.width)
+    task.judge.renew(open_, MOST_ROWS)
+    part = replace(task, space=task.space.closed(~open_))
+    return NearestRow()(part, near.values, near.real & open_[:, None])
 
 
 def _open(task: Task) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,6 +12,7 @@ from macex.ask.hints import EXPLAIN, EXPLAINER, ON_EXPLAINER, hinted, missing
 from macex.ask.question import Question, read_constraints
 from macex.audit import Audit
 from macex.causes import Causes
+from macex.cohort.common_actions import common_actions
 from macex.engine.batch import Batch
 from macex.engine.blocks import reporter
 from macex.engine.box import Boxing
@@ -32,6 +33,7 @@ from macex.explainer.storage import save
 from macex.explainer.what_if import WhatIf, what_if
 from macex.explanation import Counterfactual, Explanation, Explanations
 from macex.explanation.steps import Steps
+from macex.models.optional import needed
 from macex.render.names import Name, check_names
 from macex.schema import Array, Schema
 from macex.schema.arrow_tables import frame_of
@@ -183,7 +185,7 @@ class Explainer(Populations):
     @property
     def method(self) -> str:
         """The name of the search."""
-        return self.engine.options.method_name
+        return self.engine.options.method.name
 
     @property
     def neighbors_recall(self) -> float | None:
@@ -258,18 +260,18 @@ class Explainer(Populations):
         return self._explanations(items, batch)
 
     def _explanations(self, items: list[Explanation], batch: Batch) -> Explanations:
-        options = self.engine.options
+        options, asked = self.engine.options, batch.question
         meta = {
             "version": __version__,
-            "method": self.method,
+            "method": options.method.name,
             "prefer": options.prefer,
             "seed": options.random_state,
-            "n": batch.count,
+            "n": asked.n,
             **({} if options.causes is None else {"causes": dict(options.causes.edges)}),
         }
-        found = Explanations(items, options.names, meta, batch.rows, self._planner(batch))
-        question = batch.question
-        return found.told_by(facts_about(self.engine, question.want, question.constraints))
+        planner = partial(common_actions, self.engine, batch)
+        facts = partial(facts_about, self.engine, asked.want, asked.constraints)
+        return Explanations(items, options.names, meta, batch.rows, planner).told_by(facts)
 
     def score(self, rows: Any, want: Any = None) -> Array:
         """The model's score for every row, read toward a goal as in explanations.
@@ -302,13 +304,8 @@ class Explainer(Populations):
         `row` is one row; the other arguments are those of `explain`. Needs
         `pip install macex[widget]`, and a notebook that shows widgets: Jupyter, VS Code, marimo.
         """
-        try:
-            from macex.explainer.widget import WhatIfWidget
-        except ModuleNotFoundError as error:
-            raise ImportError(
-                f"{error.name} is not installed: pip install macex[widget]"
-            ) from error
-        return WhatIfWidget(self, row, n, want, constraints)
+        widgets = needed("macex.explainer.widget", "widget")
+        return widgets.WhatIfWidget(self, row, n, want, constraints)
 
     def steps(
         self, found: Counterfactual, costs: Mapping[str, Any] | None = None, *, dense: bool = False
@@ -342,12 +339,7 @@ class Explainer(Populations):
         in memory. Only the first visitor of its address is let in; `.close()` ends it. Needs
         `pip install macex[server]`.
         """
-        try:  # a server stands on explainers, so it is found by its name
-            showing = import_module("macex.server.local_page")
-        except ModuleNotFoundError as error:
-            raise ImportError(
-                f"{error.name} is not installed: pip install macex[server]"
-            ) from error
+        showing = needed("macex.server.local_page", "server")  # it stands on explainers
         return showing.show(self, rows, port=port, browser=browser)
 
     def plausibility(self, rows: Any, label: object = None) -> Array:
@@ -392,7 +384,7 @@ class Explainer(Populations):
             "columns": ", ".join(self.columns),
             **({"never read": ", ".join(self.unread)} if self.unread else {}),
             "constraints": "; ".join(text for text, _ in self.constraints.parts()) or "none",
-            "search": options.method_name,
+            "search": options.method.name,
             "neighbours": getattr(self.engine.fitted.approximate, "text", "all rows compared"),
             "prefers": options.prefer,
             "structure": f"{len(self.structure)} relations, {options.structure}",

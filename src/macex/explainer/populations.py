@@ -7,14 +7,11 @@ from functools import partial
 from typing import Any
 
 from macex.cohort.bias import Bias, bias
-from macex.cohort.common_actions import common_actions
 from macex.cohort.picture import Picture, picture
 from macex.cohort.plans import Plan, plan
 from macex.cohort.recourse import Recourse, recourse
-from macex.engine.batch import Batch
 from macex.engine.engine import Engine
 from macex.engine.facts import facts_about
-from macex.explanation.batch import Planner
 
 
 class Populations:
@@ -81,16 +78,7 @@ class Populations:
             bands=bands,
             support=support,
         )
-        return found.told_by(facts_about(self.engine, want, constraints))
-
-    def _planner(self, batch: Batch) -> Planner | None:
-        """Makes the plan of a call's summary; None if the call has limits that a plan has not.
-
-        These are a limit of rows or time, and answers that must be robust.
-        """
-        if batch.max_rows is not None or batch.deadline is not None or batch.requirements:
-            return None
-        return partial(common_actions, self.engine, batch)
+        return found.told_by(partial(facts_about, self.engine, want, constraints))
 
     def bias(
         self,
@@ -136,7 +124,7 @@ class Populations:
             max_values=max_values,
             through=through,
         )
-        return found.told_by(facts_about(self.engine, want, constraints))
+        return found.told_by(partial(facts_about, self.engine, want, constraints))
 
     def recourse(
         self,
@@ -168,7 +156,7 @@ class Populations:
             diagnose=diagnose,
             max_rows=max_rows,
         )
-        return found.told_by(facts_about(self.engine, want, constraints))
+        return found.told_by(partial(facts_about, self.engine, want, constraints))
 
     def picture(
         self,
@@ -201,4 +189,4 @@ class Populations:
             explained=explained,
             shap=shap,
         )
-        return found.told_by(facts_about(self.engine, want, constraints))
+        return found.told_by(partial(facts_about, self.engine, want, constraints))

@@ -41,7 +41,7 @@ class Judge:
     miss_codes: Array = field(init=False)  # (Q, U) the nearest miss
 
     def __post_init__(self) -> None:
-        count = len(self.space)
+        count = len(self.limit)
         self.spent = np.zeros(count, int)
         self.rounds = np.zeros(count, int)
         self.ran_out = np.zeros(count, bool)

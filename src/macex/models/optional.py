@@ -1,4 +1,4 @@
-"""Libraries that only some models need."""
+"""Libraries that only some models or features need."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def needed(module: str, extra: str) -> Any:
-    """A module of an optional library, or an error that says how to install it.
+    """A module of, or on, an optional library, or an error that says how to install it.
 
     >>> needed("a_library_nobody_has", "trees")
     Traceback (most recent call last):
@@ -17,5 +17,5 @@ def needed(module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        name = module.partition(".")[0]
+        name = error.name or module.partition(".")[0]
         raise ImportError(f"{name} is not installed: pip install macex[{extra}]") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ class AskedOfAll:
 
     def facts(self) -> Callable[[], Facts]:
         """What is asked, as reports say it."""
-        return facts_about(self.engine, self.want, self.constraints)
+        return partial(facts_about, self.engine, self.want, self.constraints)
 
     def crowd(self, frame: pd.DataFrame) -> Crowd:
         """The rows of a frame, and what is asked of them."""

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from macex.ask.answers import Answers, compile_goals
-from macex.engine.assembly import MOST_ACTIONS, minimal_of, ran_out, reason_of, status_of
+from macex.engine.assembly import MOST_ACTIONS
+from macex.engine.claims import minimal_of, ran_out, reason_of, status_of
 from macex.explanation import Cost
 from macex.explanation.values import Asking, Over, Status
 from macex.schema import Array
@@ -57,7 +58,7 @@ def unreached(fitted: FittedSeries, batch: CaseBatch) -> list[SeriesExplanation]
     """The explanations of cases that the model could not be asked about in time."""
     cases = batch.rows
     own = Answers(np.zeros((len(cases), max(1, fitted.outlook.width))), np.zeros(len(cases), int))
-    goals = compile_goals(batch.goals, own, fitted.outlook, batch.margin)
+    goals = compile_goals(batch.goals, own, fitted.outlook, batch.question.margin)
     return [
         SeriesExplanation(
             label=None,
@@ -70,11 +71,11 @@ def unreached(fitted: FittedSeries, batch: CaseBatch) -> list[SeriesExplanation]
             actions=(),
             minimal=False,
             minimal_over=None,
-            method=fitted.options.method_name,
+            method=fitted.options.method.name,
             cost=Cost(0, 0, 0.0),
             source=_source(fitted, cases, query),
             names=fitted.called,
-            asked=Asking(batch.count, fitted.options.method_name, goals),
+            asked=Asking(batch.question.n, fitted.options.method.name, goals),
             times=fitted.times,
         )
         for query, (goal, one) in enumerate(zip(batch.goals, batch.constraints, strict=True))
@@ -111,7 +112,7 @@ def _explanation(
         cost=Cost(int(outcome.judge.rounds[query]), spent, per_row * spent),
         source=_source(fitted, cases, query),
         names=fitted.called,
-        asked=Asking(outcome.cases.count, fitted.options.method_name, outcome.goals),
+        asked=Asking(outcome.cases.question.n, fitted.options.method.name, outcome.goals),
         times=fitted.times,
         fewer=_fewer(outcome, query, answers),
         probabilities=_probabilities(fitted, own) if known else {},
@@ -120,7 +121,7 @@ def _explanation(
 
 def _fewer(outcome: SeriesOutcome, query: int, answers: list[SeriesCounterfactual]) -> Fewer | None:
     """Why a case with answers has not as many as were asked for."""
-    if not answers or not answers[0].changes or len(answers) >= outcome.cases.count:
+    if not answers or not answers[0].changes or len(answers) >= outcome.cases.question.n:
         return None
     judge, pool = outcome.judge, outcome.pool
     mine = np.flatnonzero(pool.at == query)

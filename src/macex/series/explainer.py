@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -152,7 +153,7 @@ class SeriesExplainer:
     @property
     def method(self) -> str:
         """The name of the search."""
-        return self.engine.options.method_name
+        return self.engine.options.method.name
 
     def explain(
         self,
@@ -223,11 +224,12 @@ class SeriesExplainer:
             "method": self.method,
             "prefer": options.prefer,
             "seed": options.random_state,
-            "n": batch.count,
+            "n": batch.question.n,
         }
         found = SeriesExplanations(items, self.fitted.called, meta, self.fitted.names)
         asked = batch.question
-        return found.told_by(facts_about(self.engine, asked.want, asked.constraints, fingerprint))
+        facts = partial(facts_about, self.engine, asked.want, asked.constraints, fingerprint)
+        return found.told_by(facts)
 
     def score(self, X: Any, want: Any = None) -> Array:
         """The model's score for every case, read toward a goal as in explanations.

@@ -45,11 +45,6 @@ class SeriesOptions:
     random_state: int
 
     @property
-    def method_name(self) -> str:
-        """The name of the search."""
-        return self.method.name
-
-    @property
     def steady(self) -> bool:
         """Whether answers are to keep off the edge."""
         return self.prefer == "fewest" and (self.finetune is None or self.finetune.stable > 0)

@@ -57,16 +57,16 @@ def open_cases(fitted: FittedSeries, batch: CaseBatch) -> SeriesOutcome:
     columns = [one.of_channels() for one in batch.constraints]
     space = build_space(fitted.ground, rows, columns)
     asker = SeriesAsker(
-        fitted.oracle if batch.margin else fitted.oracle.by_predict,
+        fitted.oracle if batch.question.margin else fitted.oracle.by_predict,
         fitted.ground.schema,
         rows,
         deadline=batch.deadline,
-        keep=batch.keep,
+        keep=batch.question.keeps,
         places=batch.places,
         mixture=_mixture(fitted, batch),
     )
     own, verdict, goals = _own(batch, asker, rows.codes)
-    judge = Judge(asker, goals, space, _limits(fitted, batch), batch.max_rows is not None)
+    judge = Judge(asker, goals, space, _limits(fitted, batch), batch.question.max_rows is not None)
     judge.count(np.arange(len(space)))
     done = verdict.reached | ~np.isfinite(verdict.progress)
     task = _task(fitted, batch, space.closed(done), judge, verdict)
@@ -110,7 +110,7 @@ def _own(batch: CaseBatch, asker: SeriesAsker, codes: Array) -> tuple[Answers, V
     """The model's answers for the cases themselves, and what they mean for the goals."""
     at = np.arange(len(codes))
     own, done = asker(codes, at)
-    goals = compile_goals(batch.goals, own, asker.oracle.outlook, batch.margin)
+    goals = compile_goals(batch.goals, own, asker.oracle.outlook, batch.question.margin)
     verdict = goals.judge(own, at)
     progress = np.where(done, verdict.progress, -np.inf)
     return own, Verdict(verdict.reached & done, verdict.score, progress), goals
@@ -119,12 +119,12 @@ def _own(batch: CaseBatch, asker: SeriesAsker, codes: Array) -> tuple[Answers, V
 def _limits(fitted: FittedSeries, batch: CaseBatch) -> Array:
     """How many samples each query may cost, all but those of the final check."""
     most: Any = fitted.options.rows_for(len(fitted.names))
-    if batch.max_rows is not None:
+    if batch.question.max_rows is not None:
         most = (
-            batch.max_rows
-            - 3 * batch.count
+            batch.question.max_rows
+            - 3 * batch.question.n
             - batch.spent
-            - price_of(batch.requirements) * batch.count
+            - price_of(batch.requirements) * batch.question.n
         )
     return np.maximum(1, np.broadcast_to(most, len(batch.rows)))
 
@@ -175,7 +175,7 @@ def _task(
         ),
         base=np.where(np.isfinite(verdict.progress), verdict.progress, 0.0),
         bounded=judge.bounded,
-        count=batch.count,
+        count=batch.question.n,
         prefer=fitted.options.prefer,
         rest=nothing_left,
         band=band_of(batch, judge) if fitted.options.steady else None,

@@ -27,7 +27,7 @@ def search(outcome: SeriesOutcome) -> SeriesOutcome:
     """Stage 2: the searches, each tried where those before it found nothing."""
     options, task, judge = outcome.fitted.options, outcome.task, outcome.judge
     open_ = np.asarray(task.space.changeable.any(axis=1)) & ~judge.finished
-    answered_by = np.array([options.method_name] * len(open_), dtype=object)
+    answered_by = np.array([options.method.name] * len(open_), dtype=object)
     if judge.late:
         return outcome
     first = outcome.fitted.options.candidates.count(outcome.offered.shape[2])

@@ -133,9 +133,10 @@ class Standing(NamedTuple):
             size = np.zeros_like(size)
         _, group = np.unique(set_keys(changed, pool.at), return_inverse=True)
         group, edge = group.reshape(-1), ~task.stable(pool.progress, pool.at)
-        turn = rank_within(group, distance, np.arange(len(pool)))
+        every = np.arange(len(distance))
+        turn = rank_within(group, distance, every)
         if task.band is not None:  # the nearest stable one, the nearest, the next stable one, ...
-            steady = rank_within(group, edge, distance, np.arange(len(pool)))
+            steady = rank_within(group, edge, distance, every)
             turn = rank_within(group, np.minimum(2 * steady, 2 * turn + 1))
         lead = np.flatnonzero(turn == 0)
         place = np.full(int(group.max(initial=-1)) + 1, 0)

@@ -51,7 +51,7 @@ def told(project: Project, job: Job) -> dict[str, str]:
         limits if isinstance(limits, list) else constraints_of(limits),
     )
     said = {
-        **words(),
+        **words,
         "asked_by": f"{job.owner} (key {job.key})",
         "asked_at": job.created,
         "version": job.version,

@@ -134,7 +134,7 @@ class Project:
         whole = self._whole
         options = whole.engine.options
         search, liking = options.method, cast("Preference", prefer)
-        if method != options.method_name:
+        if method != options.method.name:
             search = read_search(method, BUILT_IN)
         kept = structure or options.structure
         options = replace(options, method=search, prefer=liking, structure=kept)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from engine.worlds import DATA, fitted_of, space_of
-from macex.engine.measure import measure_of
+from macex.engine.pipeline import measure_of
 from macex.errors import OptionError
 
 ROWS = DATA.iloc[[0, 70]]  # hours 0 and 10
