@@ -170,6 +170,20 @@ def test_a_class_has_a_name_of_its_own():
     assert {name: twice[name] for name in twice.keys() - ONE_NAME.keys()} == {}
 
 
+def classes_asked_for(path: Path) -> set[str]:
+    """The classes that `isinstance` asks for in a file."""
+    calls = [c for c in nodes(path, ast.Call) if isinstance(c.func, ast.Name)]
+    asked = [call.args[1] for call in calls if call.func.id == "isinstance"]
+    return {one.id for kinds in asked for one in ast.walk(kinds) if isinstance(one, ast.Name)}
+
+
+def test_no_room_asks_for_the_class_of_a_search():
+    own, kinds = ROOT / "src/macex/stages/search", {type(one).__name__ for one in BUILT_IN.values()}
+    others = [path for path in SOURCES if own not in path.parents and path.name != "registry.py"]
+    found = {named(path): classes_asked_for(path) & kinds for path in others}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
 PLAIN_TUPLES = {"_replace", "_asdict", "_fields"}  # of named tuples, which document them
 
 
