@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pytest
 
 import macex as mx
 
@@ -22,19 +21,27 @@ def many_count(rows):
 REFUSED = TRAIN[many_count(TRAIN) < 1e-6].head(8)
 
 
-@pytest.mark.parametrize("limit", [100, 500])
-def test_rows_are_kept_for_the_last_resort_where_the_caller_limits_them(limit):
-    found = mx.Explainer(many_count, TRAIN, **OPTIONS).explain(REFUSED, max_rows=limit)
+def test_rows_are_kept_for_the_last_resort_where_the_caller_limits_them():
+    found = mx.Explainer(many_count, TRAIN, **OPTIONS).explain(REFUSED, max_rows=100)
     assert len(found) == len(REFUSED) > 0
     for item in found:
         assert item.method == "nearest row"
-        assert item.cost.rows <= limit
+        assert item.cost.rows <= 100
         assert len(item[0].changes) > 2
         assert not item[0].minimal
 
 
+def test_rows_are_shared_out_among_the_levels_where_the_caller_limits_them():
+    """The single changes on offer alone cost more; half of the rows are left for what is deeper."""
+    found = mx.Explainer(many_count, TRAIN, **OPTIONS).explain(REFUSED, max_rows=500)
+    for item in found:
+        assert item.method == "exhaustive"
+        assert item.cost.rows <= 500
+        assert 2 < len(item[0].changes) < 20
+
+
 def test_nothing_is_kept_without_a_last_resort():
     alone = mx.Explainer(many_count, TRAIN, fallback=False, **OPTIONS)
-    for item in alone.explain(REFUSED, max_rows=300):
+    for item in alone.explain(REFUSED, max_rows=100):
         assert not item
-        assert item.cost.rows >= 290
+        assert item.cost.rows >= 95

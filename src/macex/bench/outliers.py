@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from macex.bench.cells import Cell
-from macex.schema import Array
+from macex.schema import Array, special
 from macex.stages.distance import Scales
 
 MEASURES = ("lof", "isolation", "real")
 MOST = 4000  # rows that a measure is fitted on
 LEAST = 40
 SHARE = 0.05
-CHUNK = 20
 
 
 class Outliers:
@@ -80,12 +79,32 @@ class Outliers:
         return self._fitted[label]
 
     def nearest(self, codes: Array) -> Array:
-        """The distance to the nearest training row."""
-        found = np.empty(len(codes))
-        for start in range(0, len(codes), CHUNK):
-            part = codes[start : start + CHUNK]
-            pairs = np.repeat(part, len(self.codes), axis=0)
-            there = np.tile(self.codes, (len(part), 1))
-            total = self.scales.total(pairs, there).reshape(len(part), -1)
-            found[start : start + CHUNK] = total.min(axis=1)
+        """The distance to the nearest training row, summed up column by column."""
+        return np.array([self._steps(row).min(initial=np.inf) for row in codes])
+
+    def _steps(self, row: Array) -> Array:
+        """How far every training row is from a row, (T,)."""
+        found = np.zeros(len(self.codes))
+        for place, column in enumerate(self._by_column):
+            known = self.scales.discrete[place] or special(row[place])
+            if known:
+                found += column != row[place]
+                continue
+            steps = np.abs(column - row[place])
+            steps /= self.scales.scale[place]
+            odd = self._odd[place]
+            if odd is not None:
+                steps[odd] = 1.0
+            found += steps
         return found
+
+    @cached_property
+    def _by_column(self) -> Array:
+        """The training rows, (d, T)."""
+        return np.ascontiguousarray(self.codes.T)
+
+    @cached_property
+    def _odd(self) -> list[Array | None]:
+        """Where the numbers of training rows are missing; None for a column that is whole."""
+        masks = (special(column) for column in self._by_column)
+        return [mask if mask.any() else None for mask in masks]

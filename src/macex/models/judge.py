@@ -7,6 +7,7 @@ remembers for every query the row that came nearest to its goal without reaching
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from macex.ask.answers import Answers, Goals, Verdict
 from macex.schema import Array
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from macex.ask.space import Chance, Space
     from macex.models.asker import Asker
@@ -162,6 +163,20 @@ class Judge:
         """Let each query cost so many `rows` more, or fewer, where the caller set the limit."""
         if self.capped:
             self.limit = self.limit + rows
+
+    @contextmanager
+    def rationed(self, least: int = 0) -> Iterator[None]:
+        """Let each query spend half of the rows it has left, where the caller set the limit.
+
+        It may spend `least` at any rate. What comes next has the rest.
+        """
+        left = np.maximum(0, self.limit - self.spent)
+        kept = np.minimum(left // 2, np.maximum(0, left - least))
+        self.allow(-kept)
+        try:
+            yield
+        finally:
+            self.allow(kept)
 
     def _verdict(self, answers: Answers, done: Array, at: Array) -> Verdict:
         """What answers mean for the queries `at`, which pay for them."""

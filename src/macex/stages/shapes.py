@@ -18,6 +18,7 @@ from macex.stages.arrays import rank_within, spread_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from macex.ask.answers import Verdict
     from macex.ask.space import Space
@@ -132,6 +133,9 @@ class Judging(Protocol):
 
     def renew(self, queries: Array, rows: int) -> None:
         """Let queries (Q,) bool cost `rows` more, unless the caller set the limit."""
+
+    def rationed(self, least: int = 0) -> AbstractContextManager[None]:
+        """Let each query spend half of its rows, where the caller set them, but `least` of them."""
 
     @property
     def late(self) -> bool:

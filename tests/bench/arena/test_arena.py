@@ -259,9 +259,9 @@ def test_a_strangers_method_has_a_name_of_its_own(tmp_path):
 
 
 def test_every_method_of_the_field_answers_where_it_is_suited(tmp_path):
-    """All but the SHAP-based one, which is slow, on a table of numbers and a category."""
+    """On a table of numbers and a category."""
     some = {
-        "logistic": set(FIELD) - {"SHAP-based"},
+        "logistic": set(FIELD),
         "forest": {"FeatureTweak", "exact trees"},
         "torch": {"Wachter", "Wachter autograd"},
     }

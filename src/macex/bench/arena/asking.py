@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from macex.bench.arena.memory import MemoryPeak
 from macex.bench.cells import Cell
 from macex.bench.metered import attach
 from macex.bench.workshop import BenchClock, frames
+from macex.explainer import Explainer
 from macex.explanation import Explanations
 
 BUILDING = 60.0  # seconds that a stranger's process has before its time begins
@@ -42,6 +43,8 @@ class ArenaQuestion:
     seed: int
     rows: pd.DataFrame
     options: Mapping[str, Any]
+    learnt: Mapping[str, Any] = field(default_factory=dict)
+    """What everybody else would learn from the training rows, too: how real rows look."""
 
     @property
     def most(self) -> int:
@@ -64,7 +67,7 @@ class StrangerError(Exception):
 def ask(question: ArenaQuestion) -> ArenaReply:
     """Build the method and ask it; raises what it raises."""
     if is_stranger(question.method):
-        return _asked_apart(question)
+        return _asked_apart(replace(question, learnt={}))
     return answer(question)
 
 
@@ -73,7 +76,7 @@ def answer(question: ArenaQuestion, most: int | None = None) -> ArenaReply:
     cell, rows = question.cell, question.rows
     began = time.process_time()
     build = entries(question.own)[question.method]
-    made = build(cell.model, cell.train, question.seed)
+    made = _prepared(build(cell.model, cell.train, question.seed), question.learnt)
     setup = time.process_time() - began
     clock, memory = BenchClock(cell), MemoryPeak()
     with cell.meter.limited(most):
@@ -85,6 +88,14 @@ def answer(question: ArenaQuestion, most: int | None = None) -> ArenaReply:
     shared = {"seconds": clock.cost["cpu"] / len(rows), "setup": setup, "memory": taken}
     costs = _costs(found, clock, len(rows), trusted=most is None)
     return ArenaReply(frames(found, len(rows)), [{**shared, **cost} for cost in costs])
+
+
+def _prepared(made: Any, learnt: Mapping[str, Any]) -> Any:
+    """A method that learns nothing more when it is asked, as far as that is known beforehand."""
+    if isinstance(made, Explainer):
+        made.engine.fitted.learnt.update(learnt)
+        made.engine.fitted.prepare()
+    return made
 
 
 def _costs(found: Any, clock: BenchClock, count: int, *, trusted: bool) -> list[dict[str, float]]:

@@ -52,6 +52,13 @@ class ArenaReferee:
         return Explainer(self.cell.model, self.train)
 
     @cached_property
+    def learnt(self) -> dict[str, Any]:
+        """What explainers of this cell would all learn, each for itself."""
+        fitted = self._explainer.engine.fitted
+        fitted.prepare()
+        return dict(fitted.learnt)
+
+    @cached_property
     def _keeping(self) -> Keeping:
         return Keeping(self._explainer.structure.binding, self._explainer.schema)
 

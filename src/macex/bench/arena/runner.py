@@ -121,7 +121,8 @@ def measure(task: ArenaTask, referee: ArenaReferee, own: str | None = None) -> l
         "max_rows": task.budget,
         "timeout_s": TIME_A_QUERY * len(rows),
     }
-    question = ArenaQuestion(cell.cell, task.method, own, task.seed, rows, options)
+    told = (cell.cell, task.method, own, task.seed, rows, options)
+    question = ArenaQuestion(*told, learnt=referee.learnt)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of other people's libraries

@@ -39,6 +39,7 @@ MOST_PARTS = 500  # single changes that are joined in pairs where rules bind
 MOST_PAIRS = 1_000_000  # pairs that are looked at together; cells of them where rules bind
 NEARER = 64  # combinations that are tried because they are nearer than those found
 SPREAD = 1024  # pairs that are tried where several answers are wanted and too few are found
+VALUES = 2  # single changes of every unit that come before all else where rows are few
 CLOSE = 1e-9
 NEAREST_LEVELS = 3  # how many levels are looked at when the nearest example is wanted
 
@@ -47,7 +48,8 @@ NEAREST_LEVELS = 3  # how many levels are looked at when the nearest example is 
 class Exhaustive:
     """Score all single changes, then all pairs, and so on, fewest changes first.
 
-    `max_rows` bounds the rows a query may cost. A level that is larger than `beam` is cut to the
+    `max_rows` bounds the rows a query may cost. Where the caller bounds them, every level has half
+    of those that are left. A level that is larger than `beam` is cut to the
     `beam` most promising combinations, and to `more` further ones if none of those reaches the
     goal; they extend the `parents` best combinations of the level before. Past `depth` changes the
     two best combinations alone are extended, in `narrow` ways each time, up to `deepest` changes.
@@ -71,10 +73,12 @@ class Exhaustive:
 
     def __call__(self, task: Task, candidates: Candidates) -> Found:
         """Examples that reach their goals, and what was proved on the way."""
-        singles, pools = _score_singles(task, candidates)
+        with task.judge.rationed(VALUES * task.space.width):
+            singles, pools = _score_singles(task, candidates)
         sets = _sets(task, pools, 1)
         open_ = ~_enough(task, sets, 1)
-        singles, more, complete = _completed_level(task, singles, open_)
+        with task.judge.rationed():
+            singles, more, complete = _completed_level(task, singles, open_)
         if more:
             pools += more
             sets = _sets(task, pools, 1)
@@ -88,13 +92,15 @@ class Exhaustive:
             open_ &= ~_enough(task, sets, size - 1) & (task.max_changes >= size)
             if not open_.any() or task.judge.late:
                 break
-            level, whole = self._level(task, parts, level, pools, np.flatnonzero(open_), size)
+            with task.judge.rationed():
+                level, whole = self._level(task, parts, level, pools, np.flatnonzero(open_), size)
             pools.append(_reached(level))
             sets = _sets(task, pools, size)
             proof.after(size, sets, whole)
         pool = Pool.join(pools, task.space.width)
         if task.prefer == "fewest" and task.count > 1:
             pool = self._joint(task, singles, without_idle(task, pool))
+            pool = without_idle(task, pool) if task.judge.capped else pool  # of sets found late
         return Found(
             pool, proof.seen, proof.offered, singles.candidates, singles.weights, singles.reached
         )
@@ -118,8 +124,8 @@ class Exhaustive:
             all_of(task, singles, open_[small], size),
             _bred(task, singles, before, beam, width, beam_rows),
         ]
-        if size == 2:
-            parts.append(greedy_path(task, singles, open_))
+        if size == 2:  # few rows, and an answer where the others cannot be paid for
+            parts.insert(0 if task.judge.capped else 2, greedy_path(task, singles, open_))
         if size == 2 and task.prefer == "nearest":
             parts.append(grid(task, singles, numbers(task), beam, self.beam))
         level = _score(task, *_fresh(task, pools, parts))
@@ -301,6 +307,8 @@ def _completed_level(
 ) -> tuple[Singles, list[Pool], Array]:
     """Add every other seen value for the queries that are still open."""
     open_ = open_ & (task.max_changes >= 1) & (not task.judge.late)
+    if task.judge.capped:  # with some of those on offer left out, others prove nothing
+        open_ &= singles.known
     if not open_.any():
         return singles, [], open_
     if singles.candidates.whole is not None:
@@ -381,8 +389,9 @@ def _fresh(task: Task, pools: list[Pool], parts: list[tuple[Array, Array]]) -> t
     found = Pool.join(pools, task.space.width)
     found = found.take(np.flatnonzero(np.isin(found.at, at)))
     if len(found) and task.prefer == "fewest":
-        keep = ~_superfluous(task, found, codes, at)
-        codes, at = codes.take(np.flatnonzero(keep), axis=0), at[keep]
+        known, changed = task.space.changed(found.codes, found.at), task.space.changed(codes, at)
+        keep = np.flatnonzero(~including(changed, at, known, found.at))
+        codes, at = codes.take(keep, axis=0), at[keep]
     return codes, at
 
 
@@ -390,9 +399,3 @@ def _whole(parts: list[tuple[Array, Array]]) -> tuple[Array, Array]:
     """All parts as one: rows and their queries."""
     codes, at = zip(*parts, strict=True)
     return np.concatenate(codes), np.concatenate(at)
-
-
-def _superfluous(task: Task, found: Pool, codes: Array, at: Array) -> Array:
-    """Rows whose changed units include all of a set that was found to suffice."""
-    known = task.space.changed(found.codes, found.at)
-    return including(task.space.changed(codes, at), at, known, found.at)
