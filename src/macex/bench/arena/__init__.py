@@ -11,6 +11,7 @@ runner      does what is not done, cell by cell
 memory      the most memory that a method took
 ranks       ranks over cells, and tests
 scores      figures over the results: means, intervals, duels, fronts
+course      quality against rows
 board       what the figures say, in tables and pictures
 diagram     ranks as a picture
 page        the board as a page of the documentation and as one page with every answer

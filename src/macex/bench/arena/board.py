@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from macex.bench.arena.course import Course
 from macex.bench.arena.diagram import RankDiagram
 from macex.bench.arena.entries import ONLY, OURS
 from macex.bench.arena.layout import COLUMNS, NO_CELL, asked
@@ -36,8 +37,7 @@ from macex.bench.arena.scores import (
     trusted,
 )
 from macex.bench.report.document import Block, ReportSection, ReportTable
-from macex.render.charts import Chart, Curve, Measure, Point, Scatter
-from macex.render.charts.curve import Line
+from macex.render.charts import Chart, Measure, Point, Scatter
 from macex.schema import Array
 
 DEFAULT = "default"
@@ -92,6 +92,12 @@ class Board:
         return sorted(asked(self.lines)["budget"].unique().tolist())
 
     @cached_property
+    def main(self) -> int:
+        """The budget that most cells were asked at, of equals the largest: pictures are of it."""
+        cells = self.first.drop_duplicates([*CELL, "budget"])["budget"].value_counts()
+        return int(cells[cells == cells.max()].index.max())
+
+    @cached_property
     def methods(self) -> list[str]:
         """The methods, in the order of their names."""
         return sorted(asked(self.lines)["method"].unique().tolist())
@@ -121,8 +127,9 @@ class Board:
     def sections(self) -> list[ReportSection]:
         """All tables, what loses first."""
         found = [self.losing(), self.on_front()]
-        found += [self.leader(budget) for budget in reversed(self.budgets)]
-        return [*found, self.intervals(self.budgets[-1]), self.ranking(), *self.failures()]
+        found += [*Course(self.first).sections(), self.leader(self.main)]
+        found += [self.leader(one) for one in reversed(self.budgets) if one != self.main]
+        return [*found, self.intervals(self.main), self.ranking(), *self.failures()]
 
     def losing(self) -> ReportSection:
         """The measures in which baselines beat the default, and the cells."""
@@ -244,8 +251,8 @@ class Board:
         return -BETTER[measure] * here[names].round(9)
 
     def ranking(self) -> ReportSection:
-        """Average ranks by the main measures, at the largest budget."""
-        budget, known = self.budgets[-1], [name for name in FOUR if name in self.measures]
+        """Average ranks by the main measures, at the main budget."""
+        budget, known = self.main, [name for name in FOUR if name in self.measures]
         every = {measure: self.ranks(measure, budget) for measure in known}
         table = ReportTable(f"Average ranks, {budget:,} rows", ("method", *known))
         order = sorted(self.everywhere, key=lambda one: sum(r[0][one] for r in every.values()))
@@ -294,7 +301,7 @@ class Board:
 
     def pictures(self) -> dict[str, tuple[str, Chart]]:
         """The charts by the names of their files, with their titles."""
-        budget = self.budgets[-1]
+        budget = self.main
         found: dict[str, tuple[str, Chart]] = {}
         for measure in FOUR:
             if measure in self.measures and len(self.everywhere) > 1:
@@ -305,10 +312,7 @@ class Board:
                 )
         for across, up in (("changed", "plausibility"), ("rows", "refits")):
             found[f"pareto-{across}-{up}"] = (f"{up} by {across}", self.plane(across, up, budget))
-        if len(self.budgets) > 1:
-            for measure in ("valid", "changed", "plausibility"):
-                found[f"anytime-{measure}"] = (f"{measure} by budget", self.anytime(measure))
-        return found
+        return found | Course(self.first).pictures()
 
     def plane(self, across: str, up: str, budget: int) -> Chart:
         """Methods by two measures; those on the front of the two are another colour."""
@@ -324,22 +328,6 @@ class Board:
         words = f"{up} by {across}; nobody is better in both than {said}"
         return Scatter(axes[0], axes[1], tuple(points), ("on the front", "beaten"), words=words)
 
-    def anytime(self, measure: str) -> Chart:
-        """Quality against rows: the default, and the best and middle of the others."""
-        every = means(self.first, ("method", "budget"))
-        table = trusted(every)[measure].unstack("budget")  # noqa: PD010
-        others = table.drop(index=[name for name in OURS if name in table.index])
-        rows = tuple(float(np.log10(one)) for one in self.budgets)
-        best = others.max() if BETTER[measure] > 0 else others.min()
-        lines = [Line(rows, tuple(map(float, best)), "best baseline", "before")]
-        lines.append(Line(rows, tuple(map(float, others.median())), "middle baseline", "other"))
-        if DEFAULT in table.index:
-            lines.append(Line(rows, tuple(map(float, table.loc[DEFAULT])), DEFAULT))
-        ticks = tuple((at, f"{10**at:,.0f}") for at in rows)
-        axis = Measure("rows a query", rows[0] - 0.05, rows[-1] + 0.05, ticks)
-        values = [value for one in lines for value in one.y]
-        return Curve(axis, Measure.over(measure, values), tuple(lines), words=_course(lines, self))
-
 
 def _named(key: Sequence[Any]) -> str:
     """A table, a model and, but for the first, a split."""
@@ -349,11 +337,6 @@ def _named(key: Sequence[Any]) -> str:
 def _ranged(mean: float, cells: Sequence[Array]) -> str:
     """A mean with its interval; nothing where the mean is not ranked."""
     return "-" if np.isnan(mean) else "{:.2f} [{:.2f}, {:.2f}]".format(mean, *interval(cells))
-
-
-def _course(lines: Sequence[Line], board: Board) -> str:
-    ends = f"from {board.budgets[0]:,} to {board.budgets[-1]:,} rows"
-    return f"{ends}: " + "; ".join(f"{one.name} {one.y[0]:.2f} to {one.y[-1]:.2f}" for one in lines)
 
 
 def _places(found: Sequence[Duel]) -> set[tuple[str, int]]:
