@@ -1,10 +1,11 @@
 """Feature tweaking (Tolomei, Silvestri, Haines, Lalmas, 2017): a forest's own paths as recipes.
 
 Every leaf of every tree that votes for the goal is a recipe: the query's numbers are moved just
-inside the intervals of its path, by `tolerance` of a column's range beyond a threshold, and a
-category that the path refuses becomes the most frequent one that it takes. Recipes are tried
-against the whole forest, cheapest first. scikit-learn's trees and forests are read, alone or after
-steps that encode categories and leave numbers as they are.
+inside the intervals of its path, by `tolerance` of a column's range on either side of a threshold
+(half of the interval where that is less), and a category that the path refuses becomes the most
+frequent one that it takes. Recipes are tried against the whole forest, cheapest first.
+scikit-learn's trees and forests are read, alone or after steps that encode categories and leave
+numbers as they are.
 """
 
 from __future__ import annotations
@@ -145,9 +146,9 @@ class Recipes:
                 possible &= fits
                 continue
             low, high = self.low[leaves, place], self.high[leaves, place]
-            inside = low + tolerance * max(unit.high - unit.low, 0.0)
-            inside = np.where(inside <= high, inside, high)
-            rows[:, place] = np.where(own[place] <= low, inside, np.minimum(own[place], high))
+            step = np.minimum(tolerance * max(unit.high - unit.low, 0.0), (high - low) / 2)
+            kept = np.where(own[place] > high, high - step, own[place])
+            rows[:, place] = np.where(own[place] <= low, low + step, kept)
         moved = rows != own
         rows = np.where(moved, snapped(task.space, rows), rows)[possible]
         far = np.round(steps(task.space, np.broadcast_to(own, rows.shape), rows).sum(axis=1), 9)

@@ -129,7 +129,9 @@ class Board:
         found = [self.losing(), self.on_front()]
         found += [*Course(self.first).sections(), self.leader(self.main)]
         found += [self.leader(one) for one in reversed(self.budgets) if one != self.main]
-        return [*found, self.intervals(self.main), self.ranking(), *self.failures()]
+        several = self.first.groupby(CELL).ngroups > 1
+        ranks = [self.ranking()] if several else []  # of one cell they say nothing
+        return [*found, self.intervals(self.main), *ranks, *self.failures()]
 
     def losing(self) -> ReportSection:
         """The measures in which baselines beat the default, and the cells."""

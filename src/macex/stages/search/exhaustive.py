@@ -48,11 +48,11 @@ NEAREST_LEVELS = 3  # how many levels are looked at when the nearest example is 
 class Exhaustive:
     """Score all single changes, then all pairs, and so on, fewest changes first.
 
-    `max_rows` bounds the rows a query may cost. Where the caller bounds them, every level has half
-    of those that are left. A level that is larger than `beam` is cut to the
-    `beam` most promising combinations, and to `more` further ones if none of those reaches the
-    goal; they extend the `parents` best combinations of the level before. Past `depth` changes the
-    two best combinations alone are extended, in `narrow` ways each time, up to `deepest` changes.
+    `max_rows` bounds the rows of a query; where the caller does, a level has half of those left.
+    A level that is larger than `beam` is cut to the `beam` most promising combinations, and to
+    `more` further ones if none of those reaches the goal; they extend the `parents` best of the
+    level before. Past `depth` changes the two best combinations alone are extended, in `narrow`
+    ways each time, up to `deepest` changes.
     """
 
     name: ClassVar[str] = EXHAUSTIVE
@@ -84,9 +84,8 @@ class Exhaustive:
             sets = _sets(task, pools, 1)
         proof = _Proof(task, complete)
         proof.after(1, sets, np.ones(len(open_), bool))
-        parts = singles
-        if task.prefer == "nearest" and task.additive:
-            parts = singles.insufficient
+        alone = task.prefer == "nearest" and task.additive
+        parts = singles.insufficient if alone else singles
         level: Level | None = None
         for size in range(2, max(self.depth, self.deepest) + 1):
             open_ &= ~_enough(task, sets, size - 1) & (task.max_changes >= size)
