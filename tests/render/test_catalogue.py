@@ -9,6 +9,7 @@ import pytest
 from explanation.made import counterfactual, explanation
 from macex.errors import OptionError
 from macex.render.catalogue import _shipped, known_languages, messages
+from macex.render.speech import Speech
 
 
 def places(text):
@@ -53,3 +54,17 @@ def test_a_mistake_in_a_catalogue_is_named(tmp_path, text, message):
 def test_an_unknown_language_names_the_known_ones():
     with pytest.raises(OptionError, match="known are 'de', 'en'"):
         explanation().sentences("zz")
+
+
+def test_a_text_of_ones_own_is_said_of_time_series_too(tmp_path):
+    path = tmp_path / "fr.toml"
+    path.write_text('[summary]\ntitle = "{found} sur {rows}"\n', encoding="utf-8")
+    assert Speech(language=path, of_series=True).messages["summary.title"] == "{found} sur {rows}"
+    assert Speech(language=path, of_series=True).messages["summary.column"] == "channel"
+    path = tmp_path / "fr2.toml"
+    path.write_text(
+        '[summary]\ntitle = "{found} sur {rows}"\n[of_series.summary]\ntitle = "{found} cas"\n',
+        encoding="utf-8",
+    )
+    assert Speech(language=path, of_series=True).messages["summary.title"] == "{found} cas"
+    assert Speech(language=path).messages["summary.title"] == "{found} sur {rows}"

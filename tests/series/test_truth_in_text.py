@@ -189,3 +189,24 @@ def test_what_is_said_flips_the_model(found, parsed: Callable[[Any], Iterator[li
         for said in answers:
             assert said, one
             assert flips(at, said, one), (said, one)
+
+
+@pytest.mark.parametrize(
+    ("language", "foreign"),
+    [("en", r"\b(rows?|columns?)\b"), ("de", r"\b(Zeilen?|Spalten?|Trainingszeilen?)\b")],
+)
+def test_cases_and_channels_are_never_called_rows_and_columns(tmp_path, language, foreign):
+    asked = explainer()
+    several = [
+        asked.explain(made_cases(3, seed=2), n=2),
+        asked.explain(made_cases(2, seed=2), max_rows=8),
+        asked.explain(made_cases(1, seed=2), constraints={"only": ["sensor 0"]}, diagnose=True),
+    ]
+    for found in several:
+        page = found.to_html(tmp_path / "page.html", language=language).read_text("utf-8")
+        said = re.sub(r"<(style|script)\b.*?</\1>", "", page, flags=re.DOTALL)
+        said = re.sub(r"<[^>]+>", " ", said)
+        assert not re.findall(rf".*{foreign}.*", said, flags=re.IGNORECASE)
+        if language == "en":
+            text = f"{found}\n{found.summary()}\n{found[0]}"
+            assert not re.findall(rf".*{foreign}.*", text, flags=re.IGNORECASE)

@@ -49,6 +49,7 @@ class Summary(Result):
     shap: Mapping[str, float] = field(default_factory=dict)
     names: Names = field(default_factory=dict)
     plan: Finding | None = None
+    of_series: bool = False
 
     def __repr__(self) -> str:
         shown = [summary_text(self), *([] if self.plan is None else [str(self.plan.sheet())])]
@@ -65,7 +66,7 @@ class Summary(Result):
         from macex.render.overview import overview
         from macex.render.speech import Speech
 
-        return overview(self, Speech(self.names, language)).title
+        return overview(self, Speech(self.names, language, self.of_series)).title
 
     def to_frame(self) -> pd.DataFrame:
         """One line per column that changes: how often, and in which share of counterfactuals."""
@@ -113,6 +114,7 @@ def summarise(
         shap=_mean_shap(shap, items),
         names=names,
         plan=plan,
+        of_series=any(item.of_series for item in items),
     )
 
 

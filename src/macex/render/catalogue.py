@@ -16,8 +16,9 @@ from typing import Any
 
 from macex.errors import OptionError, closest, require_path
 
-Messages = Mapping[str, str]
+Messages = dict[str, str]
 ENGLISH = "en"
+SERIES = "of_series."  # before the messages about time series that stand in for others
 
 
 def messages(language: str | Path) -> Messages:
@@ -34,13 +35,25 @@ def messages(language: str | Path) -> Messages:
 def _messages(language: str | Path) -> Messages:
     path = Path(language)
     if path.suffix == ".toml":
-        return _english() | _checked(_read(path.read_bytes(), str(path)), str(path))
+        given = _checked(_read(path.read_bytes(), str(path)), str(path))
+        series = {f"{SERIES}{key}": text for key, text in given.items()}
+        said = {key: series[key] for key in _english().keys() & series.keys()}
+        return _english() | said | given
     if language not in known_languages():
         raise OptionError(
             f"language={str(language)!r}{closest(language, known_languages())}, "
             "or the path of a .toml catalogue"
         )
     return _english() | _shipped(str(language))
+
+
+def of_series(known: Messages) -> Messages:
+    """What is said of time series in place of what is said of rows.
+
+    >>> of_series(messages("en"))["summary.empty"]
+    'No cases'
+    """
+    return {key.removeprefix(SERIES): known[key] for key in known if key.startswith(SERIES)}
 
 
 def known_languages() -> list[str]:

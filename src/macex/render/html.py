@@ -42,7 +42,7 @@ FACTS = (  # what a report says of its question, in this order
 
 def explanation_fragment(explanation: Any, language: str | Path = ENGLISH) -> str:
     """The card of one explanation."""
-    speech = Speech(explanation.names, language)
+    speech = Speech(explanation.names, language, explanation.of_series)
     (card,) = cards([explanation], speech, numbered=False)
     return _rendered("card.html.j2", speech, {"card": card})
 
@@ -51,7 +51,7 @@ def batch_fragment(
     items: Sequence[Any], total: int, names: Names, language: str | Path = ENGLISH
 ) -> str:
     """Cards for a notebook: the first of a batch of `total`, all but a few folded."""
-    speech = Speech(names, language)
+    speech = Speech(names, language, any(item.of_series for item in items))
     values = {"cards": cards(items, speech, numbered=True), "left": total - len(items)}
     return _rendered("cards.html.j2", speech, {**values, "open": OPEN})
 
@@ -66,7 +66,7 @@ def counterfactual_fragment(found: Any, language: str | Path = ENGLISH) -> str:
 
 def summary_fragment(summary: Any, language: str | Path = ENGLISH) -> str:
     """A summary for a notebook."""
-    speech = Speech(summary.names, language)
+    speech = Speech(summary.names, language, summary.of_series)
     sheets = [] if summary.plan is None else [summary.plan.sheet_in(language)]
     values = {"overview": overview(summary, speech), "sheets": sheets}
     return _rendered("summary.html.j2", speech, values)
@@ -139,7 +139,7 @@ def report(
     made: str = "",
 ) -> str:
     """A self-contained page."""
-    speech = Speech(summary.names, language)
+    speech = Speech(summary.names, language, summary.of_series)
     told = dict(meta)
     causes = told.pop("causes", None)
     graph = causes and Markup(drawn(causes, called=speech.name))  # noqa: S704 - it escapes names

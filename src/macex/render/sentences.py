@@ -22,7 +22,7 @@ def sentences(
 
     With a table of reason codes a last sentence names the main reasons.
     """
-    speech = Speech(explanation.names, language)
+    speech = Speech(explanation.names, language, explanation.of_series)
     said = [sentence(explanation, found, speech) for found in explanation.counterfactuals]
     reasons = [] if codes is None else [str(code) for code in reason_codes(explanation, codes)]
     last = [speech.say("sentence.reasons", {"reasons": "; ".join(reasons)})] if reasons else []

@@ -10,7 +10,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from macex.render.catalogue import ENGLISH, Messages, messages
+from macex.render.catalogue import ENGLISH, Messages, messages, of_series
 from macex.render.names import Name, Names, called
 from macex.render.values import before_after, exactly, score_text, scores, shown, within
 
@@ -27,11 +27,13 @@ class Speech:
 
     names: Names = field(default_factory=dict)
     language: str | Path = ENGLISH
+    of_series: bool = False  # then rows are called cases, and columns channels
 
     @cached_property
     def messages(self) -> Messages:
         """The catalogue of the language."""
-        return messages(self.language)
+        known = messages(self.language)
+        return known if not self.of_series else known | of_series(known)
 
     def say(self, key: str, values: Mapping[str, object] = NOTHING) -> str:
         """A message with its places filled."""

@@ -30,7 +30,7 @@ GLUE = "\N{NO-BREAK SPACE}"
 
 def explanation_text(explanation: Any) -> str:
     """The decision, the goal, and a line for each counterfactual or the reason for none."""
-    speech, room = Speech(explanation.names), width() - 2
+    speech, room = Speech(explanation.names, of_series=explanation.of_series), width() - 2
     lines = [_decision(explanation, speech)]
     if explanation.counterfactuals and explanation.of_series:
         for rank, found in enumerate(explanation.counterfactuals, 1):
@@ -45,7 +45,8 @@ def explanation_text(explanation: Any) -> str:
         why = f": {explanation.reason}" if explanation.reason else ""
         lines += wrapped(f"no answer ({explanation.status}){why}", room)
         if explanation.miss is not None:
-            missed = _found(explanation, explanation.miss, speech, "the row as it is")
+            same = f"the {'case' if explanation.of_series else 'row'} as it is"
+            missed = _found(explanation, explanation.miss, speech, same)
             lines += wrapped(f"nearest miss: {'   '.join(missed)}", room)
     lines += [line for remark in _remarks(explanation) for line in wrapped(remark, room)]
     return "\n  ".join(lines)
@@ -115,7 +116,7 @@ def _notes(explanation: Any, found: Any, speech: Speech) -> str:
 def _remarks(explanation: Any) -> list[str]:
     found, asked = explanation.counterfactuals, explanation.asked.n or 0
     fewer = found and found[0].changes and len(found) < asked
-    why = fewer_texts(explanation, Speech(explanation.names))
+    why = fewer_texts(explanation, Speech(explanation.names, of_series=explanation.of_series))
     return [
         *([" ".join([f"{len(found)} of {asked} asked.", *why]).rstrip(".")] if fewer else []),
         *(
@@ -161,7 +162,8 @@ def batch_text(items: Sequence[Any], limit: int = 5) -> str:
     if len(items) > limit:
         lines.append(f"… and {len(items) - limit} more")
     if any(one.plausibility is not None for item in items[:limit] for one in item.counterfactuals):
-        lines += wrapped(LEGEND, width())
+        legend = LEGEND.replace("rows", "cases") if items[0].of_series else LEGEND
+        lines += wrapped(legend, width())
     return "\n".join(lines)
 
 
@@ -174,13 +176,13 @@ def counted(items: Sequence[Any]) -> str:
 
 def summary_text(summary: Any) -> str:
     """A summary as text: answers, reasons for none, and what changes how often."""
-    speech = Speech(summary.names)
-    head = f"{summary.found} of {summary.rows} rows have an answer"
+    speech = Speech(summary.names, of_series=summary.of_series)
+    head = speech.say("summary.title", {"found": summary.found, "rows": summary.rows})
     lines = [head, *_costs(summary)]
     for reason, count in summary.without:
         lines += [f"  {line}" for line in wrapped(f"{count} without: {reason}", width() - 2)]
     if summary.typical:
-        table = [["column", "changes", "typical change"]] + [
+        table = [[speech.say("summary.column"), "changes", "typical change"]] + [
             [
                 _plainly(entry.column, speech),
                 str(entry.times),
@@ -198,7 +200,8 @@ def _costs(summary: Any) -> list[str]:
     found, cost = f"  {summary.counterfactuals:,} counterfactuals", summary.cost
     if not cost.rows:  # as in answers of a job, which are counted together
         return [found]
-    return [f"{found}; {cost.rows:,} rows scored and {cost.calls} model calls a query"]
+    scored = f"{cost.rows:,} {'samples' if summary.of_series else 'rows'} scored"
+    return [f"{found}; {scored} and {cost.calls} model calls a query"]
 
 
 def paper_table(explanation: Any) -> str:

@@ -259,7 +259,7 @@ class SeriesExplanation(Answered[SeriesCounterfactual]):
 
     def heading(self, language: str | Path = "en") -> str:
         """Which case is explained."""
-        return title(self, None, Speech(self.names, language))
+        return title(self, None, Speech(self.names, language, of_series=True))
 
     def to_frame(self) -> Any:
         """One line per counterfactual, as in `SeriesExplanations.to_frame`."""

@@ -58,7 +58,7 @@ def cases_page(request: Request, project: SeriesProject) -> HTMLResponse:
         "classes": classes,
         "channels": explainer.channels,
         "length": project.series.cases.shape[2],
-        "speech": Speech(),
+        "speech": Speech(of_series=True),
         "listing": address,
         "sort": address.one("sort", "cf.row"),
     }
@@ -72,7 +72,7 @@ def case_page(request: Request, name: str, at: int, _caller: Asker) -> HTMLRespo
     """One case."""
     project, address = series_project(server_of(request).projects[name]), address_of(request)
     cases, explainer = project.series.cases, project.case_explainer()
-    speech = Speech(explainer.fitted.called)
+    speech = Speech(explainer.fitted.called, of_series=True)
     values: dict[str, Any] = {"at": _checked(at, len(cases)), "speech": speech}
     values |= {"total": len(cases), "channels": explainer.channels, "refused": ""}
     values |= {"limits": channel_limits(address, explainer), "ways": WAYS}
