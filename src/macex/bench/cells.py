@@ -44,15 +44,20 @@ def mlp(dataset: Dataset) -> Any:
 
 def pipeline(dataset: Dataset, numbers: Any, classifier: Any) -> Any:
     """A classifier on one-hot categories and on numbers treated as told."""
-    from sklearn.compose import make_column_transformer
     from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(encoder(dataset, numbers), classifier)
+
+
+def encoder(dataset: Dataset, numbers: Any) -> Any:
+    """One-hot categories, and numbers treated as told."""
+    from sklearn.compose import make_column_transformer
     from sklearn.preprocessing import OneHotEncoder
 
     one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    columns = make_column_transformer(
+    return make_column_transformer(
         (one_hot, list(dataset.categorical)), (numbers, list(dataset.continuous))
     )
-    return make_pipeline(columns, classifier)
 
 
 MODELS: Mapping[str, Factory] = {"XGBoost": xgboost, "MLP": mlp}

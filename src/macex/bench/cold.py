@@ -20,6 +20,8 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from macex.bench.serving import port_of
+
 ROW = "/projects/adult/rows/0"
 ANSWER, LOADING = b"mx-lead", b"is being loaded"
 PATIENCE_S = 120
@@ -45,7 +47,7 @@ def run(folder: Path, bytecode: Path) -> Cold:
         command += ["--state", str(folder / "state")]
         server = subprocess.Popen(command, stderr=out, env=surroundings)  # noqa: S603
     try:
-        port = _port(log, server)
+        port = port_of(log, server, 0.005)
         _page(port, "/")
         first, seen = time.perf_counter(), False
         while ANSWER not in (page := _page(port, ROW)):
@@ -62,16 +64,6 @@ def _cpu() -> float:
     """Seconds of CPU that processes took which were started here and have ended."""
     took = os.times()
     return took.children_user + took.children_system
-
-
-def _port(log: Path, server: subprocess.Popen[bytes]) -> int:
-    until = time.perf_counter() + PATIENCE_S
-    while time.perf_counter() < until and server.poll() is None:
-        line = next((one for one in log.read_text().splitlines() if "listens on" in one), "")
-        if line:
-            return int(line.rpartition(":")[2])
-        time.sleep(0.005)
-    raise RuntimeError(f"the server did not start: {log.read_text()}")
 
 
 def _page(port: int, path: str) -> bytes:

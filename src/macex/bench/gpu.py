@@ -22,7 +22,7 @@ import numpy as np
 import typer
 
 from macex.ask.constraints import Constraints
-from macex.bench.cells import xgboost
+from macex.bench.cells import encoder, xgboost
 from macex.datasets import Dataset, load
 from macex.device import CodeAnswers, DeviceExplainer, TorchScores, TreeScores
 from macex.device.arrays import on_host
@@ -70,13 +70,9 @@ def _trained(dataset: Dataset) -> int:
 def trained(dataset: Dataset) -> Bench:
     """A network of two hidden layers of 50, trained on the first rows of a dataset."""
     torch = needed("torch", "torch")
-    from sklearn.compose import make_column_transformer
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+    from sklearn.preprocessing import StandardScaler
 
-    one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    columns = make_column_transformer(
-        (one_hot, list(dataset.categorical)), (StandardScaler(), list(dataset.continuous))
-    )
+    columns = encoder(dataset, StandardScaler())
     count = _trained(dataset)
     inputs = torch.as_tensor(columns.fit_transform(dataset.frame.iloc[:count]).astype(np.float32))
     labels = torch.as_tensor(np.asarray(dataset.label)[:count].astype(np.int64))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from macex.bench.cells import Cell
+from macex.bench.cells import Cell, encoder
 from macex.schema import Array, special
 from macex.stages.distance import Scales
 
@@ -33,15 +33,9 @@ class Outliers:
 
     @cached_property
     def _columns(self) -> Any:
-        from sklearn.compose import make_column_transformer
-        from sklearn.preprocessing import OneHotEncoder, StandardScaler
+        from sklearn.preprocessing import StandardScaler
 
-        one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-        dataset = self.cell.dataset
-        columns = make_column_transformer(
-            (one_hot, list(dataset.categorical)), (StandardScaler(), list(dataset.continuous))
-        )
-        return columns.fit(self.cell.train)
+        return encoder(self.cell.dataset, StandardScaler()).fit(self.cell.train)
 
     def __call__(self, own: Array, frame: Any, codes: Array) -> dict[str, Array]:
         """For each row whether it is an outlier by two measures, and how far the next row is.

@@ -100,19 +100,20 @@ def serving(project: Path, state: Path, *, share: bool) -> Iterator[tuple[int, i
     with (state.parent / f"{state.name}.log").open("w+") as log:
         server = subprocess.Popen(command, stderr=log, env=surroundings)  # noqa: S603
         try:
-            yield _port(Path(log.name), server), server.pid
+            yield port_of(Path(log.name), server), server.pid
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait(60)
 
 
-def _port(log: Path, server: subprocess.Popen[bytes]) -> int:
+def port_of(log: Path, server: subprocess.Popen[bytes], every_s: float = 0.1) -> int:
+    """Wait until a server says where it listens."""
     until = time.monotonic() + READY_S
     while time.monotonic() < until and server.poll() is None:
         for line in log.read_text(encoding="utf-8").splitlines():
             if line.startswith("macex listens on"):
                 return int(line.rpartition(":")[2])
-        time.sleep(0.1)
+        time.sleep(every_s)
     raise TimeoutError(f"the server did not start:\n{log.read_text(encoding='utf-8')[-2000:]}")
 
 

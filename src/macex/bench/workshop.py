@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -17,6 +17,17 @@ from macex.bench.tasks import BenchTask
 from macex.explainer import Explainer
 from macex.explanation import Explanations
 from macex.explanation.tables import REMARKS
+
+Done = TypeVar("Done")
+
+
+def timed(
+    work: Callable[[], Done], clock: Callable[[], float] = time.process_time
+) -> tuple[float, Done]:
+    """The seconds that some work took, and what came of it."""
+    began = clock()
+    done = work()
+    return clock() - began, done
 
 
 @dataclass

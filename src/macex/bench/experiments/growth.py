@@ -6,7 +6,6 @@ grows is macex's own. Seconds are those of the CPU, on one thread.
 
 from __future__ import annotations
 
-import time
 import tracemalloc
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,10 +18,10 @@ from macex.bench import synthetic
 from macex.bench.claims import Claim, at_most
 from macex.bench.findings import Findings
 from macex.bench.plan import BenchPlan
+from macex.bench.report.charts import curves
 from macex.bench.report.document import ReportPicture, ReportSection, ReportTable
-from macex.bench.report.svg import curves
 from macex.bench.tasks import BenchTask, TaskOutcome
-from macex.bench.workshop import Workshop
+from macex.bench.workshop import Workshop, timed
 from macex.explainer import Explainer
 from macex.scale.frames import explain_frames
 
@@ -90,14 +89,14 @@ def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     train = synthetic.table(shape.rows, shape.columns, shape.categories)
     asked = train.sample(shape.queries, random_state=0, replace=shape.queries > shape.rows)
     counted = CountedModel(shape.classes)
-    built, explainer = _timed(partial(build, train, counted, shape.classes))
+    built, explainer = timed(partial(build, train, counted, shape.classes))
     explainer.explain(asked.head(1))
     alone = [
-        _timed(partial(explainer.explain, asked.iloc[[at]]))[0]
+        timed(partial(explainer.explain, asked.iloc[[at]]))[0]
         for at in range(min(ALONE, len(asked)))
     ]
     counted.calls, counted.rows = 0, 0
-    batch, _ = _timed(partial(ask, explainer, asked))
+    batch, _ = timed(partial(ask, explainer, asked))
     record = {
         "build": built,
         "alone": 1000 * median(alone),
@@ -147,12 +146,6 @@ def peak(work: Callable[[], Any]) -> float:
         return tracemalloc.get_traced_memory()[1] / MEGABYTE
     finally:
         tracemalloc.stop()
-
-
-def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    began = time.process_time()
-    done = work()
-    return time.process_time() - began, done
 
 
 def points(findings: Findings, axis: str) -> dict[int, dict[str, float]]:

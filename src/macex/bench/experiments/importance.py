@@ -13,8 +13,8 @@ from scipy.stats import spearmanr
 
 from macex.bench.findings import Findings
 from macex.bench.plan import BenchPlan
+from macex.bench.report.charts import bars
 from macex.bench.report.document import ReportPicture, ReportSection, ReportTable
-from macex.bench.report.svg import bars
 from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
 

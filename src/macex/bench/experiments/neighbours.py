@@ -6,11 +6,8 @@ for rows that the index has never seen. Seconds are those of the CPU.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 
@@ -21,7 +18,7 @@ from macex.bench.fitting import fitted_apart
 from macex.bench.plan import BenchPlan
 from macex.bench.report.document import ReportSection, ReportTable
 from macex.bench.tasks import BenchTask, TaskOutcome
-from macex.bench.workshop import Workshop
+from macex.bench.workshop import Workshop, timed
 from macex.schema import Array, Schema
 from macex.stages.approximate import Approximate, approximate, recall, sampled
 from macex.stages.neighbors import NeighborIndex, learn_bins
@@ -32,7 +29,6 @@ COUNT = 30
 BATCH, JUDGED, COMPARED = 1000, 200, 20
 FIXED = ("number1", "letter2")
 LEAST_RECALL, MOST_MILLISECONDS, MOST_SECONDS, MOST_MEMORY = 0.99, 3, 300, 8
-T = TypeVar("T")
 HEADINGS = {
     "build": "build s",
     "batch": "ms in a batch",
@@ -66,7 +62,7 @@ def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     """An index built, and asked about rows that it does not hold."""
     del workshop
     world = World.of(_rows(task))
-    built, made = _timed(partial(approximate, world.index, task.method, 0, COUNT))
+    built, made = timed(partial(approximate, world.index, task.method, 0, COUNT))
     if made is None:
         raise TypeError("an index was asked for by name")
     every, some = np.ones(len(world.names), bool), ~np.isin(world.names, FIXED)
@@ -102,7 +98,7 @@ class World:
 def _searched(made: Approximate, world: World, match: Array) -> tuple[float, float]:
     """Milliseconds a query in a batch, and the recall."""
     side = made.side(world.goal, match)
-    spent, _ = _timed(partial(made.nearest, world.asked, side, COUNT))
+    spent, _ = timed(partial(made.nearest, world.asked, side, COUNT))
     sample = sampled(made, world.asked[:JUDGED], world.goal, COUNT, match)
     return 1000 * spent / len(world.asked), recall(made, [sample], COUNT)
 
@@ -111,7 +107,7 @@ def _alone(made: Approximate, world: World, match: Array) -> float:
     """Milliseconds a query, one by one."""
     side = made.side(world.goal, match)
     spent = [
-        _timed(partial(made.nearest, world.asked[at : at + 1], side, COUNT))[0]
+        timed(partial(made.nearest, world.asked[at : at + 1], side, COUNT))[0]
         for at in range(JUDGED)
     ]
     return 1000 * float(np.median(spent))
@@ -121,16 +117,10 @@ def _exact(made: Approximate, world: World) -> dict[str, float]:
     """Milliseconds a query where all rows are compared, one by one."""
     side = made.index.side(world.goal, np.ones(len(world.names), bool))
     spent = [
-        _timed(partial(made.index.nearest, world.asked[at : at + 1], side, COUNT))[0]
+        timed(partial(made.index.nearest, world.asked[at : at + 1], side, COUNT))[0]
         for at in range(COMPARED)
     ]
     return {"exact": 1000 * float(np.median(spent))}
-
-
-def _timed(work: Callable[[], T]) -> tuple[float, T]:
-    began = time.process_time()
-    done = work()
-    return time.process_time() - began, done
 
 
 def _rows(task: BenchTask) -> int:

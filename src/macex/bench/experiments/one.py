@@ -11,8 +11,8 @@ from macex.bench.findings import Findings
 from macex.bench.methods import DEFAULT
 from macex.bench.plan import BenchPlan
 from macex.bench.record.paper import printed
+from macex.bench.report.charts import scatter
 from macex.bench.report.document import ReportPicture, ReportSection, ReportTable, beside
-from macex.bench.report.svg import scatter
 from macex.bench.statistics import paired
 from macex.bench.tasks import BenchTask
 

@@ -7,7 +7,6 @@ once on a frame that is one-hot encoded already, where a call has the least to d
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import partial
 from statistics import mean, median
 from typing import Any
@@ -19,7 +18,7 @@ from macex.bench.findings import Findings
 from macex.bench.plan import BenchPlan
 from macex.bench.report.document import ReportSection, ReportTable
 from macex.bench.tasks import BenchTask, TaskOutcome
-from macex.bench.workshop import Workshop
+from macex.bench.workshop import Workshop, timed
 from macex.datasets import Dataset
 from macex.explainer import Explainer
 
@@ -48,9 +47,9 @@ def measure(task: BenchTask, workshop: Workshop) -> TaskOutcome:
     model, train, asked = _setting(task, workshop)
     explainer = Explainer(model, train, candidates=task.method)
     explainer.explain(asked.head(1))
-    batch, found = _timed(partial(explainer.explain, asked))
+    batch, found = timed(partial(explainer.explain, asked), time.perf_counter)
     alone = [
-        _timed(partial(explainer.explain, asked.iloc[[place]]))[0]
+        timed(partial(explainer.explain, asked.iloc[[place]]), time.perf_counter)[0]
         for place in range(min(SINGLES, len(asked)))
     ]
     answered = [item for item in found if item.counterfactuals]
@@ -109,9 +108,3 @@ def _fitted(dataset: Dataset, frame: pd.DataFrame) -> tuple[Any, pd.DataFrame]:
     at, _ = dataset.split()
     trees = XGBClassifier(n_estimators=100, max_depth=6, random_state=0, enable_categorical=True)
     return trees.fit(frame.iloc[at], dataset.label[at]), frame.iloc[at]
-
-
-def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    began = time.perf_counter()
-    done = work()
-    return time.perf_counter() - began, done

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from macex.render.charts import Chart
+
 Value = str | float | int | None
 
 
@@ -56,10 +58,10 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class ReportPicture:
-    """A drawing as SVG; `title` says what it shows."""
+    """A chart; `title` says what it shows."""
 
     title: str
-    svg: str
+    chart: Chart
 
 
 Block = ReportTable | ReportPicture | str

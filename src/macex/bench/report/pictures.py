@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import ceil, floor, log10
+from math import log10
 
+from macex.bench.report.charts import powers as axis_of_powers
 from macex.bench.report.document import Document, ReportTable
 from macex.render.charts import Bar, Bars, Categories, Chart, Measure, Point, Scatter
 
@@ -152,7 +153,11 @@ def dots(
         for at, (group, values) in enumerate(kept.items())
         for name, value in values.items()
     ]
-    axis = _powers(of, [p.x for p in points]) if powers else Measure.over(of, [p.x for p in points])
+    axis = (
+        axis_of_powers(of, [p.x for p in points])
+        if powers
+        else Measure.over(of, [p.x for p in points])
+    )
     legend = tuple(kept) if len(kept) > 1 else ()
     high = FRAME + LINE * (len(names) + bool(legend))
     rows = Categories("", tuple(names[::-1]))
@@ -167,13 +172,6 @@ def _told(groups: Mapping[str, Values], of: str) -> str:
         ends = f"from {values[low]:,.4g} ({low}) to {values[high]:,.4g} ({high})"
         said.append(f"{group} {ends}" if len(groups) > 1 else ends)
     return f"{of}: {'; '.join(said)}"
-
-
-def _powers(name: str, places: Sequence[float]) -> Measure:
-    low, high = floor(min(places)), ceil(max(places))
-    high += low == high
-    ticks = tuple((float(at), f"{10.0**at:,g}") for at in range(low, high + 1))
-    return Measure(name, low - 0.1, high + 0.1, ticks)
 
 
 SEEDS = ("Seeds", "Mean over cells")
