@@ -9,12 +9,12 @@ from macex.render.speech import Speech
 from macex.stages.selection import PLAUSIBLE
 
 OVER = {
-    "all values": "badge.minimal",
-    "seen values": "badge.minimal_over_seen",
-    "candidates": "badge.minimal_over_candidates",
-    None: "badge.minimal",
+    "all values": "minimal",
+    "seen values": "minimal_over_seen",
+    "candidates": "minimal_over_candidates",
+    None: "minimal",
 }
-LIKELY = 0.9  # from then on a reach is no warning
+FIRM, LIKELY = 0.5, 0.9  # from then on a robustness, or a reach, is no warning
 
 
 @dataclass(frozen=True)
@@ -28,50 +28,32 @@ class Badge:
 
 def badges(found: Any, minimal_over: str | None, speech: Speech) -> tuple[Badge, ...]:
     """The badges of one counterfactual."""
-    known = found.plausibility is not None
-    over = "all values" if found.sparsity == 1 else minimal_over
-    proved = found.minimal and found.changes
-    said = found.why and not (proved and found.why == "fewest")  # that it is minimal says more
-    return (
-        *([_why(found.why, speech)] if said else []),
-        *([_usual(found.plausibility, speech)] if known else []),
-        *([_minimal(over, speech)] if proved else []),
-        *([_robust(found.robustness, speech)] if found.robustness is not None else []),
-        *([_reach(found.reach, speech)] if getattr(found, "reach", None) is not None else []),
-        *([_copies(speech)] if found.copies else []),
-        *([_other_class(speech)] if getattr(found, "of_other_class", False) else []),
-    )
 
+    def told(
+        text: str, meaning: str, share: float | None = None, *, warns: bool = False
+    ) -> tuple[Badge, ...]:
+        known = (
+            {} if share is None else {"share": speech.score(share), "percent": round(100 * share)}
+        )
+        said, helps = (speech.say(f"badge.{key}", known) for key in (text, meaning))
+        return (Badge(said, helps, warns),)
 
-def _why(why: str, speech: Speech) -> Badge:
-    text = speech.say(f"badge.{why.replace(' ', '_')}")
-    return Badge(text, speech.say("badge.why_help"))
-
-
-def _usual(share: float, speech: Speech) -> Badge:
-    usual = share >= PLAUSIBLE
-    text = speech.say(f"badge.{'usual' if usual else 'unusual'}", {"share": speech.score(share)})
-    help_text = speech.say("badge.usual_help", {"percent": round(100 * share)})
-    return Badge(text, help_text, warns=not usual)
-
-
-def _robust(share: float, speech: Speech) -> Badge:
-    text = speech.say("badge.robust", {"share": speech.score(share)})
-    return Badge(text, speech.say("badge.robust_help"), warns=share < 0.5)
-
-
-def _reach(share: float, speech: Speech) -> Badge:
-    text = speech.say("badge.reach", {"share": speech.score(share)})
-    return Badge(text, speech.say("badge.reach_help"), warns=share < LIKELY)
-
-
-def _copies(speech: Speech) -> Badge:
-    return Badge(speech.say("badge.copies"), speech.say("badge.copies_help"), warns=True)
-
-
-def _other_class(speech: Speech) -> Badge:
-    return Badge(speech.say("badge.other_class"), speech.say("badge.other_class_help"), warns=True)
-
-
-def _minimal(over: str | None, speech: Speech) -> Badge:
-    return Badge(speech.say(OVER[over]), speech.say("badge.minimal_help"))
+    usual, over = found.plausibility, "all values" if found.sparsity == 1 else minimal_over
+    proved, why, reach = found.minimal and found.changes, found.why, getattr(found, "reach", None)
+    made: tuple[Badge, ...] = ()
+    if why and not (proved and why == "fewest"):  # that it is minimal says more
+        made += told(why.replace(" ", "_"), "why_help")
+    if usual is not None:
+        real = usual >= PLAUSIBLE
+        made += told("usual" if real else "unusual", "usual_help", usual, warns=not real)
+    if proved:
+        made += told(OVER[over], "minimal_help")
+    if found.robustness is not None:
+        made += told("robust", "robust_help", found.robustness, warns=found.robustness < FIRM)
+    if reach is not None:
+        made += told("reach", "reach_help", reach, warns=reach < LIKELY)
+    if found.copies:
+        made += told("copies", "copies_help", warns=True)
+    if getattr(found, "of_other_class", False):
+        made += told("other_class", "other_class_help", warns=True)
+    return made

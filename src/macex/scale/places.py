@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -28,75 +27,8 @@ PATTERN = "*?["
 WEB = ("http", "https")
 
 
-class Place(ABC):
-    """A file or a folder."""
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """The last part of its name."""
-
-    @abstractmethod
-    def within(self, name: str) -> Place:
-        """What is called so in this folder."""
-
-    @abstractmethod
-    def beside(self, name: str) -> Place:
-        """What is called so beside this."""
-
-    @abstractmethod
-    def exists(self) -> bool:
-        """Whether there is such a file or folder."""
-
-    @abstractmethod
-    def is_folder(self) -> bool:
-        """Whether it is a folder."""
-
-    @abstractmethod
-    def files(self) -> list[str]:
-        """The files in the folder and in those inside it, by their names within it, sorted."""
-
-    @abstractmethod
-    def opened(self) -> IO[bytes]:
-        """The file, to be read."""
-
-    @abstractmethod
-    def write(self, content: bytes) -> None:
-        """Write the file, whole or not at all; folders on the way are made."""
-
-    @abstractmethod
-    def written(self) -> AbstractContextManager[IO[bytes]]:
-        """The file to write to; it is there when all is written, and else as it was."""
-
-    @abstractmethod
-    def remove(self) -> None:
-        """Remove the file, or the folder with all that is in it, if it is there."""
-
-    @abstractmethod
-    def make(self) -> None:
-        """Make the folder, where there is such a thing."""
-
-    @abstractmethod
-    def held(self) -> AbstractContextManager[None]:
-        """Hold the folder against other runs, where that can be done."""
-
-    @abstractmethod
-    def sweep(self, *, inside: bool = False) -> None:
-        """Remove what a run that was killed was writing here, or inside."""
-
-    @property
-    def suffix(self) -> str:
-        """The ending of the name, without that of gzip."""
-        return PurePosixPath(self.name.removesuffix(".gz")).suffix
-
-    def read(self) -> bytes:
-        """What is in the file."""
-        with self.opened() as file:
-            return file.read()
-
-
 @dataclass(frozen=True)
-class Local(Place):
+class Local:
     """A path on this machine."""
 
     path: Path
@@ -109,16 +41,21 @@ class Local(Place):
         """The last part of the path."""
         return self.path.name
 
+    @property
+    def suffix(self) -> str:
+        """The ending of the name, without that of gzip."""
+        return _ending(self.name)
+
     def within(self, name: str) -> Local:
-        """A path inside."""
+        """What is called so in this folder."""
         return Local(self.path / name)
 
     def beside(self, name: str) -> Local:
-        """A path with another last part."""
+        """What is called so beside this."""
         return Local(self.path.with_name(name))
 
     def exists(self) -> bool:
-        """Whether it exists."""
+        """Whether there is such a file or folder."""
         return self.path.exists()
 
     def is_folder(self) -> bool:
@@ -126,25 +63,29 @@ class Local(Place):
         return self.path.is_dir()
 
     def files(self) -> list[str]:
-        """The paths of all files inside."""
+        """The files in the folder and in those inside it, by their names within it, sorted."""
         inside = sorted(file for file in self.path.rglob("*") if file.is_file())
         return [file.relative_to(self.path).as_posix() for file in inside]
 
     def opened(self) -> IO[bytes]:
-        """The open file."""
+        """The file, to be read."""
         return self.path.open("rb")
 
+    def read(self) -> bytes:
+        """What is in the file."""
+        return self.path.read_bytes()
+
     def write(self, content: bytes) -> None:
-        """Write it beside and rename it."""
+        """Write the file, whole or not at all; folders on the way are made."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(self.path, content)
 
     def written(self) -> AbstractContextManager[IO[bytes]]:
-        """Written beside and renamed."""
+        """The file to write to; it is there when all is written, and else as it was."""
         return whole_file(self.path)
 
     def remove(self) -> None:
-        """Remove it."""
+        """Remove the file, or the folder with all that is in it, if it is there."""
         if self.path.is_dir():
             shutil.rmtree(self.path)
         else:
@@ -172,8 +113,11 @@ class Local(Place):
 
 
 @dataclass(frozen=True)
-class Remote(Place):
-    """A URL that fsspec reaches. A store has no folders and no locks: names have slashes."""
+class Remote:
+    """A URL that fsspec reaches, with the methods of `Local`.
+
+    A store has no folders and no locks: names have slashes.
+    """
 
     url: str
 
@@ -191,6 +135,11 @@ class Remote(Place):
     def name(self) -> str:
         """What stands behind the last slash."""
         return self.url.rstrip("/").rpartition("/")[2]
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the name, without that of gzip."""
+        return _ending(self.name)
 
     def within(self, name: str) -> Remote:
         """A name below this one."""
@@ -222,6 +171,11 @@ class Remote(Place):
         """The file, read in blocks as they are needed."""
         found: IO[bytes] = self._asked("open", "rb")
         return found
+
+    def read(self) -> bytes:
+        """What is in the file."""
+        with self.opened() as file:
+            return file.read()
 
     def mark(self) -> str:
         """What tells its content from any other: what the store says, or a hash of it."""
@@ -272,6 +226,13 @@ class Remote(Place):
         with reaching(self.url):
             system.invalidate_cache()
             return getattr(system, what)(path, *given)
+
+
+Place = Local | Remote
+
+
+def _ending(name: str) -> str:
+    return PurePosixPath(name.removesuffix(".gz")).suffix
 
 
 def place_of(option: str, given: object) -> Place:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from macex.bench.figures import Figures
 from macex.bench.findings import Findings
+from macex.bench.methods import Method
 from macex.bench.plan import BenchPlan
-from macex.bench.record.paper import printed
-from macex.bench.report.document import ReportSection, ReportTable, beside
+from macex.bench.record.paper import beside_paper
+from macex.bench.report.document import ReportSection, ReportTable
 from macex.bench.tasks import BenchTask
 
 MODEL = "MLP"
@@ -43,33 +44,28 @@ def _found(findings: Findings, dataset: str, name: str) -> Figures | None:
 
 
 def _beside_paper(findings: Findings, metric: str, title: str) -> ReportTable:
-    table = ReportTable(f"{title}: paper / measured / ratio", ("method", *findings.plan.here))
     field = "diversity_changed" if metric == "diversity" else metric
-    asked = findings.methods(n=WANTED)
-    for one in findings.plan.chosen():
-        if one.name in asked:
-            line = []
-            for dataset in findings.plan.here:
-                found = _found(findings, dataset, one.name)
-                paper = printed("6", metric, one.paper, dataset)
-                line.append(beside(paper, None if found is None else getattr(found, field)))
-            table.add(one.name, *line)
-    return table
+
+    def measured(dataset: str, name: str) -> float | None:
+        found = _found(findings, dataset, name)
+        return None if found is None else float(getattr(found, field))
+
+    title = f"{title}: paper / measured / ratio"
+    return beside_paper(title, findings.plan.here, _asked(findings), ("6", metric), measured)
+
+
+def _asked(findings: Findings) -> list[Method]:
+    names = findings.methods(n=WANTED)
+    return [one for one in findings.plan.chosen() if one.name in names]
 
 
 def _seconds(findings: Findings) -> ReportTable:
+    def measured(dataset: str, name: str) -> float | None:
+        return findings.per_query("answers", dataset, MODEL, name, WANTED).get("time")
+
     title = "Seconds per query in batches of up to 100: paper / measured / ratio"
-    table = ReportTable(title, ("method", *findings.plan.here))
-    asked = findings.methods(n=WANTED)
-    for one in findings.plan.chosen():
-        if one.name in asked:
-            line = []
-            for dataset in findings.plan.here:
-                cost = findings.per_query("answers", dataset, MODEL, one.name, WANTED)
-                paper = printed("6", "seconds", one.paper, dataset)
-                line.append(beside(paper, cost.get("time"), digits=4))
-            table.add(one.name, *line)
-    return table
+    methods = _asked(findings)
+    return beside_paper(title, findings.plan.here, methods, ("6", "seconds"), measured, 4)
 
 
 def _readings(findings: Findings) -> ReportTable:

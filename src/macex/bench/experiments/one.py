@@ -10,9 +10,9 @@ from macex.bench.figures import BY_MEDIAN, Figures, figures
 from macex.bench.findings import Findings
 from macex.bench.methods import DEFAULT
 from macex.bench.plan import BenchPlan
-from macex.bench.record.paper import printed
+from macex.bench.record.paper import beside_paper
 from macex.bench.report.charts import scatter
-from macex.bench.report.document import ReportPicture, ReportSection, ReportTable, beside
+from macex.bench.report.document import ReportPicture, ReportSection, ReportTable
 from macex.bench.statistics import paired
 from macex.bench.tasks import BenchTask
 
@@ -63,19 +63,14 @@ def _cells(findings: Findings, model: str, name: str, first: int | None = None) 
 def _beside_paper(
     findings: Findings, model: str, names: list[str], metric: str, title: str
 ) -> ReportTable:
-    table = ReportTable(f"{title}: paper / measured / ratio", ("method", *findings.plan.here))
-    of_paper = "validity" if metric == "own" else metric
-    for one in findings.plan.chosen():
-        if one.name not in names:
-            continue
-        line = []
-        for dataset in findings.plan.here:
-            found = findings.figures(dataset, model, one.name)
-            number = NUMBER.get(model)
-            paper = printed(number, of_paper, one.paper, dataset) if number else None
-            line.append(beside(paper, None if found is None else getattr(found, metric)))
-        table.add(one.name, *line)
-    return table
+    def measured(dataset: str, name: str) -> float | None:
+        found = findings.figures(dataset, model, name)
+        return None if found is None else float(getattr(found, metric))
+
+    methods = [one for one in findings.plan.chosen() if one.name in names]
+    printed_as = NUMBER.get(model), "validity" if metric == "own" else metric
+    title = f"{title}: paper / measured / ratio"
+    return beside_paper(title, findings.plan.here, methods, printed_as, measured)
 
 
 def _plain(findings: Findings, model: str, names: list[str]) -> ReportTable:

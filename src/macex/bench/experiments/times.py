@@ -9,8 +9,8 @@ from contextlib import suppress
 
 from macex.bench.findings import Findings
 from macex.bench.plan import BLOCK, BenchPlan
-from macex.bench.record.paper import printed
-from macex.bench.report.document import ReportSection, ReportTable, beside
+from macex.bench.record.paper import beside_paper
+from macex.bench.report.document import ReportSection, ReportTable
 from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import BenchClock, Workshop
 
@@ -68,16 +68,12 @@ def show(findings: Findings) -> ReportSection:
 
 
 def _beside_paper(findings: Findings, model: str, kind: str, how: str) -> ReportTable:
+    def measured(dataset: str, name: str) -> float | None:
+        return findings.per_query(kind, dataset, model, name).get("cpu")
+
     title = f"{model}, {how}: seconds per query, paper / measured / ratio"
-    table = ReportTable(title, ("method", *findings.plan.here))
-    for one in findings.plan.chosen():
-        line = []
-        for dataset in findings.plan.here:
-            cost = findings.per_query(kind, dataset, model, one.name)
-            paper = printed("3", "seconds", one.paper, dataset)
-            line.append(beside(paper, cost.get("cpu"), digits=4))
-        table.add(one.name, *line)
-    return table
+    plan = findings.plan
+    return beside_paper(title, plan.here, plan.chosen(), ("3", "seconds"), measured, 4)
 
 
 def _shares(findings: Findings) -> ReportTable:

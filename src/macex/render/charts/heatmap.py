@@ -10,7 +10,7 @@ from math import isfinite
 from macex.render.charts.axes import Axis, Categories
 from macex.render.charts.chart import Chart, Drawing
 from macex.render.charts.frame import Frame
-from macex.render.charts.labels import Dot, labelled
+from macex.render.charts.labels import Dot, labelled, placed
 from macex.render.charts.scatter import Point
 from macex.render.charts.svg import circle, element, number
 from macex.render.values import score_text
@@ -54,12 +54,7 @@ class HeatMap(Chart):
         if self._bounded:
             reached = sum(self.low <= score <= self.high for score in known)
             said.append(f"{reached} of {len(known)} cells reach the goal")
-        said += [
-            f"{dot.text} at {self.x.said(dot.x)}, {self.y.said(dot.y)}"
-            for dot in self.dots
-            if dot.text
-        ]
-        return "; ".join(said)
+        return "; ".join([*said, *placed(self.dots, self.x, self.y)])
 
     def drawn(self) -> Drawing:
         """The cells, the points, and the dots in front."""

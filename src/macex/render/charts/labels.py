@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from macex.render.charts.axes import Axis
 from macex.render.charts.chart import Kind
 from macex.render.charts.frame import Frame
 from macex.render.charts.svg import circle, text, wide
@@ -24,6 +25,11 @@ class Dot:
     y: float
     text: str = ""
     kind: Kind = "before"
+
+
+def placed(dots: Sequence[Dot], x: Axis, y: Axis) -> list[str]:
+    """Where the dots with a text lie, in words."""
+    return [f"{dot.text} at {x.said(dot.x)}, {y.said(dot.y)}" for dot in dots if dot.text]
 
 
 def labelled(frame: Frame, dots: Sequence[Dot]) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from macex.render.charts.axes import Axis
 from macex.render.charts.chart import Chart, Drawing
 from macex.render.charts.frame import Frame, keyed
-from macex.render.charts.labels import Dot, labelled
+from macex.render.charts.labels import Dot, labelled, placed
 from macex.render.charts.svg import circle, element, line, number
 
 
@@ -53,12 +53,7 @@ class Scatter(Chart):
         said = f"{several} by {self.x.name} and {self.y.name}" if self.points else ""
         if self.groups and self.points:
             said += ": " + ", ".join(f"{counts[at]} {name}" for at, name in enumerate(self.groups))
-        places = [
-            f"{dot.text} at {self.x.said(dot.x)}, {self.y.said(dot.y)}"
-            for dot in self.dots
-            if dot.text
-        ]
-        return "; ".join(([said] if said else []) + places)
+        return "; ".join([*([said] if said else []), *placed(self.dots, self.x, self.y)])
 
     def drawn(self) -> Drawing:
         """The points, then arrows and dots in front."""
