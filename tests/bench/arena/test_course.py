@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from macex.bench.arena.course import Course
+from macex.bench.arena.effort import effort
 
 
 def first():
@@ -48,3 +49,12 @@ def test_one_budget_is_no_course(budgets):
     course = Course(some[some["budget"].isin(budgets)])
     assert course.sections() == []
     assert course.pictures() == {}
+
+
+def test_what_a_run_took_is_added_up_once_a_task():
+    tasks = first().assign(n=1, took=30.0)
+    (section,) = effort(tasks)
+    (table,) = (one for one in section.blocks if not isinstance(one, str))
+    assert [line[:3] for line in table.lines] == [("10", "2", "4"), ("100", "1", "4")]
+    assert [line[4] for line in table.lines] == ["60.00", "60.00"]  # two methods in every cell
+    assert effort(tasks.assign(took=float("nan"))) == []

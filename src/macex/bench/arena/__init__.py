@@ -12,6 +12,7 @@ memory      the most memory that a method took
 ranks       ranks over cells, and tests
 scores      figures over the results: means, intervals, duels, fronts
 course      quality against rows
+effort      what a run took
 board       what the figures say, in tables and pictures
 diagram     ranks as a picture
 page        the board as a page of the documentation and as one page with every answer

@@ -16,6 +16,7 @@ import pandas as pd
 
 from macex.bench.arena.course import Course
 from macex.bench.arena.diagram import RankDiagram
+from macex.bench.arena.effort import effort
 from macex.bench.arena.entries import ONLY, OURS
 from macex.bench.arena.layout import COLUMNS, NO_CELL, asked
 from macex.bench.arena.ranks import critical_difference, friedman, mean_ranks
@@ -131,7 +132,8 @@ class Board:
         found += [self.leader(one) for one in reversed(self.budgets) if one != self.main]
         several = self.first.groupby(CELL).ngroups > 1
         ranks = [self.ranking()] if several else []  # of one cell they say nothing
-        return [*found, self.intervals(self.main), *ranks, *self.failures()]
+        found += [self.intervals(self.main), *ranks, *self.failures()]
+        return [*found, *effort(asked(self.lines))]
 
     def losing(self) -> ReportSection:
         """The measures in which baselines beat the default, and the cells."""

@@ -77,6 +77,7 @@ def _together(group: list[ArenaTask], job: ArenaJob) -> list[tuple[ArenaTask, fl
 
 def _done(group: Sequence[ArenaTask], job: ArenaJob) -> Iterator[tuple[ArenaTask, float]]:
     cells, first = ArenaCells(job.folder, job.added), group[0]
+    began = time.process_time()
     try:
         with threadpool_limits(1):
             referee = ArenaReferee(cells.get(first.dataset, first.model, first.split))
@@ -85,11 +86,10 @@ def _done(group: Sequence[ArenaTask], job: ArenaJob) -> Iterator[tuple[ArenaTask
             write_part(job.out, task, [{**_common(task, job), **no_cell(error)}])
             yield task, 0.0
         return
-    for task in group:
-        began = time.process_time()
+    for task in group:  # the first pays for the model
         with threadpool_limits(1):
             lines = measure(task, referee, job.own)
-        took = time.process_time() - began
+        took, began = time.process_time() - began, time.process_time()
         common = {**_common(task, job), "took": took}
         write_part(job.out, task, [{**line, **common} for line in lines])
         yield task, took
