@@ -92,7 +92,8 @@ class Section:
         several = np.flatnonzero((counted(changed & numbers) > 1) & moved)
         if len(several):
             lines.append(self._diagonal(task, at, codes, fence, changed & numbers, several))
-        lines.append(_taken_back(task, at, codes, changed, moved))
+        fewer = _taken_back(task, at, codes, changed, moved)  # comes first where rows are short
+        lines.insert(0 if task.judge.capped else len(lines), fewer)
         return _Trials(*(np.concatenate(parts) for parts in zip(*lines, strict=True)))
 
     def _lines(self, task: Task, at: Array, codes: Array, fence: Array, roomy: Array) -> _Trials:

@@ -7,15 +7,29 @@ not help has all its combinations scored, as long as they are not too many.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from macex.schema import Array
 from macex.stages.arrays import rank_within
 from macex.stages.search.combinations import Level, Singles, combinations
-from macex.stages.shapes import Pool, Task
+from macex.stages.shapes import Candidates, Pool, Task
 
 BATCH_ROWS = 400_000  # rows in memory at a time
+
+
+def paid(task: Task, rest: Candidates, complete: Array) -> tuple[Candidates, Array]:
+    """What completes the single changes, and for whom, where the caller's limit pays for all of it.
+
+    A part of it would prove nothing, and its rows are worth more for pairs.
+    """
+    if not task.judge.capped:
+        return rest, complete
+    at, entry = np.nonzero(rest.real)
+    short = np.zeros(len(complete), bool)
+    short[at[~task.judge.affordable(at, lambda: rest.turns(at, entry))]] = True
+    return replace(rest, real=rest.real & ~short[:, None]), complete & ~short
 
 
 def to_complete(

@@ -28,7 +28,7 @@ from macex.stages.search.combinations import (
     grid,
     numbers,
 )
-from macex.stages.search.completion import batches, joined, to_complete, worth_keeping
+from macex.stages.search.completion import batches, joined, paid, to_complete, worth_keeping
 from macex.stages.search.extensions import brood
 from macex.stages.search.names import EXHAUSTIVE
 from macex.stages.search.protocol import MOST_ROWS
@@ -312,7 +312,7 @@ def _completed_level(
         return singles, [], open_
     if singles.candidates.whole is not None:
         return singles, [], singles.candidates.whole & open_
-    rest, complete = task.rest(open_, singles.candidates)
+    rest, complete = paid(task, *task.rest(open_, singles.candidates))
     more, pools = _score_singles(task, rest)
     joined = Singles(
         singles.candidates.join(rest),
