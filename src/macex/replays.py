@@ -13,7 +13,7 @@ from macex.ask.constraints import Constraints
 from macex.ask.goals import goal_read
 from macex.audit import file_hash, read_records
 from macex.engine.fingerprint import fingerprint
-from macex.engine.option_documents import options_read
+from macex.engine.options import options_read
 from macex.engine.recorder import FORMAT, versions
 from macex.errors import DataError, OptionError, closest
 from macex.explainer import Explainer

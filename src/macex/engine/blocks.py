@@ -82,9 +82,12 @@ def _alike(batch: Batch, keeping: Keeping | None) -> list[Array]:
 
     Rows that are tested whole are apart too: they are searched more widely.
     """
+    different = {id(one): one for one in batch.constraints}
+    if len(different) == 1:
+        return [np.arange(len(batch))]
     found: dict[Any, list[int]] = {}
     alike: dict[int, list[int]] = {}
-    for key, constraints in {id(one): one for one in batch.constraints}.items():
+    for key, constraints in different.items():
         derived = tuple(sorted((name, str(text)) for name, text in constraints.derived.items()))
         tested = bool(constraints.rules) or constraints.strict
         kind = constraints.groups, derived, tested, kin_of(keeping, constraints).signature

@@ -97,18 +97,18 @@ class _LastWord:
     def ask(self, outcome: Outcome, fresh: Array) -> None:
         """Ask about examples, their intervals and, if they must be robust, what is around them."""
         task, judge, pool = outcome.task, outcome.judge, outcome.pool
-        robust = outcome.batch.requirements
+        robust, each = outcome.batch.requirements, outcome.batch.requirements.rows
         probes = probe(task, judge, pool, fresh)
-        around = neighbours(task.space, pool.codes[fresh]) if robust.rows else pool.codes[:0]
+        around = neighbours(task.space, pool.codes[fresh]) if each else pool.codes[:0]
         codes = np.concatenate([pool.codes[fresh], probes.codes, around])
-        whose = np.repeat(pool.at[fresh], robust.rows)
+        whose = np.repeat(pool.at[fresh], each)
         at = np.concatenate([pool.at[fresh], pool.at[probes.example], whose])
         verdict, decided = judge.confirm(codes, at, len(fresh), loose=len(around))
         self.score[fresh] = verdict.score[: len(fresh)]
         self.decision[fresh] = decided[: len(fresh)]
         self.barred[fresh] = ~verdict.reached[: len(fresh)]
         if robust:
-            held = verdict.reached[len(codes) - len(around) :].reshape(len(fresh), robust.rows)
+            held = verdict.reached[len(codes) - len(around) :].reshape(len(fresh), each)
             self._weigh(outcome, fresh, held)
         self.given[fresh] = True
         self.spans.update(probes.spans(task.space, verdict.reached[len(fresh) :]))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macex.engine.option_documents import written_options
+from macex.engine.options import written_options
 from macex.engine.robustness import ASKED, requirements_of
 
 if TYPE_CHECKING:

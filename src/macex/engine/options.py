@@ -1,14 +1,14 @@
-"""The explainer's options: names and objects a caller may give for each stage."""
+"""The explainer's options: names and objects a caller may give for each stage, and their JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, is_dataclass
 from numbers import Integral
 from typing import Any, Literal, get_args
 
 from macex.causes.causes import Causes, read_causes
-from macex.engine.registry import BUILT_IN, read_search
+from macex.engine.registry import BUILT_IN, read_search, registered
 from macex.errors import OptionError, closest, require_count
 from macex.render.names import Name, read_names
 from macex.stages.candidates import NAMED as CANDIDATES
@@ -30,6 +30,14 @@ Preference = Literal["balanced", "fewest", "nearest", "plausible", "surest"]
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)  # the first is the default, everywhere
 STRUCTURES = ("keep", "warn", "ignore")
 MEASURES = ("learned", "distance")  # of plausibility
+STAGES: dict[str, Callable[..., Any]] = {
+    kind.__name__: kind
+    for kind in (
+        *(Both, Domain, Neighbors, Thresholds, Selection, Section, GradientlessDescent),
+        *map(type, BUILT_IN.values()),
+    )
+}
+BEFORE = {"plausibility": "distance", "structure": "ignore"}  # what explainers without these did
 
 
 @dataclass(frozen=True)
@@ -146,3 +154,50 @@ def check_classes(classes: Any) -> None:
     names = list(classes)
     if len(set(map(repr, names))) < len(names) or not names:
         raise OptionError(f"classes must be distinct names, one for each output, not {names!r}")
+
+
+def written_options(options: Options) -> dict[str, Any]:
+    """The options as JSON, each stage with its name."""
+    plain = {"prefer", "distance", "fallback", "random_state", "sample", "plausibility"}
+    plain |= {"structure"}
+    names = {c: asdict(n) if isinstance(n, Name) else n for c, n in options.names.items()}
+    stages = {
+        name: value if name in plain else stage_written(value)
+        for name, value in vars(options).items()
+        if name not in ("names", "causes")
+    }
+    causes = {} if options.causes is None else {"causes": options.causes.to_dict()}
+    return stages | {"names": names} | causes
+
+
+def stage_written(stage: Any) -> Any:
+    """A stage as JSON, with its name."""
+    if stage is None:
+        return None
+    known = is_dataclass(stage) and not isinstance(stage, type)
+    return {"stage": type(stage).__name__, **(asdict(stage) if known else vars(stage))}
+
+
+def options_read(stored: dict[str, Any]) -> Options:
+    """The options that were written; an older file may lack some."""
+    return read_options(**{name: stage_read(value) for name, value in {**BEFORE, **stored}.items()})
+
+
+def stage_read(value: Any, more: Mapping[str, Callable[..., Any]] = STAGES) -> Any:
+    """A stage that was written, of macex, of a package, or one `more`."""
+    if not isinstance(value, dict) or "stage" not in value:
+        return value
+    parts: dict[str, Any] = {k: v for k, v in value.items() if k != "stage"}
+    parts = {k: tuple(v) if isinstance(v, list) else v for k, v in parts.items()}
+    if value["stage"] == "Both":
+        parts = {"neighbors": Neighbors(**parts["neighbors"]), "domain": Domain(**parts["domain"])}
+    kinds: dict[str, Callable[..., Any]] = {
+        **STAGES,
+        **more,
+        **{type(one).__name__: type(one) for one in registered().values()},
+    }
+    if value["stage"] not in kinds:
+        raise OptionError(
+            f"{value['stage']} is no stage of macex, nor registered by a package that is installed"
+        )
+    return kinds[value["stage"]](**parts)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from macex.ask.goals import goal_stated
 from macex.audit import Audit
 from macex.engine.fingerprint import fingerprint, relations_stated
-from macex.engine.option_documents import written_options
+from macex.engine.options import written_options
 from macex.errors import OptionError
 from macex.explanation.json import explanation_document, plain
 from macex.schema.statement import stated

@@ -41,7 +41,7 @@ def search(outcome: Outcome) -> Outcome:
     if near is None:
         return outcome
     open_, found, answered_by = _open(task), outcome.found, outcome.method.copy()
-    kept_back = _kept_back(outcome) if options.fallback else 0
+    kept_back = _kept_back(outcome) if options.fallback and task.judge.capped else 0
     outcome.judge.allow(-kept_back)
     for turn, method in enumerate(options.chain()):
         asked = open_ & ~task.judge.finished

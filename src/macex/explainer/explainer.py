@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from macex.ask.constraints import Constraints
 from macex.ask.hints import EXPLAIN, EXPLAINER, ON_EXPLAINER, hinted, missing
@@ -14,8 +14,8 @@ from macex.audit import Audit
 from macex.causes import Causes
 from macex.cohort.common_actions import common_actions
 from macex.engine.batch import Batch
-from macex.engine.blocks import reporter
 from macex.engine.box import Boxing
+from macex.engine.calls import ExplainerOf
 from macex.engine.engine import Engine
 from macex.engine.facts import facts_about
 from macex.engine.fitted import fit
@@ -27,7 +27,7 @@ from macex.engine.options import (
     read_options,
 )
 from macex.engine.recorder import Recorder
-from macex.errors import ModelError, OptionError
+from macex.errors import OptionError
 from macex.explainer.populations import Populations
 from macex.explainer.storage import save
 from macex.explainer.what_if import WhatIf, what_if
@@ -42,7 +42,7 @@ from macex.structure import Relation, Structure
 from macex.version import __version__
 
 
-class Explainer(Populations):
+class Explainer(ExplainerOf[Engine, Explanations], Populations):
     """Answers what the least is that would have to be different for the model to decide otherwise.
 
     Parameters
@@ -139,13 +139,6 @@ class Explainer(Populations):
         self.engine = Engine(fitted, given)
         self.engine.check(given)
         self.recorder = None if audit is None else Recorder(audit, self.engine)
-
-    @classmethod
-    def of(cls, engine: Engine, recorder: Recorder | None = None) -> Self:
-        """The explainer that stands on an engine."""
-        explainer = object.__new__(cls)
-        explainer.engine, explainer.recorder = engine, recorder
-        return explainer
 
     @property
     def schema(self) -> Schema:
@@ -245,21 +238,8 @@ class Explainer(Populations):
         )
         return self.ask(rows, question, progress)
 
-    def ask(self, rows: Any, question: Question, progress: Any = None) -> Explanations:
-        """`explain`, with its arguments in one value."""
-        batch = self.engine.batch(rows, question)
-        record = None if self.recorder is None else self.recorder.of(batch)
-        with reporter(progress, len(batch)) as report:
-            try:
-                items = self.engine.explain(batch, report)
-            except ModelError as error:
-                error.partial = self._explanations(error.partial or [], batch)
-                raise
-        if record is not None:
-            record(items)
-        return self._explanations(items, batch)
-
     def _explanations(self, items: list[Explanation], batch: Batch) -> Explanations:
+        """The explanations of a batch as one result, which can tell what was asked."""
         options, asked = self.engine.options, batch.question
         meta = {
             "version": __version__,

@@ -17,10 +17,10 @@ from macex.ask.constraints import Constraints
 from macex.ask.units import Ground
 from macex.audit import Audit
 from macex.engine import storage
-from macex.engine.distributions import distributions_of
 from macex.engine.engine import Engine
 from macex.engine.fitted import Fitted
-from macex.engine.option_documents import options_read, written_options
+from macex.engine.learning import distributions_of
+from macex.engine.options import options_read, written_options
 from macex.engine.recorder import Recorder
 from macex.engine.tree_cells import grid_of
 from macex.errors import ConstraintError, OptionError, SavedError

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from macex.ask.question import Question
 from macex.audit import Audit
-from macex.engine.blocks import reporter
+from macex.engine.calls import ExplainerOf
 from macex.engine.facts import facts_about
 from macex.engine.options import PREFERENCES, check_classes
-from macex.errors import ModelError
 from macex.render.names import Name, check_names, read_names
 from macex.schema import Array
 from macex.series.cases import channel_names, read_cases
@@ -32,7 +31,7 @@ from macex.stages.search.names import DEFAULT_SEARCH
 from macex.version import __version__
 
 
-class SeriesExplainer:
+class SeriesExplainer(ExplainerOf[SeriesEngine, SeriesExplanations]):
     """Answers which channels of a case, and which part of them, would change the model's answer.
 
     Parameters
@@ -123,13 +122,6 @@ class SeriesExplainer:
         self.engine = replace(engine, constraints=engine.checked(given))
         self.recorder = None if audit is None else SeriesRecorder(audit, self.engine)
 
-    @classmethod
-    def of(cls, engine: SeriesEngine, recorder: SeriesRecorder | None = None) -> Self:
-        """The explainer that stands on an engine."""
-        explainer = object.__new__(cls)
-        explainer.engine, explainer.recorder = engine, recorder
-        return explainer
-
     @property
     def fitted(self) -> FittedSeries:
         """What was learnt from the training cases."""
@@ -203,21 +195,8 @@ class SeriesExplainer:
         )
         return self.ask(X, question, progress)
 
-    def ask(self, X: Any, question: Question, progress: Any = None) -> SeriesExplanations:
-        """`explain`, with its arguments in one value."""
-        batch = self.engine.batch(X, question)
-        record = None if self.recorder is None else self.recorder.of(batch)
-        with reporter(progress, len(batch)) as report:
-            try:
-                items = self.engine.explain(batch, report)
-            except ModelError as error:
-                error.partial = self._explanations(error.partial or [], batch)
-                raise
-        if record is not None:
-            record(items)
-        return self._explanations(items, batch)
-
     def _explanations(self, items: list[SeriesExplanation], batch: CaseBatch) -> SeriesExplanations:
+        """The explanations of a batch as one result, which can tell what was asked."""
         options = self.engine.options
         meta = {
             "version": __version__,

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from macex.engine.option_documents import stage_read, stage_written
-from macex.engine.options import SELECTIONS, check_common, choose
+from macex.engine.options import SELECTIONS, check_common, choose, stage_read, stage_written
 from macex.engine.registry import read_search
 from macex.errors import OptionError
 from macex.series.nearness import NearCases

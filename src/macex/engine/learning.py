@@ -1,4 +1,7 @@
-"""How real rows look, learnt from training rows and nothing else."""
+"""What is learnt from the training rows when it is first needed, and then kept.
+
+That is how real rows look, and how values are distributed.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,15 @@ import numpy as np
 
 from macex.ask.units import Ground
 from macex.models.oracle import Oracle
+from macex.schema.distributions import Distributions, distributions
+from macex.stages.plausibility.distance import evenly
 from macex.stages.plausibility.measure import Realness, learn_realness
 
 if TYPE_CHECKING:
+    from macex.engine.fitted import Fitted
     from macex.engine.options import Options
+
+COUNTED = 50_000  # training rows, evenly spaced, whose values are counted at most
 
 
 def realness_of(ground: Ground, oracle: Oracle | None = None) -> Realness:
@@ -41,3 +49,18 @@ class Learning:
         if self._begun is None or oracle.unread(self._ground.schema):
             return {}
         return {"realness": self._begun.result()}
+
+
+def distributions_of(fitted: Fitted) -> Distributions | None:
+    """The distributions of training; None where a private file does not know them."""
+    if "distributions" not in fitted.learnt:
+        fitted.learnt["distributions"] = None if fitted.ground.private else _counted(fitted)
+    found: Distributions | None = fitted.learnt["distributions"]
+    return found
+
+
+def _counted(fitted: Fitted) -> Distributions:
+    rows = evenly(np.arange(len(fitted.ground.codes)), COUNTED)
+    codes = fitted.ground.codes[rows]
+    decision = np.maximum(fitted.answers.decision[rows], 0)  # a bare score decides nothing
+    return distributions(fitted.ground.schema, codes, decision, max(1, fitted.outlook.width))
