@@ -124,6 +124,15 @@ def test_files_and_frames_give_the_same_answers(tmp_path):
     assert written["income"].tolist() == framed["income"].tolist()
 
 
+@pytest.mark.parametrize("made", [trees, network])
+def test_workers_share_a_device_and_give_the_same_answers(made):
+    frames = [people(20, seed=seed) for seed in range(4)]
+    alone, shared = (
+        pd.concat(mx.explain_frames(made(), frames, device="cpu", jobs=jobs)) for jobs in (1, 2)
+    )
+    pd.testing.assert_frame_equal(alone, shared)
+
+
 def test_what_a_device_cannot_do_is_refused():
     explainer = trees()
     there = on_device(explainer, "cpu")
@@ -133,7 +142,5 @@ def test_what_a_device_cannot_do_is_refused():
         there.explain(people(2), max_rows=50)
     with pytest.raises(mx.OptionError, match="same constraints"):
         there.explain(people(2), constraints=[mx.Constraints(fixed=["job"]), mx.Constraints()])
-    with pytest.raises(mx.OptionError, match="one worker"):
-        mx.explain_frames(explainer, [people(2)], device="cpu", jobs=2)
     with pytest.raises(mx.ModelError, match="XGBoost"):
         on_device(mx.Explainer(lambda rows: rows["income"] / 120, people(), classes=("a", "b")))

@@ -53,9 +53,10 @@ def gone(pids: set[int]) -> bool:
 
 
 @pytest.fixture
-def started():
+def started(tmp_path):
     running = subprocess.Popen(
         [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
@@ -69,13 +70,14 @@ def started():
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_workers_end_when_their_parent_is_killed(started, how):
+def test_workers_end_when_their_parent_is_killed(started, how, tmp_path):
     workers = until(lambda: len(found := children(started.pid)) == 2 and found)
     for _ in range(20):
         assert started.stdout.readline() == b"answered\n"
     started.send_signal(how)
     started.wait(60)
     until(lambda: gone(workers))
+    assert not list(tmp_path.glob("macex-*"))  # what workers are started with
 
 
 @pytest.mark.parametrize("after", [0.0, 0.3, 1.0])

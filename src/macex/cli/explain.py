@@ -198,7 +198,7 @@ def explain(
     named = index_named(id_, origin, (*asked.columns, *dropped))
     if out is None:
         frame = next(iter(frames_of(asked, origin, SHOWN, dropped, named, sample)))
-        found = placed(asked, device, 1).explain(frame, on_error="keep", **call)
+        found = placed(asked, device).explain(frame, on_error="keep", **call)
         if as_json:
             print(found.to_json())
         else:

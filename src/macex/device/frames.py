@@ -53,12 +53,16 @@ def on_device(explainer: Explainer, device: str | None = None) -> Explainer:
     return Explainer.of(replace(explainer.engine, answer=search_there), explainer.recorder)
 
 
+def _made_again(engine: Engine, device: str | None) -> DeviceSearch:
+    return DeviceSearch(engine, _scores_of(Explainer.of(engine), device), device)
+
+
 def _scores_of(explainer: Explainer, device: str | None) -> Score:
     """The explainer's own model as a function of codes."""
     ask = explainer.engine.fitted.oracle.ask
     model = getattr(ask, "__self__", ask)
     if not isinstance(model, Network):
-        return TreeScores(explainer, device=device)
+        return TreeScores(explainer, device=device, compiled=False)
     module = model.module
     if device is not None and hasattr(module, "to"):
         module = copy.deepcopy(module).to(device)
@@ -74,11 +78,16 @@ class DeviceSearch:
     device: str | None
     _last: tuple[Any, dict[float, DeviceExplainer]] | None = None
 
+    def __reduce__(self) -> Any:
+        """What travels to a worker: the engine. The rest is made again, on the worker's device."""
+        return _made_again, (self.engine, self.device)
+
     def twin(self, constraints: Any, margin: float) -> DeviceExplainer:
         """The device's explainer for some constraints and a margin; those last used are kept."""
-        if self._last is None or self._last[0] != constraints:
-            self._last = constraints, {}
-        twins = self._last[1]
+        last = self._last
+        if last is None or last[0] != constraints:
+            last = self._last = constraints, {}
+        twins = last[1]
         if margin not in twins:
             twins[margin] = DeviceExplainer(
                 Explainer.of(self.engine),

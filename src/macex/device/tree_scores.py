@@ -41,9 +41,18 @@ class TreeScores:
     model : an `XGBClassifier`, a `Booster` of `binary:logistic` or `multi:softprob`, or a
         scikit-learn pipeline of one step and one of these; the explainer's own without it.
     device : "cpu", "cuda" or "cuda:1"; the GPU if there is one without it.
+    compiled : have torch compile the sums for a GPU: it takes some ten seconds, and pays for
+        hundreds of thousands of rows.
     """
 
-    def __init__(self, explainer: Explainer, model: Any = None, device: str | None = None) -> None:
+    def __init__(
+        self,
+        explainer: Explainer,
+        model: Any = None,
+        device: str | None = None,
+        *,
+        compiled: bool = True,
+    ) -> None:
         self._torch = needed("torch", "torch")
         if device is None:
             device = "cuda" if self._torch.cuda.is_available() else "cpu"
@@ -66,7 +75,7 @@ class TreeScores:
         ]
         some = codes[:: max(1, -(-len(codes) // CHECKED))]
         self._leaf_sums = leaf_sums
-        if self.device.type == "cuda":
+        if compiled and self.device.type == "cuda":
             self._compile(some)
         self._check(explainer, some)
 

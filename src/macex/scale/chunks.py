@@ -90,14 +90,12 @@ class ChunkExplainer:
         return kept
 
 
-def placed(explainer: Any, device: str | None, workers: int) -> Any:
+def placed(explainer: Any, device: str | None) -> Any:
     """The explainer with its search on a device, if one is named."""
     if device is None:
         return explainer
     if isinstance(explainer, SeriesExplainer):
         raise OptionError(f"device={device!r} is for rows of tables: leave it out for cases")
-    if workers != 1:
-        raise OptionError(f"device={device!r} takes one worker: leave jobs at 1")
     from macex.device import on_device
 
     return on_device(explainer, device)

@@ -105,6 +105,7 @@ def explain_file(
         `cf.row` still counts all rows.
     jobs : how many workers, -1 for all cores. The output is the same.
     device : where the search runs, `"cuda"` or `"cpu"` for torch; see `macex.device.on_device`.
+        With several jobs the workers share the device.
     resume : go on with a run that was interrupted; its options must be the same.
     add : explain the files that were not there when `out`, a folder of Parquet, was last written,
         and go on where such a run was interrupted.
@@ -142,7 +143,7 @@ def explain_file(
     if written is not None and written.divided and not folder:
         raise OptionError("partition_by= is for a folder of Parquet: name out without an ending")
     workers = job_count(jobs)
-    explainer = placed(explainer, device, workers)
+    explainer = placed(explainer, device)
     require_count("chunk", chunk)
     grown = round_of(source, place) if place and add and not force else None
     rows = source if grown is None else grown.files

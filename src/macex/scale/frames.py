@@ -56,6 +56,7 @@ def explain_frames(
         fails on, has no answer unless `on_error="raise"`.
     jobs : how many workers, -1 for all cores. The answers are the same.
     device : where the search runs, `"cuda"` or `"cpu"` for torch; see `macex.device.on_device`.
+        With several jobs the workers share the device.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def explain_frames(
             "there is explainer.explain(rows)"
         )
     workers = job_count(jobs)
-    chunks = ChunkExplainer(placed(explainer, device, workers), question)
+    chunks = ChunkExplainer(placed(explainer, device), question)
     return worked(_answers, chunks, _numbered(frames, explainer), workers)
 
 

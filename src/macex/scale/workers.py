@@ -15,10 +15,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, islice
 from multiprocessing import active_children
+from tempfile import mkstemp
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -138,12 +139,18 @@ def _processes(packed: bytes, jobs: int) -> Iterator[Executor]:
     from joblib.externals.loky.backend.utils import kill_process_tree
 
     threads, others = max(1, cores() // jobs), active_children()
-    pool = ProcessPoolExecutor(jobs, initializer=_open, initargs=(packed, threads, os.getpid()))
+    # A worker reads what it is started with only when Python and its imports are there, and until
+    # then the next one waits. So that is little: the name of a file that holds what is shared.
+    file, name = mkstemp(prefix="macex-")
+    with open(file, "wb") as shared:
+        shared.write(packed)
+    pool = ProcessPoolExecutor(jobs, initializer=_open, initargs=(name, threads, os.getpid()))
     try:
         yield pool
     finally:
         broken = sys.exc_info()[0] is not None
         pool.shutdown(wait=True, kill_workers=broken)
+        os.unlink(name)
         for process in active_children() if broken else ():  # the pool may not know them yet
             if process not in others and isinstance(process, LokyProcess):
                 kill_process_tree(process)
@@ -152,19 +159,22 @@ def _processes(packed: bytes, jobs: int) -> Iterator[Executor]:
 _OPENED: dict[str, Any] = {}  # in a worker process: what it shares with the others
 
 
-def _open(packed: bytes, threads: int, parent: int) -> None:
+def _open(name: str, threads: int, parent: int) -> None:
     from joblib.externals.loky.backend.reduction import loads
 
-    Thread(target=_end_with, args=(parent,), daemon=True).start()
-    _OPENED["shared"] = loads(packed)
+    Thread(target=_end_with, args=(parent, name), daemon=True).start()
+    with open(name, "rb") as shared:
+        _OPENED["shared"] = loads(shared.read())
     restrain(_OPENED["shared"].explainer, threads)
     gc.freeze()  # it all stays until the end: no collection need look at it again
 
 
-def _end_with(parent: int) -> None:
+def _end_with(parent: int, name: str) -> None:
     """End this worker when the process that started it has ended, however that came."""
     while os.getppid() == parent:
         time.sleep(WATCH_S)
+    with suppress(OSError):
+        os.unlink(name)
     os._exit(1)
 
 
