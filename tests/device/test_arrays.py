@@ -11,9 +11,12 @@ pytest.importorskip("torch")
 import torch
 
 from macex.device.arrays import (
+    along,
     best_of,
     first_lowest,
     first_of_each,
+    fused,
+    fusing,
     lowest,
     on_host,
     place_named,
@@ -21,6 +24,7 @@ from macex.device.arrays import (
     ranked_keys,
     rows_at,
     smallest,
+    without,
 )
 from macex.stages import arrays as of_stages
 
@@ -82,6 +86,28 @@ def test_rows_and_positions_are_those_of_numpy(table):
         both(position, ranked, table[:, 1], side="right"),
         np.searchsorted(ranked, table[:, 1], side="right"),
     )
+
+
+@fused
+def lowest_two(table, columns):
+    left, found = table + 0.0, []
+    for _ in range(2):
+        value, lead = first_lowest(left)
+        left = without(left, lead)
+        found += [value, along(columns, lead[:, None])[:, 0]]
+    return found
+
+
+def test_what_torch_compiles_is_the_same_for_any_number_of_lines():
+    draw = np.random.default_rng(0)
+    for count in (7, 5, 9):
+        table = torch.as_tensor(draw.integers(0, 4, (count, 6)).astype(float))
+        columns = torch.as_tensor(draw.integers(0, 9, (count, 6)))
+        plain = lowest_two(table, columns)
+        with fusing(on=True), torch._dynamo.config.patch(error_on_recompile=count != 7):
+            made = lowest_two(table, columns)
+        for one, other in zip(made, plain, strict=True):
+            assert torch.equal(one, other)
 
 
 def test_without_a_device_arrays_are_numpys():

@@ -333,6 +333,15 @@ def test_trees_can_be_asked_by_codes():
     agrees(world, answers, equal=0.6)
 
 
+@pytest.mark.slow
+def test_compiled_steps_give_the_same_answers():
+    world = adult()
+    told, made = (world.fast(compiled=on).explain(world.codes[:60]) for on in (False, True))
+    for one, other in zip(told[:3], made[:3], strict=True):
+        assert torch.equal(one, other)
+    torch.testing.assert_close(told.score, made.score, atol=2e-6, rtol=0)
+
+
 @pytest.mark.gpu
 def test_a_gpu_answers_as_a_cpu_does():
     if not torch.cuda.is_available():

@@ -1,7 +1,7 @@
 """`python -m macex.bench.gpu`: how many queries a second a device answers, codes in, codes out.
 
 With `--files 1000000` it is so many rows, file to file, with every answer confirmed by the model
-itself: once as `device=` has it, once by all cores without a device.
+itself: by all cores with the device, and without.
 
 Adult, a torch network of two hidden layers of 50 and 100 trees of XGBoost of depth 6, on every
 device there is. What the stages cost is read off runs that leave some of them out. A sample of the
@@ -33,7 +33,7 @@ from macex.scale.files import explain_file
 from macex.scale.partition import CHUNK
 
 EPOCHS = 8
-FILE_CHUNK = 65_536  # rows of a file that a device is given at once
+FILE_CHUNK = 16_384  # rows of a file that a device is given at once
 # What the device itself does: answers are compared with those of an explainer that does so, too.
 LIKE_A_DEVICE: dict[str, Any] = {
     "prefer": "fewest",
@@ -164,6 +164,7 @@ def table(bench: Bench, device: str, sizes: list[int], sample: int) -> None:
             device=device,
             constraints=Constraints(max_changes=most),
             confirm=False,
+            compiled=device != "cpu",
         )
         rates = [
             size / seconds(fast.explain, queries(bench, explainer, size), device) for size in sizes
@@ -190,14 +191,16 @@ def files(bench: Bench, device: str, count: int) -> None:
     with TemporaryDirectory() as folder:
         source = Path(folder) / "rows.parquet"
         rows_file(bench, count, source)
-        ways: dict[str, dict[str, Any]] = {device: {"device": device}, "all cores": {"jobs": -1}}
+        ways: dict[str, dict[str, Any]] = {
+            f"{device}, all cores": {"device": device, "jobs": -1, "chunk": FILE_CHUNK},
+            "all cores": {"jobs": -1, "chunk": CHUNK},
+        }
         for name, way in ways.items():
             for title, options in (("default", {}), ("like a device", LIKE_A_DEVICE)):
                 done = explain_file(
                     Explainer(bench.model, rows, **options),
                     source,
                     Path(folder) / f"{name} {title}",
-                    chunk=FILE_CHUNK if name == device else CHUNK,
                     **way,
                 )
                 print(f"Adult, {bench.title}, {name}, {title}: {done}", flush=True)

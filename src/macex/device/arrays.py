@@ -6,7 +6,12 @@ every device: ranked keys are unique, and of equal entries the first is taken.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 from array_api_compat import array_namespace, is_torch_array
@@ -18,6 +23,54 @@ from macex.models.optional import needed
 Array = Any  # NumPy's or torch's
 ON_HOST = 1 << 29  # bytes that are used at a time without a GPU
 PLENTY = 1 << 35  # bytes
+MOST_WIDTHS = 64  # of lines for which a step is compiled
+
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
+
+_FUSING: ContextVar[bool] = ContextVar("fusing", default=False)
+
+
+@contextmanager
+def fusing(*, on: bool) -> Iterator[None]:
+    """Have torch compile what is `fused`, as long as this is open."""
+    before = _FUSING.set(on)
+    try:
+        yield
+    finally:
+        _FUSING.reset(before)
+
+
+def fused(step: Callable[Given, Made]) -> Callable[Given, Made]:
+    """A function of arrays that torch may compile, so that its operations share their passes.
+
+    Each of them reads and writes all its cells otherwise, which is most of the time on a GPU. Such
+    a function calls no other one of this kind.
+    """
+    compiled: list[Callable[Given, Made]] = []
+
+    @wraps(step)
+    def run(*args: Given.args, **kwargs: Given.kwargs) -> Made:
+        if not _FUSING.get():
+            return step(*args, **kwargs)
+        torch, dynamo = needed("torch", "torch"), needed("torch._dynamo", "torch")
+        if not compiled:
+            compiled.append(torch.compile(step, dynamic=False, fullgraph=True))
+        for array in _arrays_in(args):  # lines vary in number, not in width
+            dynamo.maybe_mark_dynamic(array, 0)
+        with dynamo.config.patch(recompile_limit=MOST_WIDTHS):
+            return compiled[0](*args, **kwargs)
+
+    return run
+
+
+def _arrays_in(given: Any) -> Iterator[Array]:
+    """The arrays of torch among what is given, in tuples and lists, too."""
+    if isinstance(given, tuple | list):
+        for one in given:
+            yield from _arrays_in(one)
+    elif is_torch_array(given):
+        yield given
 
 
 class ArrayPlace(NamedTuple):
@@ -120,12 +173,27 @@ def smallest(table: Array, count: int) -> Array:
     """
     if not is_torch_array(table):
         return np.sort(np.partition(table, count - 1, axis=1)[:, :count], axis=1)
-    line, left, found = place_of(table).arange(table.shape[0]), table.clone(), []
+    left, found = table.clone(), []
     for _ in range(count):
         value, lead = first_lowest(left)
         found.append(value)
-        left[line, lead] = float("inf")
+        left = without(left, lead)
     return array_namespace(table).stack(found, axis=1)
+
+
+def without(table: Array, index: Array) -> Array:
+    """The table with infinity in one entry of each line, `index` (q,); it is changed in place."""
+    place = place_of(table)
+    if compiling(table):
+        taken = place.arange(table.shape[1]) == index[:, None]
+        return place.xp.where(taken, place.xp.inf, table)
+    table[place.arange(table.shape[0]), index] = float("inf")
+    return table
+
+
+def compiling(array: Array) -> bool:
+    """Whether torch is compiling: single cells are then written with all others."""
+    return is_torch_array(array) and bool(sys.modules["torch"].compiler.is_compiling())
 
 
 def rows_at(table: Array, index: Array) -> Array:
@@ -142,9 +210,14 @@ def changed_rows(rows: Array, columns: Array, values: Array) -> Array:
     >>> changed_rows(np.zeros((1, 3)), np.array([[2, 0]]), np.array([[5.0, 6.0]])).tolist()
     [[6.0, 0.0, 5.0]]
     """
-    line = place_of(rows).arange(rows.shape[0])
+    place = place_of(rows)
+    line, together = place.arange(rows.shape[0]), compiling(rows)
     for slot in range(columns.shape[1]):
-        rows[line, columns[:, slot]] = values[:, slot]
+        if together:
+            mine = columns[:, slot, None] == place.arange(rows.shape[1])
+            rows = place.xp.where(mine, values[:, slot, None], rows)
+        else:
+            rows[line, columns[:, slot]] = values[:, slot]
     return rows
 
 
@@ -154,9 +227,11 @@ def position(ranked: Array, values: Array, side: str) -> Array:
     return array_namespace(ranked).searchsorted(ranked, whole, side=side)
 
 
-def along(table: Array, index: Array) -> Array:
+def along(table: Array, index: Array, axis: int = 1) -> Array:
     """The entries of each line at `index` (q, n)."""
-    return array_namespace(table).take_along_axis(table, index, axis=1)
+    if is_torch_array(table):
+        return table.gather(axis, index)
+    return array_namespace(table).take_along_axis(table, index, axis=axis)
 
 
 def at_each(table: Array, index: Array) -> Array:
@@ -178,6 +253,7 @@ def first_of_each(keys: Array) -> Array:
     return along(new, xp.argsort(order, axis=1))
 
 
+@fused
 def best_of(real: Array, *keys: Array) -> Array:
     """The position in each line of the lowest real entry, by the first key, then the next.
 
@@ -193,6 +269,7 @@ def best_of(real: Array, *keys: Array) -> Array:
     return xp.argmax(xp.astype(left, xp.int32), axis=1)
 
 
+@fused
 def ranked_keys(values: Array) -> Array:
     """Keys (q, n) that rank numbers of four decimals highest first, and equal ones by position."""
     place = place_of(values)

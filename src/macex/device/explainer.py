@@ -10,7 +10,15 @@ import numpy as np
 
 from macex.ask.constraints import Constraints
 from macex.ask.question import Question
-from macex.device.arrays import Array, ArrayPlace, at_once, memory, on_host, place_named
+from macex.device.arrays import (
+    Array,
+    ArrayPlace,
+    at_once,
+    fusing,
+    memory,
+    on_host,
+    place_named,
+)
 from macex.device.goals import Wanted, toward, wanted_of
 from macex.device.layout import layout_of
 from macex.device.neighbors import nearby
@@ -65,6 +73,8 @@ class DeviceExplainer:
     confirm : ask the explainer's own model about every answer, and drop those it does not confirm.
     most_rows : how many rows the model is asked about at once; by default about a million, four on
         a large GPU.
+    compiled : have torch compile the steps of the search. The answers are the same. It takes
+        minutes, once for a process, and pays for hundreds of millions of rows.
 
     Examples
     --------
@@ -88,6 +98,7 @@ class DeviceExplainer:
         margin: float = 1e-6,
         confirm: bool = True,
         most_rows: int | None = None,
+        compiled: bool = False,
     ) -> None:
         Question(margin=margin)
         if most_rows is not None:
@@ -97,6 +108,7 @@ class DeviceExplainer:
         fitted = explainer.engine.fitted
         refuse_options(fitted)
         self._fitted, self.margin, self.confirm = fitted, float(margin), confirm
+        self.compiled = compiled
         self.place = place_named(_device_of(score) if device is None else device)
         merged = explainer.engine.merged(constraints)
         self.layout = layout_of(fitted, merged, self.place)
@@ -109,6 +121,10 @@ class DeviceExplainer:
 
         `want` is None for any other class, a label, `any_of(...)`, or one of these for each row.
         """
+        with fusing(on=self.compiled):
+            return self._explained(codes, want)
+
+    def _explained(self, codes: Any, want: Any) -> CodeAnswers:
         xp, place = self.place.xp, self.place
         own = self._read(codes)
         wanted = wanted_of(want, self._decision(own), self._fitted.outlook)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from macex.device.arrays import Array, along, first_of_each, lowest, place_of, ranked_keys
+from macex.device.arrays import Array, along, first_of_each, fused, lowest, place_of, ranked_keys
 from macex.device.candidates import DeviceSingles
 from macex.device.verdicts import DeviceJudge
 from macex.stages.search.exhaustive import CLOSE, Exhaustive
@@ -142,6 +142,7 @@ def _best_entries(worth: Array, starts: tuple[int, ...], most: int, each: int) -
     return along(entry, lowest(along(keys, entry), most))
 
 
+@fused
 def _thrift(gain: Array, distance: Array) -> Array:
     """How much is gained for the distance; what gains nothing comes last."""
     xp = place_of(gain).xp
@@ -153,8 +154,7 @@ def pairs(parts: LevelParts, base: Array) -> DeviceBrood:
     """All pairs of single changes."""
     place = place_of(base)
     first, second = (place.array(side) for side in np.triu_indices(int(parts.gain.shape[1]), k=1))
-    guess = base[:, None] + parts.gain[:, first] + parts.gain[:, second]
-    taken = parts.column[:, first] == parts.column[:, second]
+    guess = _together(base, parts, first, second)
     alone = DeviceLevel(
         parts.column[:, :, None],
         parts.value[:, :, None],
@@ -163,7 +163,15 @@ def pairs(parts: LevelParts, base: Array) -> DeviceBrood:
         parts.distance,
         parts.key,
     )
-    return DeviceBrood(alone, parts, first, second, place.xp.where(taken, -place.xp.inf, guess))
+    return DeviceBrood(alone, parts, first, second, guess)
+
+
+@fused
+def _together(base: Array, parts: LevelParts, first: Array, second: Array) -> Array:
+    """The progress that pairs of single changes should make, if they concern two columns."""
+    xp = place_of(base).xp
+    guess = base[:, None] + parts.gain[:, first] + parts.gain[:, second]
+    return xp.where(parts.column[:, first] == parts.column[:, second], -xp.inf, guess)
 
 
 def extensions(parents: DeviceLevel, parts: LevelParts) -> DeviceBrood:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from macex.device.arrays import Array, at_once, best_of, lowest, position
+from macex.device.arrays import Array, along, at_once, best_of, lowest, position
 from macex.device.layout import DeviceLayout
 from macex.schema import MISSING, row_keys
 from macex.stages.neighbors import WIDE
@@ -92,7 +92,7 @@ class Nearby(NamedTuple):
         xp, place, rows = self.layout.place.xp, self.layout.place, self.table.shape[0]
         turn = xp.astype(place.arange(rows), xp.float64)
         near = lowest(xp.astype(gaps, xp.float64) * rows + turn, self.choice.k + 1)
-        other = xp.take_along_axis(gaps, near, axis=1) > 0
+        other = along(gaps, near) > 0
         return near, other & (
             xp.cumulative_sum(xp.astype(other, xp.int64), axis=1) <= self.choice.k
         )

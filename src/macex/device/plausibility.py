@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from macex.device.arrays import Array, ArrayPlace, at_once, position, smallest
+from macex.device.arrays import Array, ArrayPlace, at_once, fused, place_of, position, smallest
 from macex.device.layout import DeviceLayout
 from macex.schema import MISSING
 from macex.stages.plausibility.distance import NEAREST, Reference
@@ -47,23 +47,34 @@ class DeviceReference(NamedTuple):
     def _share(self, codes: Array) -> Array:
         xp = self.place.xp
         same = xp.astype(codes[:, self.columns] == self.levels, xp.float32)
-        total = self.discrete - xp.matmul(same, self.hot)
-        for place, column in enumerate(self.numbers):
-            total = total + self._gaps(codes[:, column : column + 1], place)
-        mean = xp.mean(xp.astype(smallest(total, NEAREST), xp.float64), axis=1)
+        shared = xp.matmul(same, self.hot)
+        mine = [codes[:, column : column + 1] for column in self.numbers]
+        scales = [self.layout.scale[column] for column in self.numbers]
+        blank = self.blank if self.may_blank else None
+        mean = _nearest_mean(self.discrete - shared, mine, scales, self.scaled, blank)
         below = position(self.usual, mean - 1e-6, "left")
         return 1.0 - xp.astype(below, xp.float64) / int(self.usual.shape[0])
 
-    def _gaps(self, mine: Array, place: int) -> Array:
-        """How far one number of the rows (n, 1) is from that of all goal rows, (n, R)."""
-        xp = self.place.xp
-        odd = mine <= MISSING
-        plain = xp.where(odd, 0.0, mine) / self.layout.scale[self.numbers[place]]
-        gap = xp.abs(xp.astype(plain, xp.float32) - self.scaled[place])
-        if not self.may_blank:
-            return gap
-        differs = xp.astype(odd != self.blank[place], xp.float32)
-        return xp.where(odd | self.blank[place], differs, gap)
+
+@fused
+def _nearest_mean(
+    total: Array, mine: list[Array], scales: list[Array], others: Array, blank: Array | None
+) -> Array:
+    """The mean distance (n,) to the nearest goal rows.
+
+    `total` (n, R) is what the categories add. Each number adds how far `mine` (n, 1) is from that
+    of `others` (M, R).
+    """
+    xp = place_of(total).xp
+    for place, (values, scale) in enumerate(zip(mine, scales, strict=True)):
+        odd = values <= MISSING
+        plain = xp.where(odd, 0.0, values) / scale
+        gap = xp.abs(xp.astype(plain, xp.float32) - others[place])
+        if blank is not None:
+            differs = xp.astype(odd != blank[place], xp.float32)
+            gap = xp.where(odd | blank[place], differs, gap)
+        total = total + gap
+    return xp.mean(xp.astype(smallest(total, NEAREST), xp.float64), axis=1)
 
 
 def usual_of(reference: Reference, layout: DeviceLayout, *, may_blank: bool) -> DeviceReference:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from macex.device.arrays import Array, at_each, best_of
+from macex.device.arrays import Array, along, at_each, best_of, fused
 from macex.device.layout import DeviceLayout
 from macex.device.verdicts import DeviceJudge
 from macex.schema import MISSING
@@ -99,9 +99,7 @@ def on_the_way(
     before = total[:, :, None, :] < wanted[:, None]  # (e, S, m, n)
     order = xp.sum(xp.astype(before, xp.int64), axis=3)
     real, order = order < count, xp.clip(order, 0, count - 1)
-    points, progress = (
-        xp.take_along_axis(part, order, axis=2) for part in (tried.points, tried.progress)
-    )
+    points, progress = (along(part, order, axis=2) for part in (tried.points, tried.progress))
     made = _one_by_one(layout, values, points, real)
     return made.values, xp.reshape(progress, made.real.shape), made.real
 
@@ -115,6 +113,7 @@ def _frame(layout: DeviceLayout, examples: Examples) -> _Frame:
     return _Frame(own, floor[line, examples.columns], ceiling[line, examples.columns], numbers)
 
 
+@fused
 def _lines(
     layout: DeviceLayout,
     section: Section,
@@ -193,6 +192,7 @@ def _tried(
     )
 
 
+@fused
 def _raised(layout: DeviceLayout, fence: Array, tried: DeviceTried) -> Array:
     """The fences moved to the last point before the first one that reaches the goal."""
     xp = layout.place.xp
@@ -200,7 +200,7 @@ def _raised(layout: DeviceLayout, fence: Array, tried: DeviceTried) -> Array:
     first = xp.min(xp.where(tried.reached, away, xp.inf), axis=2, keepdims=True)
     fails = tried.real & ~tried.reached & (away < first)
     last = xp.argmax(xp.where(fails, away, -1.0), axis=2)
-    final = xp.take_along_axis(tried.points, last[:, :, None], axis=2)[:, :, 0]
+    final = along(tried.points, last[:, :, None], axis=2)[:, :, 0]
     return xp.where(xp.any(fails, axis=2), final, fence)
 
 
@@ -213,14 +213,22 @@ def _best(
     reached: Array,
 ) -> tuple[Array, Array]:
     """The trial to move to: fewer changes, or as many and nearer; and whether it is better."""
-    xp = layout.place.xp
-    changes, distance = measured(layout, frame.own[:, None, :], trials.values, columns[:, None, :])
-    now_changes, now = measured(layout, frame.own, values, columns)
+    better, changes, distance = _better(layout, columns, frame.own, values, trials.values, reached)
+    return best_of(better, changes, distance), layout.place.xp.any(better, axis=1)
+
+
+@fused
+def _better(
+    layout: DeviceLayout, columns: Array, own: Array, values: Array, tried: Array, reached: Array
+) -> tuple[Array, Array, Array]:
+    """Which trials are better than what there is, how much they change and how far they are."""
+    changes, distance = measured(layout, own[:, None, :], tried, columns[:, None, :])
+    now_changes, now = measured(layout, own, values, columns)
     better = reached & (
         (changes < now_changes[:, None])
         | ((changes == now_changes[:, None]) & (distance < now[:, None] - 1e-12))
     )
-    return best_of(better, changes, distance), xp.any(better, axis=1)
+    return better, changes, distance
 
 
 def measured(

@@ -16,8 +16,10 @@ from macex.device.arrays import (
     changed_rows,
     first_lowest,
     first_of_each,
+    fused,
     place_of,
     rows_at,
+    without,
 )
 from macex.device.layout import DeviceLayout
 from macex.device.levels import DeviceLevel
@@ -93,22 +95,9 @@ class DeviceSelection:
 
     def _shortlist(self, pool: DevicePool, distance: Array) -> DevicePool:
         """The nearest few examples of the nearest sets of columns, (q, SETS * EACH)."""
-        xp, place = self.layout.place.xp, self.layout.place
-        left = xp.where(pool.real, xp.round(distance * 1e9), xp.inf)
-        keys = xp.sum(self.layout.salt[pool.columns], axis=2)
-        line = place.arange(distance.shape[0])
-        index, nearness = [], []
-        for _ in range(SETS):
-            same = keys == at_each(keys, first_lowest(left)[1])[:, None]
-            mine = xp.where(same, left, xp.inf)
-            left = xp.where(same, xp.inf, left)
-            for _ in range(EACH):
-                value, lead = first_lowest(mine)
-                mine[line, lead] = xp.inf
-                index.append(lead)
-                nearness.append(value)
-        real = xp.stack(nearness, axis=1) < xp.inf
-        return pool.at(xp.stack(index, axis=1))._replace(real=real)
+        keys = self.layout.place.xp.sum(self.layout.salt[pool.columns], axis=2)
+        index, real = _nearest_of_sets(pool.real, distance, keys)
+        return pool.at(index)._replace(real=real)
 
     def _refined(self, own: Array, pool: DevicePool, section: Section) -> OneWay:
         """The nearest examples of each set, refined."""
@@ -193,13 +182,34 @@ class DeviceSelection:
         return changed_rows(own + 0.0, pool.columns[line, best], pool.values[line, best])
 
 
+@fused
+def _nearest_of_sets(real: Array, distance: Array, keys: Array) -> tuple[Array, Array]:
+    """The nearest few entries of the nearest sets, set after set, and which of them there are.
+
+    Entries of a line (q, n) with the same key are a set.
+    """
+    xp = place_of(real).xp
+    left = xp.where(real, xp.round(distance * 1e9), xp.inf)
+    index, nearness = [], []
+    for _ in range(SETS):
+        same = keys == at_each(keys, first_lowest(left)[1])[:, None]
+        mine = xp.where(same, left, xp.inf)
+        left = xp.where(same, xp.inf, left)
+        for _ in range(EACH):
+            value, lead = first_lowest(mine)
+            mine = without(mine, lead)
+            index.append(lead)
+            nearness.append(value)
+    return xp.stack(index, axis=1), xp.stack(nearness, axis=1) < xp.inf
+
+
+@fused
 def _nearest(real: Array, distance: Array, progress: Array, count: int) -> Array:
     """The `count` nearest of the real entries as a mask (q, n); of equally near ones the surest."""
-    place = place_of(real)
-    xp, line = place.xp, place.arange(real.shape[0])
+    xp = place_of(real).xp
     left = xp.where(real, _nearness(distance, progress), xp.inf)
     for _ in range(count):
-        left[line, first_lowest(left)[1]] = xp.inf
+        left = without(left, first_lowest(left)[1])
     return real & (left == xp.inf)
 
 

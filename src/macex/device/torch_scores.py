@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macex.device.arrays import rows_at
+from macex.device.arrays import compiling, fused, rows_at
 from macex.device.embedding import Embedding, learn_embedding, tables_of
 from macex.models.kinds.matrix import Matrix
 from macex.models.kinds.networks import evaluating
@@ -46,8 +46,11 @@ class TorchScores:
         self.device = self._torch.device("cpu") if weight is None else weight.device
         self.module, self.logits = module, logits
         self._rest, self._embedding = self._taken_in(module, embedding)
+        self._rest, self._lead = self._led(self._rest)
+        self._scores_of = fused(self._scored)
         tables = tables_of(self._embedding)
         self._lines = [self._wide(lines) for lines in tables.lines]
+        self._narrow = [table.view(self._torch.float32) for table in self._lines]
         self._slope, self._blank = map(self._table, (self._embedding.slope, self._embedding.blank))
         self._stride, self._first, self._center = map(
             self._exact, (tables.stride, tables.first, self._embedding.center)
@@ -81,19 +84,40 @@ class TorchScores:
         shift = np.zeros(len(weight)) if bias is None else bias.detach().cpu().numpy().astype(float)
         return module[1:], embedding.through(weight, shift)
 
+    def _led(self, rest: Any) -> tuple[Any, tuple[Any, Any] | None]:
+        """A module without a last linear layer of two log odds, and how far these are apart."""
+        layers = self._torch.nn
+        if not self.logits or not isinstance(rest, layers.Sequential) or not len(rest):
+            return rest, None
+        last = rest[-1]
+        if not isinstance(last, layers.Linear) or last.out_features != 2:
+            return rest, None
+        weight = last.weight.detach().double()
+        bias = weight.new_zeros(2) if last.bias is None else last.bias.detach().double()
+        return rest[:-1], ((weight[1] - weight[0]).float(), (bias[1] - bias[0]).float())
+
     def inputs(self, codes: Any) -> Any:
         """The inputs (n, F) of rows of codes (n, d), float32, past a first linear layer."""
         torch = self._torch
-        chosen = codes[:, self._categories].clamp_(min=-1.0)
-        line = torch.addmm(self._first, chosen, self._stride).to(torch.int64)
-        found = [
-            rows_at(table, line[:, group]).view(torch.float32)
-            for group, table in enumerate(self._lines)
-        ]
+        chosen = codes[:, self._categories].clamp(min=-1.0)
+        if compiling(codes):  # products with so few columns share the passes of the rest
+            line = (self._first + (chosen[:, :, None] * self._stride).sum(dim=1)).to(torch.int64)
+            found = [table[line[:, group]] for group, table in enumerate(self._narrow)]
+        else:
+            line = torch.addmm(self._first, chosen, self._stride).to(torch.int64)
+            found = [
+                rows_at(table, line[:, group]).view(torch.float32)
+                for group, table in enumerate(self._lines)
+            ]
         total = found[0] if len(found) == 1 else torch.stack(found).sum(dim=0)
         if not len(self._numbers):
             return total
         numbers = codes[:, self._numbers]
+        if compiling(codes):
+            missing = numbers <= MISSING
+            plain = ((numbers - self._center) * ~missing).to(torch.float32)
+            total = total + (plain[:, :, None] * self._slope).sum(dim=1)
+            return total + (missing[:, :, None] * self._blank).sum(dim=1)
         if not self._may_blank:
             return total.addmm_((numbers - self._center).to(torch.float32), self._slope)
         missing = numbers <= MISSING
@@ -103,13 +127,16 @@ class TorchScores:
 
     def __call__(self, codes: Any) -> Any:
         """The scores of rows of codes (n, d)."""
-        torch = self._torch
-        with evaluating(self.module), torch.inference_mode():
-            outputs = self._rest(self.inputs(codes))
-            if not self.logits:
-                return outputs
-            if outputs.ndim == 2 and outputs.shape[1] == 2:
-                outputs = outputs[:, 1] - outputs[:, 0]
-            outputs = outputs.to(torch.float64)
-            many = outputs.ndim == 2 and outputs.shape[1] > 2
-            return torch.softmax(outputs, dim=1) if many else torch.sigmoid(outputs)
+        with evaluating(self.module), self._torch.inference_mode():
+            return self._scores_of(codes)
+
+    def _scored(self, codes: Any) -> Any:
+        torch, outputs = self._torch, self._rest(self.inputs(codes))
+        if not self.logits:
+            return outputs
+        if self._lead is not None:
+            weight, bias = self._lead
+            outputs = torch.mv(outputs, weight) + bias
+        outputs = outputs.to(torch.float64)
+        many = outputs.ndim == 2 and outputs.shape[1] > 2
+        return torch.softmax(outputs, dim=1) if many else torch.sigmoid(outputs)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from macex.ask.answers import SLIGHT, TINY, Outlook
-from macex.device.arrays import Array, changed_rows, rows_at
+from macex.device.arrays import Array, changed_rows, fused, place_of, rows_at
 from macex.device.layout import DeviceLayout
 from macex.errors import ModelError
 from macex.schema import Array as HostArray
@@ -100,16 +100,9 @@ class DeviceJudge:
 
     def read(self, scores: Array) -> DeviceVerdict:
         """What scores (n, K) mean."""
-        xp, outlook = self.asker.layout.place.xp, self.asker.outlook
-        inside, outside = self._sides(scores)
-        near, far = (xp.round(side / outlook.unit) for side in (inside, outside))
-        slight = 0 < self.margin <= SLIGHT
-        gap = near > far if slight else (near - far) * outlook.unit >= self.margin * (1 - 1e-9)
-        if outlook.probable:
-            lead = xp.log(xp.clip(inside, TINY)) - xp.log(xp.clip(outside, TINY))
-            return DeviceVerdict(gap & (inside > outside), xp.round(lead * 1e4) / 1e4)
-        lead = (inside - outside) / (2 * outlook.spread)
-        return DeviceVerdict(gap & (inside > outside), xp.round(lead * 1e6) / 1e6)
+        outlook = self.asker.outlook
+        spread = None if outlook.probable else outlook.spread
+        return _verdict(*self._sides(scores), outlook.unit, self.margin, spread)
 
     def shown(self, scores: Array) -> Array:
         """Scores toward the goal, as shown to people."""
@@ -161,7 +154,29 @@ class DeviceJudge:
         progress = place.full(columns.shape[0], -xp.inf)
         for part in self.asker.parts(chosen.shape[0]):
             some = chosen[part]
-            rows = rows_at(own, some // width)
-            rows = changed_rows(rows, rows_at(columns, some), rows_at(values, some))
+            rows = _changed(own, columns, values, some, width)
             reached[some], progress[some] = self.read(self.asker(rows))
         return DeviceVerdict(xp.reshape(reached, real.shape), xp.reshape(progress, real.shape))
+
+
+@fused
+def _verdict(
+    inside: Array, outside: Array, unit: float, margin: float, spread: float | None
+) -> DeviceVerdict:
+    """What the best score of a wanted class and of any other mean; no `spread` if they add to 1."""
+    xp = place_of(inside).xp
+    near, far = (xp.round(side / unit) for side in (inside, outside))
+    slight = 0 < margin <= SLIGHT
+    gap = near > far if slight else (near - far) * unit >= margin * (1 - 1e-9)
+    if spread is None:
+        lead = xp.log(xp.clip(inside, TINY)) - xp.log(xp.clip(outside, TINY))
+        return DeviceVerdict(gap & (inside > outside), xp.round(lead * 1e4) / 1e4)
+    lead = (inside - outside) / (2 * spread)
+    return DeviceVerdict(gap & (inside > outside), xp.round(lead * 1e6) / 1e6)
+
+
+@fused
+def _changed(own: Array, columns: Array, values: Array, some: Array, width: int) -> Array:
+    """The rows of some changes: change j of all belongs to query j // width."""
+    rows = rows_at(own, some // width)
+    return changed_rows(rows, rows_at(columns, some), rows_at(values, some))

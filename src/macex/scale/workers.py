@@ -19,7 +19,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, islice
 from multiprocessing import active_children
-from tempfile import mkstemp
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -141,16 +142,16 @@ def _processes(packed: bytes, jobs: int) -> Iterator[Executor]:
     threads, others = max(1, cores() // jobs), active_children()
     # A worker reads what it is started with only when Python and its imports are there, and until
     # then the next one waits. So that is little: the name of a file that holds what is shared.
-    file, name = mkstemp(prefix="macex-")
-    with open(file, "wb") as shared:
+    with NamedTemporaryFile(prefix="macex-", delete=False) as shared:
         shared.write(packed)
-    pool = ProcessPoolExecutor(jobs, initializer=_open, initargs=(name, threads, os.getpid()))
+    held = Path(shared.name)
+    pool = ProcessPoolExecutor(jobs, initializer=_open, initargs=(held, threads, os.getpid()))
     try:
         yield pool
     finally:
         broken = sys.exc_info()[0] is not None
         pool.shutdown(wait=True, kill_workers=broken)
-        os.unlink(name)
+        held.unlink()
         for process in active_children() if broken else ():  # the pool may not know them yet
             if process not in others and isinstance(process, LokyProcess):
                 kill_process_tree(process)
@@ -159,22 +160,21 @@ def _processes(packed: bytes, jobs: int) -> Iterator[Executor]:
 _OPENED: dict[str, Any] = {}  # in a worker process: what it shares with the others
 
 
-def _open(name: str, threads: int, parent: int) -> None:
+def _open(held: Path, threads: int, parent: int) -> None:
     from joblib.externals.loky.backend.reduction import loads
 
-    Thread(target=_end_with, args=(parent, name), daemon=True).start()
-    with open(name, "rb") as shared:
-        _OPENED["shared"] = loads(shared.read())
+    Thread(target=_end_with, args=(parent, held), daemon=True).start()
+    _OPENED["shared"] = loads(held.read_bytes())
     restrain(_OPENED["shared"].explainer, threads)
     gc.freeze()  # it all stays until the end: no collection need look at it again
 
 
-def _end_with(parent: int, name: str) -> None:
+def _end_with(parent: int, held: Path) -> None:
     """End this worker when the process that started it has ended, however that came."""
     while os.getppid() == parent:
         time.sleep(WATCH_S)
     with suppress(OSError):
-        os.unlink(name)
+        held.unlink()
     os._exit(1)
 
 
