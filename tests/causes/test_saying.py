@@ -140,7 +140,7 @@ def test_what_follows_on_average_is_named_so():
     (answer,) = found[0].counterfactuals
     assert answer.average
     assert "(follows on average)" in repr(found[0])
-    assert "as in rows alike on average" in found[0].to_html()
+    assert "as it does on average in similar rows" in found[0].to_html()
     (line,) = explanation_document(found[0], canonical=True)["counterfactuals"][0]["consequences"]
     assert (line["estimated"], line["average"]) == (True, True)
     assert not told(FITTED)[0].counterfactuals[0].average

@@ -114,9 +114,8 @@ def test_the_direction_of_the_score_is_said():
 
 
 def test_actions_are_explained():
-    assert "Single changes, each with what follows from it, that bring the decision nearer" in read(
-        batch()[0]._repr_html_()
-    )
+    said = "Single changes that bring the decision nearer, each with what follows from it"
+    assert said in read(batch()[0]._repr_html_())
 
 
 def test_columns_are_called_by_their_names_in_cards_and_summary():

@@ -85,7 +85,7 @@ def test_pages_and_documents_hold_all_cases(asked, tmp_path):
         ("none.npy", "out.csv", {}, mx.DataError, "there is no file"),
         ("two.npz", "out.csv", {}, mx.DataError, "holds a, b: call the array of the cases 'X'"),
         ("text.npy", "out.csv", {}, mx.DataError, "cannot be read"),
-        ("cases.txt", "out.csv", {}, mx.DataError, "is no file of cases: .npy"),
+        ("cases.txt", "out.csv", {}, mx.DataError, "is not a file of cases: .npy"),
         ("cases.npy", "out.txt", {}, mx.OptionError, "no output form 'txt'"),
         ("cases.npy", "old.csv", {}, mx.OptionError, "exists"),
         ("cases.npy", "out.csv", {"drop": "y"}, mx.OptionError, "drop= is for rows of tables"),

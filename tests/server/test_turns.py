@@ -12,6 +12,7 @@ from macex.errors import UnavailableError
 from macex.server import turns
 from macex.server.projects.project import Project
 from macex.server.turns import AT_ONCE, Turns
+from server.at_work import AtWork
 
 
 def project(name):
@@ -19,16 +20,11 @@ def project(name):
 
 
 def test_a_project_has_so_many_threads_at_once():
-    loans, most, now, lock = project("loans"), 0, 0, threading.Lock()
+    loans, workers = project("loans"), AtWork()
 
     def work():
-        nonlocal most, now
-        with lock:
-            now += 1
-            most = max(most, now)
-        time.sleep(0.01)
-        with lock:
-            now -= 1
+        with workers:
+            time.sleep(0.01)
         return "done"
 
     async def many():
@@ -36,7 +32,7 @@ def test_a_project_has_so_many_threads_at_once():
         return await asyncio.gather(*(own.run(loans, work) for _ in range(20)))
 
     assert asyncio.run(many()) == ["done"] * 20
-    assert most == AT_ONCE
+    assert workers.most == AT_ONCE
 
 
 def test_another_project_waits_for_none_of_them():
@@ -56,17 +52,12 @@ def test_another_project_waits_for_none_of_them():
 
 
 def test_pieces_are_made_in_turns_in_their_order():
-    most, now, lock = 0, 0, threading.Lock()
+    workers = AtWork()
 
     def pieces():
-        nonlocal most, now
         for at in range(5):
-            with lock:
-                now += 1
-                most = max(most, now)
-            time.sleep(0.005)
-            with lock:
-                now -= 1
+            with workers:
+                time.sleep(0.005)
             yield at
 
     async def one(own):
@@ -77,7 +68,7 @@ def test_pieces_are_made_in_turns_in_their_order():
         return await asyncio.gather(*(one(own) for _ in range(10)))
 
     assert asyncio.run(many()) == [list(range(5))] * 10
-    assert most == AT_ONCE
+    assert workers.most == AT_ONCE
 
 
 def test_who_waits_in_vain_is_told(monkeypatch):

@@ -33,7 +33,9 @@ def bias(
     ] = None,
     through: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="With causes: a column that may count; repeatable."),
+        typer.Option(
+            metavar="COLUMN", help="With causes: a column whose influence is accepted; repeatable."
+        ),
     ] = None,
     sample: options.Sample = None,
     schema: options.SchemaFile = None,
@@ -45,7 +47,7 @@ def bias(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """What protected columns do to decisions, to answers, and to what groups must change.
+    """Measure what protected columns do to decisions, to answers and to the effort of groups.
 
     Whether gender or race decides who gets what is wanted:
 

@@ -37,7 +37,7 @@ class LibraryCheck(NamedTuple):
 
 
 def doctor(as_json: options.Json = False) -> None:
-    """What is installed, which versions, and which kinds of models can be explained.
+    """Show which libraries are installed, their versions, and which models can be explained.
 
     macex doctor
 

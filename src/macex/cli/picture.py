@@ -32,7 +32,7 @@ def picture(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """What the answers of many rows change, and for which rows which action helps.
+    """Show what the answers of many rows change, and which action helps which rows.
 
     A page about those who were rejected:
 

@@ -25,10 +25,10 @@ def plan(
         float, typer.Option(help="The share of rows to give up for smaller, simpler actions.")
     ] = 0.02,
     max_cost: Annotated[
-        float | None, typer.Option(help="The farthest an action may move a row.")
+        float | None, typer.Option(help="The greatest distance that an action may move a row.")
     ] = None,
     plausible: Annotated[
-        bool, typer.Option(help="Let actions that make unusual rows count for less.")
+        bool, typer.Option(help="Let actions count less where they make rows unusual.")
     ] = True,
     support: Annotated[
         float, typer.Option(help="The least share of the rows in need that an action flips.")
@@ -45,7 +45,7 @@ def plan(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """Few common actions that flip the most rows of a file.
+    """Find few common actions that flip the most rows of a file.
 
         macex plan --model model.onnx --data train.csv --label income --rows rejected.csv --want ">50K"
 

@@ -35,7 +35,7 @@ COMMANDS = {
     ),
     "schema": (
         "schema.schema",
-        "How each column of the training rows is read, and what holds between them.",
+        "Show how each column of the training rows is read, and what holds between columns.",
     ),
     "whatif": (
         "whatif.whatif",
@@ -43,26 +43,26 @@ COMMANDS = {
     ),
     "steps": (
         "steps.steps",
-        "In which order to make the changes of an answer, what follows at each, and what it takes.",
+        "Order the changes of an answer into steps, with what follows from each and what it costs.",
     ),
-    "plan": ("plan.plan", "Few common actions that flip the most rows of a file."),
+    "plan": ("plan.plan", "Find few common actions that flip the most rows of a file."),
     "bias": (
         "bias.bias",
-        "What protected columns do to decisions, to answers, and to what groups must change.",
+        "Measure what protected columns do to decisions, to answers and to the effort of groups.",
     ),
     "recourse": (
         "recourse.recourse",
-        "Who has an answer under the constraints, who provably has none, who is undecided.",
+        "Count rows with an answer under the constraints, provably without one, and undecided.",
     ),
     "picture": (
         "picture.picture",
-        "What the answers of many rows change, and for which rows which action helps.",
+        "Show what the answers of many rows change, and which action helps which rows.",
     ),
     "replay": ("replay.replay", "Make a recorded explanation again and compare every byte."),
     "serve": ("serve.serve", "Look at decisions on a page, and ask over HTTP."),
     "doctor": (
         "doctor.doctor",
-        "What is installed, which versions, and which kinds of models can be explained.",
+        "Show which libraries are installed, their versions, and which models can be explained.",
     ),
     "bench": ("bench.app", "Rerun the paper's experiments: `macex bench --help` says how."),
     "constraints": ("constraints.app", "Files that say what may change."),

@@ -37,7 +37,7 @@ def recourse(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """Who has an answer under the constraints, who provably has none, who is undecided.
+    """Count rows with an answer under the constraints, provably without one, and undecided.
 
     How it stands with those who were rejected, group by group:
 

@@ -36,7 +36,7 @@ def schema(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """How each column of the training rows is read, and what holds between them.
+    """Show how each column of the training rows is read, and what holds between columns.
 
     Look at it, write it to a file, correct the file, and give it to the other commands:
 

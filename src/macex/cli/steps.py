@@ -40,7 +40,7 @@ def steps(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """In which order to make the changes of an answer, what follows at each, and what it takes.
+    """Order the changes of an answer into steps, with what follows from each and what it costs.
 
         macex steps --model model.onnx --data train.csv --label income --rows rejected.csv --row 7 --constraints rules.toml
 

@@ -93,7 +93,7 @@ class Populations:
         max_values: int | None = None,
         through: Sequence[str] = (),
     ) -> Bias:
-        """What protected columns do to decisions, to answers, and to what groups must change.
+        """Measure what protected columns do to decisions, to answers and to the effort of groups.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class Populations:
         diagnose: bool = True,
         max_rows: int | None = None,
     ) -> Recourse:
-        """Who has an answer under the constraints, who provably has none, who is undecided.
+        """Count rows with an answer under the constraints, provably without one, and undecided.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class Populations:
         explained: int = 2000,
         shap: Any = None,
     ) -> Picture:
-        """What the answers of many rows change, and for which rows which action helps.
+        """Show what the answers of many rows change, and which action helps which rows.
 
         Parameters
         ----------

@@ -135,7 +135,7 @@ def cases_in(source: Any, explainer: SeriesExplainer) -> Any:
     if not place.exists():
         raise DataError(f"there is no file {place}")
     if place.suffix not in KNOWN:
-        raise DataError(f"{place} is no file of cases: {', '.join(KNOWN)} are read")
+        raise DataError(f"{place} is not a file of cases: {', '.join(KNOWN)} are read")
     try:
         given = _array(place) if place.suffix in (".npy", ".npz") else _frame(place)
     except (OSError, ValueError, EOFError, BadZipFile) as error:

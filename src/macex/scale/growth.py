@@ -52,7 +52,7 @@ def round_of(origin: Origin, out: Place) -> Round:
     """The files of an origin that an output was not made from; one that has changed is an error."""
     before, marks = _before(out), content_marks(origin)
     if not marks:
-        raise OptionError("add=True needs files: which rows of a stream are new, nobody can tell")
+        raise OptionError("add=True needs files: it cannot tell which rows of a stream are new")
     for name, mark in marks.items():
         if before.files.get(name, mark) != mark:
             raise DataError(

@@ -117,7 +117,7 @@ def _record(line: str, place: str) -> dict[str, Any]:
     except ValueError as error:
         raise DataError(f"{place} is not whole JSON: {error}") from error
     if not isinstance(record, dict):
-        raise DataError(f'{place} is no object such as {{"age": 40}}')
+        raise DataError(f'{place} is not an object such as {{"age": 40}}')
     return record
 
 

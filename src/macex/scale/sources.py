@@ -75,7 +75,7 @@ def _named_files(given: str | Path) -> list[str | Path]:
     if not path.exists() and any(mark in str(given) for mark in PATTERN):
         matching = [Path(name) for name in sorted(glob(str(given), recursive=True))]  # noqa: PTH207
         if not matching:
-            raise DataError(f"no file is called like {given}")
+            raise DataError(f"no file matches {given}")
         return list(matching)
     return [path]
 
@@ -83,7 +83,7 @@ def _named_files(given: str | Path) -> list[str | Path]:
 def _matching(place: Remote) -> list[str | Path]:
     found = place.matching()
     if not found:
-        raise DataError(f"no file is called like {place}")
+        raise DataError(f"no file matches {place}")
     return list(found)
 
 

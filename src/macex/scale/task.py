@@ -133,6 +133,6 @@ def refuse_columns(given: Sequence[str], wanted: Sequence[str], name: str) -> No
     for column in given:
         if column not in wanted:
             raise DataError(
-                f"{name} has a column {column!r}, which the training data has not: pass "
+                f"{name} has a column {column!r}, which the training data does not have: pass "
                 f"--drop {column}, or --id {column} to keep it as the name of the rows"
             )

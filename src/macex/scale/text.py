@@ -96,7 +96,7 @@ def _misread(cells: pd.Series, read: Any, name: str, place: Place, what: str) ->
     if not len(bad):
         return DataError(f"{place(0)}: {name} has times of several time zones; write them in one")
     at = int(bad[0])
-    return DataError(f"{place(at)}: {name} holds {cells.iloc[at]!r}, which is no {what}")
+    return DataError(f"{place(at)}: {name} holds {cells.iloc[at]!r}, which is not a {what}")
 
 
 def _times(cells: pd.Series, column: Column, place: Place) -> pd.Series:

@@ -143,16 +143,16 @@ def unpacked(body: bytes, packing: str, most: int) -> bytes:
     if packing == "identity":
         return body
     if packing != "gzip":
-        raise ProblemError(415, f"send it as gzip or as it is, not {packing[:100]!r}")
+        raise ProblemError(415, f"send it as gzip or uncompressed, not {packing[:100]!r}")
     unpacking = zlib.decompressobj(wbits=31)
     try:
         text = unpacking.decompress(body, most + 1)
     except zlib.error:
-        raise ProblemError(400, "the body is no gzip") from None
+        raise ProblemError(400, "the body is not gzip") from None
     if len(text) > most:
         raise ProblemError(413, f"the body unpacks to more than {most:,} bytes")
     if not unpacking.eof or unpacking.unused_data:
-        raise ProblemError(400, "the body is no whole gzip")
+        raise ProblemError(400, "the gzip data is incomplete")
     return text
 
 
@@ -169,7 +169,7 @@ def valued(text: bytes, shape: Any) -> Any:
     try:
         document = from_json(text, allow_inf_nan=False)
     except ValueError as error:
-        raise _invalid([{"loc": ("body",), "msg": f"no JSON: {error}"}]) from None
+        raise _invalid([{"loc": ("body",), "msg": f"not JSON: {error}"}]) from None
     try:
         return shape.model_validate(document) if _is_shape(shape) else document
     except ValidationError as error:

@@ -26,41 +26,28 @@ LONGEST = 2000  # characters of a detail, which may quote what was sent
 CALLED: ContextVar[str] = ContextVar("request", default="")
 """The id of the request that is being answered."""
 KIND = "urn:macex:error:"  # then the name of the library's own error
-TITLES = {
-    400: "The request cannot be read",
-    401: "A key is needed",
-    403: "This is not allowed",
-    404: "There is no such thing",
-    405: "This cannot be done here",
-    408: "That took too long",
-    409: "Not yet, or no longer",
-    413: "That is too much",
-    415: "That is no form this server reads",
-    421: "This is another server",
-    422: "The request is wrong",
-    429: "Too many requests",
-    500: "The server failed",
-    503: "The server is busy",
-    507: "The server has no room",
+STATUSES = {
+    400: ("bad_request", "The request cannot be read"),
+    401: ("key_needed", "A key is needed"),
+    403: ("not_allowed", "This is not allowed"),
+    404: ("not_found", "There is no such thing"),
+    405: ("method_not_allowed", "This cannot be done here"),
+    408: ("too_slow", "That took too long"),
+    409: ("conflict", "Not yet, or no longer"),
+    413: ("too_large", "That is too much"),
+    415: ("wrong_content_type", "This server does not read that form"),
+    421: ("wrong_host", "This server has another name"),
+    422: ("invalid", "The request is wrong"),
+    429: ("too_many_requests", "Too many requests"),
+    500: ("server_error", "The server failed"),
+    503: ("unavailable", "The server is busy"),
+    507: ("no_room", "The server has no room"),
 }
-CODES = {
-    400: "bad_request",
-    401: "key_needed",
-    403: "not_allowed",
-    404: "not_found",
-    405: "method_not_allowed",
-    408: "too_slow",
-    409: "conflict",
-    413: "too_large",
-    415: "wrong_content_type",
-    421: "wrong_host",
-    422: "invalid",
-    429: "too_many_requests",
-    500: "server_error",
-    503: "unavailable",
-    507: "no_room",
-}
-"""What an error is called for programs, unless it has a name of its own. They do not change."""
+"""What an error is called for programs, unless it has a name of its own, and for people.
+
+The names for programs do not change.
+"""
+OTHER = ("error", "It did not work")
 
 
 class Fault(BaseModel):
@@ -108,8 +95,8 @@ def problem_response(
     code: str | None = None,
 ) -> Response:
     """An error as a response."""
-    title = TITLES.get(status, "It did not work")
-    body: dict[str, Any] = {"type": kind, "code": code or CODES.get(status, "error")}
+    usual, title = STATUSES.get(status, OTHER)
+    body: dict[str, Any] = {"type": kind, "code": code or usual}
     body |= {"title": title, "status": status, "detail": shortened(detail)}
     body |= {"errors": errors or [], "request_id": CALLED.get()}
     return JSONResponse(body, status, headers=dict(headers or {}), media_type=MEDIA)
@@ -142,7 +129,8 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     common = (400, 401, 403, 404, 408, 413, 415, 421, 422, 429, 503, 507)
     body = {"content": {MEDIA: {"schema": {"$ref": "#/components/schemas/ProblemDetail"}}}}
     return {
-        status: {"description": TITLES[status], **body} for status in sorted({*common, *statuses})
+        status: {"description": STATUSES[status][1], **body}
+        for status in sorted({*common, *statuses})
     }
 
 

@@ -223,7 +223,7 @@ def _refuse_columns(place: int, row: Cells, columns: Sequence[str]) -> None:
         if column not in row:
             raise SchemaError(f"row {place} has no column {column!r}{closest(column, row)}")
     extra = next(column for column in row if column not in columns)
-    raise SchemaError(f"row {place} has a column {extra!r} too many{closest(extra, columns)}")
+    raise SchemaError(f"row {place} has an extra column {extra!r}{closest(extra, columns)}")
 
 
 def _cell(value: Any) -> Any:

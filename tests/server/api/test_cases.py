@@ -213,7 +213,7 @@ def case_of(number):
 def test_what_is_no_json_is_refused(client, number):
     said = client.post("/projects/motors/predict", content=case_of(number), headers=JSON)
     assert (said.status_code, said.json()["code"]) == (422, "invalid")
-    assert "no JSON" in said.json()["detail"]
+    assert "not JSON" in said.json()["detail"]
 
 
 GOOD = cases(1, 2)[0].tolist()
@@ -232,7 +232,7 @@ def test_cases_that_the_model_fails_on_are_refused(client, path, number):
     [
         ({}, "not both"),
         ({"cases": [GOOD], "places": [0]}, "not both"),
-        ({"rows": [{"a": 1}]}, "no rows"),
+        ({"rows": [{"a": 1}]}, "not rows"),
         ({"cases": []}, "cases"),
         ({"cases": [[]]}, "channels"),
         ({"cases": [GOOD[:2]]}, "channels"),

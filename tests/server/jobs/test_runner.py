@@ -16,6 +16,7 @@ from macex.server.jobs.runner import Runner
 from macex.server.jobs.trial import TRIES
 from macex.server.storage.database import open_database
 from macex.server.storage.jobs import Jobs
+from server.at_work import AtWork
 
 
 class Rows:
@@ -23,7 +24,7 @@ class Rows:
 
     def __init__(self, name: str, *, slow: bool) -> None:
         self.name, self.slow = name, slow
-        self.go, self.running, self.most = threading.Event(), 0, 0
+        self.go, self.workers = threading.Event(), AtWork()
         self.done: list[str] = []
         self.asked = 0
         self.away: set[int] = set()  # the questions, by number, at which the model is lost
@@ -33,11 +34,9 @@ class Rows:
         self.asked += 1
         if self.asked in self.away or self.poison & set(range(start, stop)):
             raise UnavailableError("hung; later", retry_s=0.01, lost="hung")
-        self.running += 1
-        self.most = max(self.most, self.running)
-        if self.slow:
-            self.go.wait(60)
-        self.running -= 1
+        with self.workers:
+            if self.slow:
+                self.go.wait(60)
         self.done.append(job)
         return b"".join(b"%d\n" % row for row in range(start, stop)), {"found": stop - start}
 
@@ -110,7 +109,7 @@ def test_a_project_has_one_thread_at_a_time(office):
     made = [added(jobs, "quick", 3) for _ in range(6)]
     start(quick, threads=4)
     until(lambda: all(jobs.get(one).status == "done" for one in made))
-    assert quick.most == 1
+    assert quick.workers.most == 1
     assert quick.done == [one for one in made for _ in range(3)]
 
 

@@ -162,7 +162,7 @@ def test_an_upload_says_relations_and_causes(http, files):
         ({"causes": '{"edges": "/etc/passwd"}'}, "edges are a table"),
         ({"causes": '{"edges": {"income": "school"}, "mechanism": {}}'}, "mechanism"),
         ({"causes": '{"edges": {"income": ["school"]}, "mechanisms": {"income": "2 *"}}'}, "2"),
-        ({"kind": "series", "causes": json.dumps(CAUSES)}, "not said of a project of 'series'"),
+        ({"kind": "series", "causes": json.dumps(CAUSES)}, "not for a project of 'series'"),
     ],
 )
 def test_what_is_wrong_with_them_is_said_and_nothing_is_left(http, files, said, why):

@@ -8,7 +8,6 @@ import json
 import pickle
 import resource
 import struct
-import threading
 import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +21,7 @@ from macex.server import Settings
 from macex.server.projects import uploads
 from macex.server.projects.catalogue import Catalogue
 from models.files.hostile_onnx import READS
+from server.at_work import AtWork
 
 
 @pytest.fixture(scope="module")
@@ -103,24 +103,18 @@ def inspect(client, train):
 
 
 def test_few_files_are_read_at_a_time(client, train, monkeypatch):
-    lock, now, most = threading.Lock(), 0, []
-    take_in = uploads.take_in
+    workers, take_in = AtWork(), uploads.take_in
 
     def slowly(*given):
-        nonlocal now
-        with lock:
-            now += 1
-            most.append(now)
-        time.sleep(0.1)
-        with lock:
-            now -= 1
+        with workers:
+            time.sleep(0.1)
         take_in(*given)
 
     monkeypatch.setattr(uploads, "take_in", slowly)
     with ThreadPoolExecutor(8) as pool:
         said = list(pool.map(lambda _: inspect(client, train), range(8)))
     assert {one.status_code for one in said} == {200}
-    assert max(most) <= uploads.AT_ONCE
+    assert workers.most <= uploads.AT_ONCE
 
 
 def test_who_waits_for_other_uploads_in_vain_is_told(client, train, monkeypatch):

@@ -36,7 +36,7 @@ def test_a_key_lets_in_and_leads_to_what_was_wanted(browser, locked, tmp_path):
             assert faults(page) == {}
         page.get_by_label("Key", exact=True).fill("wrong")
         page.get_by_role("button", name="Sign in").click()
-        expect(page.get_by_role("alert")).to_contain_text("no key of this server")
+        expect(page.get_by_role("alert")).to_contain_text("not a key of this server")
         page.get_by_label("Key", exact=True).fill(KEY)
         page.get_by_role("button", name="Sign in").click(timeout=60_000)
         expect(page.locator("h1")).to_have_text("Row 3", timeout=60_000)

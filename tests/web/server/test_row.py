@@ -179,7 +179,7 @@ def test_a_rule_that_cannot_be_read_is_shown_where_it_was_written(visit, site):
     page.locator("#constraints summary").first.click()
     page.get_by_label("Rules, one per line").fill("hours <=")
     page.get_by_label("Changes at most").fill("2")
-    expect(page.get_by_role("alert")).to_contain_text("This cannot be asked")
+    expect(page.get_by_role("alert")).to_contain_text("This question is not valid")
     page.get_by_label("Rules, one per line").fill("hours <= 60")
     page.get_by_label("Changes at most").fill("1")
     expect(page.locator("#answers .mx-lead")).to_be_visible()

@@ -23,7 +23,7 @@ from macex.server.api.responses import (
     SeriesInfo,
     written,
 )
-from macex.server.api.shapes import ANSWER_SCORES, ExplainRequest, JobRequest
+from macex.server.api.shapes import ANSWER_SCORES, ExplainRequest
 from macex.server.bodies import BodyRoute
 from macex.server.case_questions import CaseAsk, explained, goals_of, read_cases_of
 from macex.server.problems import ProblemError, documented
@@ -31,7 +31,6 @@ from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.questions import CallOptions, check_reach
 from macex.server.security.gate import Caller
-from macex.server.settings import Settings
 
 NUMBERS = 200_000  # of a case
 router = APIRouter(route_class=BodyRoute, tags=["series"], responses=documented())
@@ -73,6 +72,14 @@ def series_of(project: Project) -> SeriesProject:
     if not isinstance(project, SeriesProject):
         raise DataError(f"project {project.name!r} has rows and no cases")
     return project
+
+
+def refuse_other(project: Project, asked: Any, *, needed: bool = False) -> None:
+    """Raise for rows that a project of time series is sent, and for cases that a table is sent."""
+    own, other = ("cases", "rows") if project.series_only else ("rows", "cases")
+    if getattr(asked, other) is not None or (needed and getattr(asked, own) is None):
+        kind = "time series" if project.series_only else "a table"
+        raise ProblemError(422, f"a project of {kind} takes {own}, not {other}")
 
 
 def series_info(project: SeriesProject) -> SeriesInfo:
@@ -151,25 +158,6 @@ def answer(project: SeriesProject, ask: CaseAsk) -> str:
     """The answers as JSON."""
     with project.turn():
         return explained(project, ask).to_json()
-
-
-def source_of(
-    project: SeriesProject, asked: JobRequest, settings: Settings
-) -> tuple[dict[str, Any], int]:
-    """Which cases a job is about."""
-    given = [part for part in (asked.cases, asked.places, asked.filter) if part is not None]
-    if len(given) != 1:
-        raise ProblemError(422, "give cases, or places, or a filter by decision: one of them")
-    if asked.cases is not None:
-        project.predicted(read_cases_of(asked.cases)[:1])
-        return {"cases": asked.cases}, len(asked.cases)
-    if asked.filter is None:
-        places = [project.checked(place) for place in asked.places or ()]
-        return {"places": places}, len(places)
-    if asked.filter.search or asked.filter.where:
-        raise ProblemError(422, "cases are filtered by decision alone")
-    places = project.places(asked.filter.decision).tolist()
-    return {"places": places[: settings.job_rows + 1]}, len(places)
 
 
 def _line(project: SeriesProject, place: int) -> CaseLine:

@@ -15,7 +15,7 @@ from macex.engine.predictions import Predictions, predicted, tried
 from macex.errors import SchemaError
 from macex.explanation.json import BATCH_FORMAT, plain
 from macex.explanation.steps import OrderedStep
-from macex.server.api.cases import answer, case_ask, require_few_scores, scored
+from macex.server.api.cases import answer, case_ask, refuse_other, require_few_scores, scored
 from macex.server.api.jobs import begun, others
 from macex.server.api.needs import Asker, Chosen, Running
 from macex.server.api.responses import (
@@ -80,15 +80,12 @@ async def predict(
 def _predicted(asked: PredictRequest, project: Project, server: Server) -> Response:
     if len(asked.rows or asked.cases or ()) > server.settings.job_rows:
         raise ProblemError(413, f"a request may have {server.settings.job_rows:,} rows")
+    refuse_other(project, asked, needed=True)
     if isinstance(project, SeriesProject):
-        if asked.cases is None or asked.rows is not None:
-            raise ProblemError(422, "a project of time series takes cases, and no rows")
         return written(scored(project, asked.cases))
-    if asked.rows is None or asked.cases is not None:
-        raise ProblemError(422, "a project of a table takes rows, and no cases")
-    explainer = project.explainer()
-    require_few_scores(len(asked.rows), explainer.engine.fitted.outlook.width)
-    said = predicted(explainer.engine, frame_of(explainer, asked.rows))
+    explainer, rows = project.explainer(), asked.rows or ()
+    require_few_scores(len(rows), explainer.engine.fitted.outlook.width)
+    said = predicted(explainer.engine, frame_of(explainer, rows))
     return written(PredictionList(predictions=[prediction(said, row) for row in range(len(said))]))
 
 
@@ -137,7 +134,7 @@ def _tried(asked: WhatIfRequest, project: Project) -> Response:
 
 @router.post("/projects/{name}/steps", response_model=StepList)
 async def steps(asked: StepsRequest, project: Chosen, server: Running, caller: Asker) -> Response:
-    """In which order to make the changes of an answer, what follows at each, and what it takes."""
+    """Order the changes of an answer into steps, with what follows from each and what it costs."""
     return await server.turns.run(project, partial(_stepped, asked, project, server, caller))
 
 
@@ -227,8 +224,7 @@ def _many(asked: ExplainRequest, project: Project, server: Server, caller: Calle
 def _cases_answered(
     asked: ExplainRequest, project: SeriesProject, server: Server, caller: Caller
 ) -> str:
-    if asked.rows is not None:
-        raise ProblemError(422, "a project of time series takes cases, and no rows")
+    refuse_other(project, asked)
     options = asked.options(server.settings.explain_seconds, server.settings.model_rows)
     also = models_of(project, others(server, caller, options.also))
     return answer(project, case_ask(project, asked, options, caller, also))
@@ -242,8 +238,7 @@ def _ask(asked: ExplainRequest, project: Project, server: Server, caller: Caller
 
 
 def _rows(asked: ExplainRequest, project: Project) -> list[Mapping[str, Any]]:
-    if asked.cases is not None:
-        raise ProblemError(422, "a project of a table takes rows, and no cases")
+    refuse_other(project, asked)
     if (asked.rows is None) == (asked.places is None):
         raise ProblemError(422, "give rows, or places of rows of the table, and not both")
     if asked.rows is not None:

@@ -13,12 +13,12 @@ from starlette.responses import Response, StreamingResponse
 
 from macex.engine.predictions import checked_goal
 from macex.explainer import Explainer
-from macex.server.api.cases import check, source_of
+from macex.server.api.cases import check, refuse_other
 from macex.server.api.needs import Asker, Chosen, Identity, Reader, Running, Size, Start
 from macex.server.api.responses import JobInfo, JobList, job_said, written
-from macex.server.api.shapes import JobRequest
+from macex.server.api.shapes import Filter, JobRequest
 from macex.server.bodies import BodyRoute
-from macex.server.case_questions import CaseAsk
+from macex.server.case_questions import CaseAsk, read_cases_of
 from macex.server.jobs import results
 from macex.server.jobs.results import FORMS
 from macex.server.jobs.work import parted
@@ -27,7 +27,6 @@ from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.projects.table import View
 from macex.server.questions import (
-    CallOptions,
     check_reach,
     constraints_of,
     frame_of,
@@ -110,7 +109,7 @@ def remove(identity: Identity, server: Running, caller: Asker) -> Response:
     """Forget a job that is at its end, and its result."""
     job = found(server, identity, caller)
     if not job.ended:
-        raise ProblemError(409, "the job is not at its end: cancel it first")
+        raise ProblemError(409, "the job has not ended: cancel it first")
     server.jobs.remove(job.id)
     return Response(status_code=204)
 
@@ -169,18 +168,20 @@ def submitted(server: Server, project: Project, caller: Caller, asked: JobReques
         most = server.settings.answers
         raise ProblemError(422, f"n: at most {most} answers for each row, not {asked.n}")
     if asked.timeout_s is not None:
-        raise ProblemError(422, "timeout_s is for explain: a job takes its time, or is cancelled")
+        raise ProblemError(
+            422, "timeout_s is for explain: a job runs until it ends or is cancelled"
+        )
     if server.jobs.unfinished(caller.key_id) >= server.settings.jobs_at_once:
         most = server.settings.jobs_at_once
-        raise ProblemError(429, f"{caller.name!r} has {most} jobs that are not at their end")
+        raise ProblemError(429, f"{caller.name!r} has {most} unfinished jobs")
     require_room(server.settings)
     options = asked.options(None, server.settings.model_rows)
     given = (asked.wanted(), asked.constraints)
     models_of(project, others(server, caller, options.also))
+    source, total = _source(project, asked, server.settings)
     if isinstance(project, SeriesProject):
-        source, total = _cases_checked(project, asked, options, server.settings)
+        check(project, CaseAsk(options, np.zeros((total, 1, 1)), *given))
     else:
-        source, total = _source(project, asked)
         _check(options.explainer(project), *given, total)
         check_reach(project, options)
     if not 0 < total <= server.settings.job_rows:
@@ -206,18 +207,6 @@ def submitted(server: Server, project: Project, caller: Caller, asked: JobReques
     return job
 
 
-def _cases_checked(
-    project: SeriesProject, asked: JobRequest, options: CallOptions, settings: Settings
-) -> tuple[dict[str, Any], int]:
-    """Which cases a job is about; what can be checked before it begins is checked now."""
-    if asked.rows is not None:
-        raise ProblemError(422, "a project of time series takes cases, and no rows")
-    source, total = source_of(project, asked, settings)
-    count = np.zeros((total, 1, 1))
-    check(project, CaseAsk(options, count, asked.wanted(), asked.constraints))
-    return source, total
-
-
 def others(server: Server, caller: Caller, names: Sequence[str]) -> list[Project]:
     """Further projects, of those that the caller may see."""
     found = [server.projects.get(name) if caller.sees(name) else None for name in names]
@@ -237,18 +226,34 @@ def _check(explainer: Explainer, want: Any, constraints: Any, total: int) -> Non
             explainer.engine.merged(constraints)
 
 
-def _source(project: Project, asked: JobRequest) -> tuple[dict[str, Any], int]:
-    given = [part for part in (asked.rows, asked.places, asked.filter) if part is not None]
-    if asked.cases is not None:
-        raise ProblemError(422, "a project of a table takes rows, and no cases")
-    if len(given) != 1:
-        raise ProblemError(422, "give rows, or places, or a filter of the table: one of them")
-    if asked.rows is not None:
-        project.explainer().schema.read(frame_of(project.explainer(), asked.rows))
-        return {"rows": asked.rows}, len(asked.rows)
+def _source(project: Project, asked: JobRequest, settings: Settings) -> tuple[dict[str, Any], int]:
+    """Which rows or cases a job is about, and how many they are."""
+    refuse_other(project, asked)
+    what = "cases" if project.series_only else "rows"
+    own: Any = getattr(asked, what)
+    if [own, asked.places, asked.filter].count(None) != 2:
+        by = "by decision" if project.series_only else "of the table"
+        raise ProblemError(422, f"give {what}, or places, or a filter {by}: one of them")
+    if own is not None:
+        if isinstance(project, SeriesProject):
+            project.predicted(read_cases_of(own)[:1])
+        else:
+            project.explainer().schema.read(frame_of(project.explainer(), own))
+        return {what: own}, len(own)
     if asked.filter is not None:
-        view = View(**asked.filter.model_dump())
-        places = np.sort(project.table.places(view)).tolist()
+        places = _filtered(project, asked.filter)
     else:
-        places = [project.table.checked(place) for place in asked.places or ()]
-    return {"places": places}, len(places)
+        there = project if isinstance(project, SeriesProject) else project.table
+        places = [there.checked(place) for place in asked.places or ()]
+    return {"places": places[: settings.job_rows + 1]}, len(places)
+
+
+def _filtered(project: Project, chosen: Filter) -> list[int]:
+    """The places that a filter leaves, in their order."""
+    if not isinstance(project, SeriesProject):
+        places: list[int] = np.sort(project.table.places(View(**chosen.model_dump()))).tolist()
+        return places
+    if chosen.search or chosen.where:
+        raise ProblemError(422, "cases are filtered by decision alone")
+    cases: list[int] = project.places(chosen.decision).tolist()
+    return cases

@@ -11,25 +11,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from macex.errors import UnavailableError
 from macex.server.storage.audit import AuditLines, held
 
+if TYPE_CHECKING:
+    from macex.server.jobs.work import JobWork, Lines
+
 TRIES = 6  # losses in a row, with nothing finished between them, that end a job
 ROW_TRIES = 3  # losses of a row by itself, after which it is given up
-Lines = tuple[bytes, Mapping[str, int]]
 Part = tuple[bytes, Mapping[str, int], Sequence[AuditLines]]
-
-
-class Asked(Protocol):
-    """What a job asks."""
-
-    def part(self, start: int, stop: int) -> Lines:
-        """Some rows explained."""
-
-    def given_up(self, row: int, why: str) -> Lines:
-        """A row that the model is not asked about any more, and why."""
 
 
 @dataclass
@@ -45,7 +37,7 @@ class Trial:
     _lost: Counter[int] = field(default_factory=Counter)
     _rows: dict[int, Part] = field(default_factory=dict)
 
-    def part(self, work: Asked, start: int, stop: int, ended: Callable[[], bool]) -> Part | None:
+    def part(self, work: JobWork, start: int, stop: int, ended: Callable[[], bool]) -> Part | None:
         """The answers to a chunk; None where the job ends in the middle of it."""
         if not self._apart:
             return self._finished(lambda: work.part(start, stop))
@@ -65,7 +57,7 @@ class Trial:
             self.losses, self.why, self._apart = self.losses + 1, error.lost, True
             self._lost[self._at] += 1
 
-    def _row(self, work: Asked, row: int) -> Part:
+    def _row(self, work: JobWork, row: int) -> Part:
         self._at = row
         if self._lost[row] < ROW_TRIES:
             return self._finished(lambda: work.part(row, row + 1))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
@@ -33,6 +34,7 @@ from macex.server.workers.process import silenced
 
 LINES = Jsonl(index=("id",))
 Find = Callable[[str], Project]
+Lines = tuple[bytes, Mapping[str, int]]
 GIVEN = ("want", "constraints")
 LONG = 10_000  # characters of JSON from which on a part is not in the question
 
@@ -55,20 +57,43 @@ def parted(want: Any, constraints: Any) -> tuple[dict[str, Any], dict[str, Any]]
     return question | {"left_out": list(long)}, ({"given": long} if long else {})
 
 
-def _given(job: Job, source: Mapping[str, Any], part: str) -> Any:
-    """A goal or constraints: one for all rows, or a list of one each."""
-    return source.get("given", {}).get(part, job.question[part])
+class JobWork(ABC):
+    """What all jobs have: a project, options, and questions about some of their rows or cases."""
+
+    def __init__(self, project: Project, job: Job, source: Mapping[str, Any]) -> None:
+        self.project, self.job, self.source = project, job, source
+        self.options = CallOptions(**job.question["options"])
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """What the answers rest on."""
+
+    @abstractmethod
+    def part(self, start: int, stop: int) -> Lines:
+        """Some of them explained: a line of JSON each, and how many have which status."""
+
+    def given_up(self, row: int, why: str) -> Lines:
+        """One with a reason instead of an answer; its model is not asked."""
+        with silenced(self.project.model.worker, why):
+            return self.part(row, row + 1)
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Goal and constraints, as they came: one for all, or a list of one each."""
+        apart = self.source.get("given", {})
+        return {part: apart.get(part, self.job.question[part]) for part in GIVEN}
 
 
-class Work:
+class Work(JobWork):
     """The rows of a job and what is asked of them."""
 
     def __init__(
         self, project: Project, job: Job, source: Mapping[str, Any], find: Find | None = None
     ) -> None:
         """`find` is asked for the projects whose models must agree."""
-        self.project, self.job, self.source, self._find = project, job, source, find
-        self.options = CallOptions(**job.question["options"])
+        super().__init__(project, job, source)
+        self._find = find
         self.explainer: Explainer = self.options.explainer(project)
 
     @cached_property
@@ -98,17 +123,13 @@ class Work:
     @property
     def apart(self) -> bool:
         """Whether rows are asked different questions."""
-        return any(isinstance(_given(self.job, self.source, part), list) for part in GIVEN)
+        return any(isinstance(given, list) for given in self.asked.values())
 
-    @property
-    def asked(self) -> dict[str, Any]:
-        """Goal and constraints, as they came."""
-        return {part: _given(self.job, self.source, part) for part in GIVEN}
-
-    def part(self, start: int, stop: int) -> tuple[bytes, Mapping[str, int]]:
-        """Some rows explained: a line of JSON each, and how many have which status."""
-        wants = self._each("want", start, stop)
-        constraints = self._each("constraints", start, stop)
+    def part(self, start: int, stop: int) -> Lines:
+        """Some rows explained."""
+        wants, constraints = (
+            per_row(part, given, self.job.total)[start:stop] for part, given in self.asked.items()
+        )
         frame = self.frame(start, stop)
         with asked_by([signature(self.job)] * len(frame)), self.project.lock:
             found = self.explainer.explain(
@@ -120,24 +141,17 @@ class Work:
             )
         return LINES.part(found, range(start, stop)), dict(Counter(item.status for item in found))
 
-    def given_up(self, row: int, why: str) -> tuple[bytes, Mapping[str, int]]:
-        """A row with a reason instead of an answer; its model is not asked."""
-        with silenced(self.project.model.worker, why):
-            return self.part(row, row + 1)
 
-    def _each(self, part: str, start: int, stop: int) -> Sequence[Any]:
-        return per_row(part, _given(self.job, self.source, part), self.job.total)[start:stop]
-
-
-class CaseWork:
+class CaseWork(JobWork):
     """The cases of a job and what is asked of them."""
+
+    project: SeriesProject
 
     def __init__(
         self, project: SeriesProject, job: Job, source: Mapping[str, Any], find: Find
     ) -> None:
         """`find` is asked for the projects whose models must agree."""
-        self.project, self.job, self.source = project, job, source
-        self.options = CallOptions(**job.question["options"])
+        super().__init__(project, job, source)
         self.others = [find(name).open() for name in self.options.also]
 
     @property
@@ -147,17 +161,17 @@ class CaseWork:
         parts = [self.project.fingerprint, self.options.method, self.options.prefer, *hashes]
         return sha256(" ".join(parts).encode()).hexdigest()
 
-    def part(self, start: int, stop: int) -> tuple[bytes, Mapping[str, int]]:
-        """Some cases explained: a line of JSON each, and how many have which status."""
+    def part(self, start: int, stop: int) -> Lines:
+        """Some cases explained."""
         places = self.source.get("places", [])[start:stop]
         given = self.source.get("cases", [])[start:stop]
+        mine = {k: v[start:stop] if isinstance(v, list) else v for k, v in self.asked.items()}
         ask = CaseAsk(
             options=self.options,
             cases=self.project.series.cases[places] if places else read_cases_of(given),
-            want=self._each("want", start, stop),
-            constraints=self._each("constraints", start, stop),
             by=signature(self.job),
             also=models_of(self.project, self.others),
+            **mine,
         )
         with self.project.lock:
             found = explained(self.project, ask)
@@ -168,15 +182,6 @@ class CaseWork:
         ]
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         return text.encode(), dict(Counter(item.status for item in found))
-
-    def given_up(self, row: int, why: str) -> tuple[bytes, Mapping[str, int]]:
-        """A case with a reason instead of an answer; its model is not asked."""
-        with silenced(self.project.model.worker, why):
-            return self.part(row, row + 1)
-
-    def _each(self, part: str, start: int, stop: int) -> Any:
-        given = _given(self.job, self.source, part)
-        return given[start:stop] if isinstance(given, list) else given
 
 
 def signature(job: Job) -> dict[str, Any]:

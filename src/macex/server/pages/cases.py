@@ -9,13 +9,14 @@ import numpy as np
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from macex.errors import DataError, MacexError, OptionError, SchemaError, closest
+from macex.errors import MacexError, OptionError, closest
 from macex.render.cards import card
 from macex.render.speech import Speech
 from macex.render.stretches import Panel, panel
 from macex.schema import Array
 from macex.series.explainer import SeriesExplainer
 from macex.series.values import SeriesExplanations
+from macex.server.api.cases import series_of
 from macex.server.api.needs import Asker
 from macex.server.case_questions import CaseAsk
 from macex.server.case_questions import explained as answers_of
@@ -27,7 +28,6 @@ from macex.server.pages.constraints import WAYS
 from macex.server.pages.guard import PageRoute
 from macex.server.pages.questions import asked_of, question
 from macex.server.pages.shell import address_of, attached, page, page_number, parts_asked, pieces
-from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.questions import CallOptions, bounded_rows
 from macex.server.security.gate import caller_of
@@ -42,7 +42,7 @@ def cases_page(request: Request, project: SeriesProject) -> HTMLResponse:
     address = address_of(request)
     explainer, (decision, scores) = project.case_explainer(), project.said()
     try:
-        places, fault = _places(explainer.classes, decision, scores, address), ""
+        places, fault = _places(project, address), ""
     except MacexError as error:
         places, fault = np.zeros(0, int), str(error)
     number = page_number(address)
@@ -70,10 +70,10 @@ def cases_page(request: Request, project: SeriesProject) -> HTMLResponse:
 @router.get("/projects/{name}/cases/{at}")
 def case_page(request: Request, name: str, at: int, _caller: Asker) -> HTMLResponse:
     """One case."""
-    project, address = series_project(server_of(request).projects[name]), address_of(request)
+    project, address = series_of(server_of(request).projects[name]), address_of(request)
     cases, explainer = project.series.cases, project.case_explainer()
     speech = Speech(explainer.fitted.called, of_series=True)
-    values: dict[str, Any] = {"at": _checked(at, len(cases)), "speech": speech}
+    values: dict[str, Any] = {"at": project.checked(at), "speech": speech}
     values |= {"total": len(cases), "channels": explainer.channels, "refused": ""}
     values |= {"limits": channel_limits(address, explainer), "ways": WAYS}
     values |= {"carried": address.parts(*LISTING), "ends": _ends(explainer)}
@@ -91,8 +91,8 @@ def case_page(request: Request, name: str, at: int, _caller: Asker) -> HTMLRespo
 @router.get("/projects/{name}/cases/{at}/answers.json")
 def case_file(request: Request, name: str, at: int, _caller: Asker) -> Response:
     """The answers as JSON."""
-    project = series_project(server_of(request).projects[name])
-    found = explained(project, _checked(at, len(project.series.cases)), request)
+    project = series_of(server_of(request).projects[name])
+    found = explained(project, project.checked(at), request)
     file = attached(f"{project.name}-case-{at}.json")
     return Response(found.to_json(), headers=file, media_type="application/json")
 
@@ -119,13 +119,6 @@ def explained(project: SeriesProject, at: int, request: Request) -> SeriesExplan
         return answers_of(project, ask)
 
 
-def series_project(project: Project) -> SeriesProject:
-    """A project of time series; any other has no cases."""
-    if not isinstance(project, SeriesProject):
-        raise DataError(f"project {project.name!r} has rows and no cases")
-    return project
-
-
 def _ends(explainer: SeriesExplainer) -> tuple[str, str]:
     """The first and the last time point, as they are filled in."""
     labels = explainer.fitted.times.labels
@@ -139,29 +132,17 @@ def _panels(explainer: SeriesExplainer, case: Array, speech: Speech) -> list[Pan
     return [panel(name, values, None, (), speech, None, times) for name, values in lines]
 
 
-def _checked(at: int, count: int) -> int:
-    if not 0 <= at < count:
-        raise SchemaError(f"there is no case {at}: cases are counted from 0 to {count - 1}")
-    return at
-
-
 def _label(classes: list[str] | None, position: int) -> str:
     return "" if classes is None else classes[int(position)]
 
 
-def _places(
-    classes: tuple[object, ...] | None, decision: Array, scores: Array, address: Address
-) -> Array:
+def _places(project: SeriesProject, address: Address) -> Array:
     """The cases of an address, in its order."""
+    decision, scores = project.said()
     keys = {"cf.row": np.arange(len(decision)), "cf.label": decision, "cf.score": scores[:, -1]}
     sort = address.one("sort", "cf.row")
     key = keys.get(sort.removeprefix("-"))
     if key is None:
         raise OptionError(f"cases are not sorted by {sort!r}{closest(sort, keys)}")
     order = np.argsort(-key if sort.startswith("-") else key, kind="stable")
-    wanted, known = address.one("decision"), [str(label) for label in classes or ()]
-    if not wanted:
-        return order
-    if wanted not in known:
-        raise OptionError(f"the model never decides {wanted!r}{closest(wanted, known)}")
-    return order[decision[order] == known.index(wanted)]
+    return order[np.isin(order, project.places(address.one("decision") or None))]

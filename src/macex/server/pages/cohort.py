@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse
 from pydantic import ValidationError
 
 from macex.ask.goals import AnyOf, Goal, goal_stated
@@ -18,7 +18,7 @@ from macex.server.pages.constraints import WAYS, column_limits, constraints, gis
 from macex.server.pages.guard import Form, PageRoute
 from macex.server.pages.questions import asked_of, question
 from macex.server.pages.rows import view_of
-from macex.server.pages.shell import address_of, page
+from macex.server.pages.shell import address_of, moved, page
 from macex.server.problems import ProblemError
 from macex.server.projects.project import Project
 from macex.server.security.gate import Caller
@@ -48,8 +48,7 @@ def start(request: Request, name: str, sent: Form, caller: Asker) -> Response:
     except (MacexError, ProblemError) as error:
         values = _shown(server, project, sent, caller, str(error))
         return page(request, "cohort", {**values, "address": sent}, project=project, status=422)
-    root = request.scope.get("root_path", "")
-    return RedirectResponse(f"{root}/projects/{project.name}/jobs/{job.id}", 303)
+    return moved(request, f"/projects/{project.name}/jobs/{job.id}")
 
 
 def requested(address: Address, project: Project) -> JobRequest:

@@ -9,7 +9,6 @@ from urllib.parse import quote
 from anyio import to_thread
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
@@ -17,8 +16,8 @@ from starlette.exceptions import HTTPException
 from macex.errors import MacexError
 from macex.server.bodies import in_turn, require_form
 from macex.server.pages.address import Address
-from macex.server.pages.shell import page
-from macex.server.problems import TITLES, ProblemError, database_problem, status_of
+from macex.server.pages.shell import moved, page
+from macex.server.problems import OTHER, STATUSES, ProblemError, database_problem, status_of
 from macex.server.state import server_of
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -90,17 +89,16 @@ def _unreadable(error: RequestValidationError) -> tuple[int, str]:
     """What to say of an address, or of a form, with a part that cannot be read."""
     where, *_, part = [str(one) for one in error.errors()[0]["loc"]]
     if where == "path":
-        return 404, "This address has a part that is no number."
+        return 404, "A part of this address is not a number."
     return 422, f"{part} is missing, or cannot be read."
 
 
 def _sign_in(request: Request) -> Response:
-    root = request.scope.get("root_path", "")
     wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     there = wanted if request.method == "GET" else "/"
-    return RedirectResponse(f"{root}/login?next={quote(there, safe='')}", 303)
+    return moved(request, f"/login?next={quote(there, safe='')}")
 
 
 def _said(request: Request, status: int, detail: str) -> Response:
-    values = {"heading": TITLES.get(status, "It did not work"), "detail": detail}
+    values = {"heading": STATUSES.get(status, OTHER)[1], "detail": detail}
     return page(request, "error", values, status=status)

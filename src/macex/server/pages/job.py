@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse
 
 from macex.errors import MacexError
 from macex.explanation import Explanations
@@ -20,7 +20,7 @@ from macex.server.jobs.results import explanations
 from macex.server.jobs.work import Work
 from macex.server.pages.guard import PageRoute
 from macex.server.pages.job_facts import facts, left
-from macex.server.pages.shell import page, parts_asked, pieces
+from macex.server.pages.shell import moved, page, parts_asked, pieces
 from macex.server.problems import ProblemError
 from macex.server.projects.project import Project
 from macex.server.questions import constraints_of, goal_of
@@ -58,8 +58,7 @@ def cancel(request: Request, name: str, identity: str, caller: Asker) -> Respons
     server = server_of(request)
     _, job = _job(server, name, identity, caller)
     server.runner.cancel(job.id)
-    root = request.scope.get("root_path", "")
-    return RedirectResponse(f"{root}/projects/{name}/jobs/{job.id}", 303)
+    return moved(request, f"/projects/{name}/jobs/{job.id}")
 
 
 def _job(server: Server, name: str, identity: str, caller: Caller) -> tuple[Project, Job]:

@@ -7,7 +7,7 @@ from fastapi.responses import RedirectResponse
 
 from macex.server.api.needs import Reader
 from macex.server.pages.guard import Form, PageRoute
-from macex.server.pages.shell import page
+from macex.server.pages.shell import moved, page
 from macex.server.problems import ProblemError
 from macex.server.security.sessions import COOKIE
 from macex.server.state import server_of
@@ -23,7 +23,7 @@ def login_page(request: Request) -> Response:
     token = request.query_params.get("token")
     if token is None:
         return page(request, "login", values)
-    response = RedirectResponse(f"{request.scope.get('root_path', '')}{wanted}", 303)
+    response = moved(request, wanted)
     try:
         gate.redeem(request, response, token)
     except ProblemError as error:
@@ -48,7 +48,7 @@ def sign_in(request: Request, sent: Form) -> Response:
 def sign_out(request: Request, _caller: Reader) -> Response:
     """End the session."""
     server_of(request).gate.sessions.end(request.cookies.get(COOKIE, ""))
-    response = RedirectResponse(f"{request.scope.get('root_path', '')}/login", 303)
+    response = moved(request, "/login")
     response.delete_cookie(COOKIE)
     return response
 

@@ -6,14 +6,14 @@ import json
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Request, Response, UploadFile
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse
 
 from macex.errors import MacexError, OptionError
 from macex.schema.statement import KINDS
 from macex.server.api.needs import Admin
 from macex.server.pages.address import Address
 from macex.server.pages.guard import Form, PageRoute
-from macex.server.pages.shell import page
+from macex.server.pages.shell import moved, page
 from macex.server.problems import ProblemError
 from macex.server.projects.uploads import Upload, made
 from macex.server.state import server_of
@@ -59,8 +59,7 @@ def make(
     except MacexError as error:
         values = {"fault": str(error), "kinds": KINDS, "address": sent}
         return page(request, "new", values, status=422)
-    root = request.scope.get("root_path", "")
-    return RedirectResponse(f"{root}/projects/{project.name}", 303)
+    return moved(request, f"/projects/{project.name}")
 
 
 def _names(text: str) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastapi import Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from macex.server.pages.address import Address
 from macex.server.pages.assets import version
@@ -39,6 +39,11 @@ def parts_asked(request: Request, known: tuple[str, ...]) -> list[str]:
     """Which parts of the page are asked for; none where it is the page as a whole."""
     asked = request.headers.get(PARTS, "").split()
     return [part for part in known if part in asked]
+
+
+def moved(request: Request, path: str) -> RedirectResponse:
+    """The way to another page of the server."""
+    return RedirectResponse(f"{request.scope.get('root_path', '')}{path}", 303)
 
 
 def page(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import RedirectResponse
 
 from macex.errors import OptionError
 from macex.server.api.jobs import found
 from macex.server.api.needs import Admin, Asker
 from macex.server.pages.guard import Form, PageRoute
+from macex.server.pages.shell import moved
 from macex.server.problems import ProblemError
 from macex.server.state import server_of
 
@@ -23,14 +23,14 @@ def rename(request: Request, name: str, sent: Form, _caller: Admin) -> Response:
     if not 0 < len(title) <= LONGEST or not title.isprintable():
         raise OptionError(f"a project has a title of 1 to {LONGEST} letters")
     server_of(request).projects.rename(name, title)
-    return _to(request, "/")
+    return moved(request, "/")
 
 
 @router.post("/projects/{name}/remove")
 def remove(request: Request, name: str, _caller: Admin) -> Response:
     """Delete a project with its files, jobs and views."""
     server_of(request).remove_project(name)
-    return _to(request, "/")
+    return moved(request, "/")
 
 
 @router.post("/projects/{name}/jobs/{identity}/remove")
@@ -41,10 +41,6 @@ def remove_job(request: Request, name: str, identity: str, caller: Asker) -> Res
     if job.project != name:
         raise ProblemError(404, f"there is no job {identity!r} of this project")
     if not job.ended:
-        raise ProblemError(409, "the job is not at its end: cancel it first")
+        raise ProblemError(409, "the job has not ended: cancel it first")
     server.jobs.remove(job.id)
-    return _to(request, f"/projects/{name}/cohort")
-
-
-def _to(request: Request, path: str) -> Response:
-    return RedirectResponse(f"{request.scope.get('root_path', '')}{path}", 303)
+    return moved(request, f"/projects/{name}/cohort")

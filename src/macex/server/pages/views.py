@@ -14,6 +14,7 @@ from macex.server.api.needs import Asker
 from macex.server.pages.address import Address
 from macex.server.pages.guard import Form, PageRoute
 from macex.server.pages.login import inside
+from macex.server.pages.shell import moved
 from macex.server.room import require_room
 from macex.server.state import Server, server_of
 
@@ -67,5 +68,4 @@ def forget(request: Request, name: str, identity: str, _caller: Asker) -> Respon
     """Forget a view."""
     server = server_of(request)
     server.views.remove(server.projects[name].name, identity)
-    root = request.scope.get("root_path", "")
-    return RedirectResponse(f"{root}/projects/{name}", 303)
+    return moved(request, f"/projects/{name}")

@@ -100,7 +100,7 @@ def read_description(folder: Path) -> Description:
         return described(document)
     except FileNotFoundError:
         raise DataError(
-            f"{folder} is no project: it has no {FILE}; `macex project new` makes one"
+            f"{folder} is not a project: it has no {FILE}; `macex project new` makes one"
         ) from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, MacexError) as error:
         raise DataError(f"{path}: {error}") from error

@@ -65,7 +65,7 @@ class Upload:
         """What `project.toml` says."""
         for part in OF_TABLES if self.series else OF_SERIES:
             if getattr(self, part):
-                raise DataError(f"{part} is not said of a project of {self.kind!r}")
+                raise DataError(f"{part} is not for a project of {self.kind!r}")
         lists = {"drop": list(self.drop), "classes": list(self.classes or ())}
         lists |= {"channels": list(self.channels), "times": list(self.times)}
         tables = {"schema": self.schema, "constraints": self.constraints, "names": self.names}

@@ -200,7 +200,7 @@ class Gate:
         """Begin a session for a caller with a key; the cookie goes with the response."""
         key = self.shown(given, request)
         if key is None:
-            raise ProblemError(401, "this is no key of this server", code="wrong_key")
+            raise ProblemError(401, "this is not a key of this server", code="wrong_key")
         return _holder(key, self._begin(request, response, key.id))
 
     def redeem(self, request: Request, response: Response, given: str) -> None:
@@ -280,7 +280,7 @@ def allowed(scope: Scope) -> Callable[[Request], Awaitable[Caller]]:
         gate: Gate = request.app.state.server.gate
         caller = await known(request)
         if not caller.may(scope):
-            said = f"key {caller.name!r} has not the scope {scope!r}"
+            said = f"key {caller.name!r} lacks the scope {scope!r}"
             raise ProblemError(403, said, code="scope_needed")
         project = request.path_params.get("name")
         if project is not None and not caller.sees(project):

@@ -158,9 +158,9 @@ class Wrapping:
     def _refused(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
         host = headers.get("host", "")
         if "\0" in scope["path"] or b"%00" in scope["query_string"]:
-            return 400, "an address holds no NUL"
+            return 400, "an address cannot hold NUL"
         if self.names and _hostname(f"//{host}") not in self.names:
-            return 421, f"this server is not called {host!r}; MACEX_HOSTS names what it is called"
+            return 421, f"this server does not answer to {host!r}; MACEX_HOSTS lists its names"
         origin = headers.get("origin")
         if scope["method"] in SAFE:
             return None
@@ -176,7 +176,7 @@ def _path(scope: Scope) -> str:
 
 
 def _too_much(most: int) -> Response:
-    return problem_response(413, f"a body may have {most:,} bytes here")
+    return problem_response(413, f"a body may have at most {most:,} bytes here")
 
 
 def _too_slow() -> Response:

@@ -15,11 +15,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Engine, and_, delete, func, insert, select, true, update
+from sqlalchemy import ColumnElement, and_, delete, func, insert, select, true, update
 from sqlalchemy.exc import IntegrityError
 
 from macex.server.storage import tables
 from macex.server.storage.audit import AuditLines, keep_common
+from macex.server.storage.store import Store
 from macex.server.storage.tables import now
 from macex.version import __version__
 
@@ -54,11 +55,8 @@ class Job:
         return self.status not in OPEN
 
 
-class Jobs:
+class Jobs(Store):
     """The jobs in a database."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
     def add(
         self,
@@ -79,25 +77,20 @@ class Jobs:
         packed = zlib.compress(json.dumps(source).encode())
         counts = {"source": packed, "total": total, "done": 0, "chunk": chunk}
         line |= {"model": model, "version": __version__}
-        with self._engine.begin() as connection:
-            connection.execute(insert(tables.jobs), {**line, **counts})
-            connection.execute(insert(tables.claims), {"job": identity})
+        job = insert(tables.jobs).values({**line, **counts})
+        self._run(job, insert(tables.claims).values({"job": identity}))
         return self.get(identity)
 
     def get(self, identity: str) -> Job:
         """One job; `KeyError` if there is none."""
-        found = select(*SAID).where(tables.jobs.c.id == identity)
-        with self._engine.connect() as connection:
-            line = connection.execute(found).mappings().first()
+        line = self._line(select(*SAID).where(tables.jobs.c.id == identity))
         if line is None:
             raise KeyError(identity)
-        return _job(dict(line))
+        return _job(line)
 
     def source(self, identity: str) -> Mapping[str, Any]:
         """Which rows a job is about: their cells, or their places in the table."""
-        found = select(tables.jobs.c.source).where(tables.jobs.c.id == identity)
-        with self._engine.connect() as connection:
-            packed = connection.execute(found).scalar_one()
+        (packed,) = self._cells(select(tables.jobs.c.source).where(tables.jobs.c.id == identity))
         told: Mapping[str, Any] = json.loads(zlib.decompress(packed))
         return told
 
@@ -113,9 +106,7 @@ class Jobs:
         """Some of the newest jobs: of a project, of a key, or of some projects."""
         found = select(*SAID).where(_chosen(project, key, projects))
         newest = found.order_by(tables.jobs.c.created.desc(), tables.jobs.c.id)
-        with self._engine.connect() as connection:
-            some = connection.execute(newest.offset(start).limit(most))
-            return [_job(dict(line)) for line in some.mappings()]
+        return [_job(line) for line in self._lines(newest.offset(start).limit(most))]
 
     def count(
         self,
@@ -126,18 +117,13 @@ class Jobs:
     ) -> int:
         """How many jobs there are of a project, of a key, or of some projects."""
         chosen = select(func.count()).select_from(tables.jobs)
-        with self._engine.connect() as connection:
-            counted = connection.execute(chosen.where(_chosen(project, key, projects)))
-            return int(counted.scalar_one())
+        return int(self._cells(chosen.where(_chosen(project, key, projects)))[0])
 
     def waiting(self) -> list[str]:
         """The projects with jobs that wait or run, the one with the oldest job first."""
         oldest = func.min(tables.jobs.c.created)
         found = select(tables.jobs.c.project).where(tables.jobs.c.status.in_(OPEN))
-        with self._engine.connect() as connection:
-            return list(
-                connection.execute(found.group_by(tables.jobs.c.project).order_by(oldest)).scalars()
-            )
+        return self._cells(found.group_by(tables.jobs.c.project).order_by(oldest))
 
     @contextmanager
     def claimed(self, project: str) -> Iterator[str | None]:
@@ -156,9 +142,7 @@ class Jobs:
             .with_for_update(of=tables.claims, skip_locked=True)
         )
         if self._engine.dialect.name == "sqlite":
-            with self._engine.connect() as connection:
-                identity = connection.execute(found).scalar()
-            yield identity
+            yield next(iter(self._cells(found)), None)
         else:
             with self._engine.begin() as connection:
                 yield connection.execute(found).scalar()
@@ -167,22 +151,17 @@ class Jobs:
         """Jobs of an earlier version get their line to be claimed by."""
         claimed = select(tables.claims.c.job)
         lost = select(tables.jobs.c.id).where(tables.jobs.c.id.not_in(claimed))
-        with self._engine.begin() as connection:
-            for identity in connection.execute(lost).scalars().all():
-                connection.execute(insert(tables.claims), {"job": identity})
+        for identity in self._cells(lost):
+            self._run(insert(tables.claims).values({"job": identity}))
 
     def unfinished(self, key: str) -> int:
         """How many jobs of a key wait or run."""
         chosen = (tables.jobs.c.key == key) & tables.jobs.c.status.in_(OPEN)
-        with self._engine.connect() as connection:
-            found = select(func.count()).select_from(tables.jobs).where(chosen)
-            return int(connection.execute(found).scalar_one())
+        return int(self._cells(select(func.count()).select_from(tables.jobs).where(chosen))[0])
 
     def of(self, project: str) -> list[str]:
         """The ids of all jobs of a project."""
-        found = select(tables.jobs.c.id).where(tables.jobs.c.project == project)
-        with self._engine.connect() as connection:
-            return list(connection.execute(found).scalars())
+        return self._cells(select(tables.jobs.c.id).where(tables.jobs.c.project == project))
 
     def begin(self, identity: str, fingerprint: str) -> bool:
         """Mark a job as running; False if it has ended meanwhile."""
@@ -194,22 +173,16 @@ class Jobs:
 
     def _mark(self, identity: str, values: Mapping[str, Any]) -> bool:
         still = (tables.jobs.c.id == identity) & tables.jobs.c.status.in_(OPEN)
-        with self._engine.begin() as connection:
-            changed = connection.execute(update(tables.jobs).where(still).values(values))
-            return bool(changed.rowcount)
+        return bool(self._run(update(tables.jobs).where(still).values(values)))
 
     def remove(self, identity: str) -> None:
         """Forget a job and its parts."""
-        with self._engine.begin() as connection:
-            connection.execute(delete(tables.parts).where(tables.parts.c.job == identity))
-            connection.execute(delete(tables.claims).where(tables.claims.c.job == identity))
-            connection.execute(delete(tables.jobs).where(tables.jobs.c.id == identity))
+        theirs = [delete(one).where(one.c.job == identity) for one in (tables.parts, tables.claims)]
+        self._run(*theirs, delete(tables.jobs).where(tables.jobs.c.id == identity))
 
     def finished_parts(self, identity: str) -> set[int]:
         """The numbers of the parts that are there."""
-        found = select(tables.parts.c.number).where(tables.parts.c.job == identity)
-        with self._engine.connect() as connection:
-            return set(connection.execute(found).scalars())
+        return {*self._cells(select(tables.parts.c.number).where(tables.parts.c.job == identity))}
 
     def add_part(
         self,
@@ -242,20 +215,17 @@ class Jobs:
         """The content of the parts, in order, one at a time in memory."""
         for number in sorted(self.finished_parts(identity)):
             chosen = (tables.parts.c.job == identity) & (tables.parts.c.number == number)
-            with self._engine.connect() as connection:
-                found = connection.execute(select(tables.parts.c.content).where(chosen)).scalar()
-            if found is not None:
-                yield zlib.decompress(found)
+            for content in self._cells(select(tables.parts.c.content).where(chosen)):
+                yield zlib.decompress(content)
 
     def statuses(self, identity: str) -> dict[str, int]:
         """How many rows have which status so far."""
         columns = tables.parts.c
-        found = select(columns.statuses, func.count()).where(columns.job == identity)
+        found = select(columns.statuses, func.count().label("times")).where(columns.job == identity)
         counted: Counter[str] = Counter()
-        with self._engine.connect() as connection:
-            for text, times in connection.execute(found.group_by(columns.statuses)):
-                for status, rows in json.loads(text).items():
-                    counted[status] += times * rows
+        for line in self._lines(found.group_by(columns.statuses)):
+            for status, rows in json.loads(line["statuses"]).items():
+                counted[status] += line["times"] * rows
         return dict(sorted(counted.items()))
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal, get_args
 
-from sqlalchemy import Engine, delete, insert, select
+from sqlalchemy import delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from macex.errors import OptionError, closest
 from macex.server.storage import tables
+from macex.server.storage.store import Store
 from macex.server.storage.tables import now
 
 Scope = Literal["read", "explain", "admin"]
@@ -51,11 +52,8 @@ def checked_scopes(scopes: tuple[str, ...]) -> tuple[Scope, ...]:
     return SCOPES[: max(SCOPES.index(scope) for scope in SCOPES if scope in scopes) + 1]
 
 
-class Keys:
+class Keys(Store):
     """The keys in a database."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
     def make(
         self, name: str, scopes: tuple[str, ...], projects: tuple[str, ...] | None = None
@@ -70,8 +68,7 @@ class Keys:
         line |= {"scopes": " ".join(held), "created": now()}
         line |= {"projects": None if projects is None else " ".join(projects)}
         try:
-            with self._engine.begin() as connection:
-                connection.execute(insert(tables.keys), line)
+            self._run(insert(tables.keys).values(line))
         except IntegrityError:
             raise OptionError(f"there is a key {name!r} already: revoke it first") from None
         return key
@@ -88,22 +85,16 @@ class Keys:
 
     def by_id(self, identity: str) -> Key | None:
         """The key with an id, unless it was revoked."""
-        found = select(tables.keys).where(tables.keys.c.id == identity)
-        with self._engine.connect() as connection:
-            line = connection.execute(found).mappings().first()
-        return None if line is None else _key(dict(line))
+        line = self._line(select(tables.keys).where(tables.keys.c.id == identity))
+        return None if line is None else _key(line)
 
     def all(self) -> list[Key]:
         """Every key, oldest first."""
-        with self._engine.connect() as connection:
-            found = connection.execute(select(tables.keys).order_by(tables.keys.c.created))
-            return [_key(dict(line)) for line in found.mappings()]
+        return [_key(line) for line in self._lines(select(tables.keys).order_by("created"))]
 
     def revoke(self, name: str) -> None:
         """Make a key worthless from now on."""
-        with self._engine.begin() as connection:
-            done = connection.execute(delete(tables.keys).where(tables.keys.c.name == name))
-        if not done.rowcount:
+        if not self._run(delete(tables.keys).where(tables.keys.c.name == name)):
             known = [key.name for key in self.all()]
             raise OptionError(f"there is no key {name!r}{closest(name, known)}")
 

@@ -7,10 +7,11 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Engine, delete, func, insert, select
+from sqlalchemy import delete, func, insert, select
 
 from macex.errors import OptionError
 from macex.server.storage import tables
+from macex.server.storage.store import Store
 from macex.server.storage.tables import now
 
 MOST = 200  # of a project: they are listed on its page
@@ -29,11 +30,8 @@ class SavedView:
     created: str
 
 
-class Views:
+class Views(Store):
     """The saved views in a database."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
     def save(self, project: str, owner: str, name: str, state: Any) -> SavedView:
         """Keep a view; a project has room for so many."""
@@ -43,8 +41,7 @@ class Views:
         if self.count(project) >= MOST:
             raise OptionError(f"a project has at most {MOST} saved views: forget one of them first")
         view = SavedView(secrets.token_hex(8), project, owner, name, state, now())
-        with self._engine.begin() as connection:
-            connection.execute(insert(tables.views), {**vars(view), "state": text})
+        self._run(insert(tables.views).values({**vars(view), "state": text}))
         return view
 
     def of(self, project: str, start: int = 0, size: int = MOST) -> list[SavedView]:
@@ -52,33 +49,27 @@ class Views:
         columns = tables.views.c
         found = select(tables.views).where(columns.project == project)
         found = found.order_by(columns.created.desc(), columns.id).offset(start).limit(size)
-        with self._engine.connect() as connection:
-            return [_view(dict(line)) for line in connection.execute(found).mappings()]
+        return [_view(line) for line in self._lines(found)]
 
     def count(self, project: str) -> int:
         """How many views a project has."""
-        found = select(func.count()).where(tables.views.c.project == project)
-        with self._engine.connect() as connection:
-            return int(connection.execute(found).scalar_one())
+        return int(self._cells(select(func.count()).where(tables.views.c.project == project))[0])
 
     def get(self, project: str, identity: str) -> SavedView | None:
         """One view of a project."""
         columns = tables.views.c
         found = select(tables.views).where(columns.id == identity, columns.project == project)
-        with self._engine.connect() as connection:
-            line = connection.execute(found).mappings().first()
-        return None if line is None else _view(dict(line))
+        line = self._line(found)
+        return None if line is None else _view(line)
 
     def remove_all(self, project: str) -> None:
         """Forget the views of a project."""
-        with self._engine.begin() as connection:
-            connection.execute(delete(tables.views).where(tables.views.c.project == project))
+        self._run(delete(tables.views).where(tables.views.c.project == project))
 
     def remove(self, project: str, identity: str) -> bool:
         """Forget a view; whether there was one."""
         chosen = (tables.views.c.id == identity) & (tables.views.c.project == project)
-        with self._engine.begin() as connection:
-            return bool(connection.execute(delete(tables.views).where(chosen)).rowcount)
+        return bool(self._run(delete(tables.views).where(chosen)))
 
 
 def _view(line: dict[str, Any]) -> SavedView:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import Response
 
 from macex.errors import MacexError
 from macex.render.speech import Speech
@@ -23,7 +23,7 @@ from macex.server.pages.guard import PageRoute
 from macex.server.pages.panes import Pane
 from macex.server.pages.questions import wanted
 from macex.server.pages.row import Look
-from macex.server.pages.shell import address_of, page, parts_asked, pieces
+from macex.server.pages.shell import address_of, moved, page, parts_asked, pieces
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.state import server_of
@@ -41,8 +41,7 @@ def glance_page(request: Request, name: str, caller: Reader) -> Response:
     server, address = server_of(request), address_of(request)
     project = server.projects[name].open()
     if isinstance(project, SeriesProject):
-        root = request.scope.get("root_path", "")
-        return RedirectResponse(f"{root}/projects/{project.name}", 303)
+        return moved(request, f"/projects/{project.name}")
     look = None
     if (row := address.one("row")).isdecimal() and len(row) < 12 and caller.may("explain"):
         look = Look(server.settings, project, int(row), request)
