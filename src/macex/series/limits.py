@@ -81,7 +81,7 @@ def limits_of(
     given: SeriesConstraints, names: Sequence[str], length: int, kind: np.dtype[Any]
 ) -> CaseLimits | None:
     """The limits of a case of so many time points and samples of a type; None without any."""
-    if given.on_values() == SeriesConstraints():
+    if not (given.fixed_times or given.ranges or given.increase or given.decrease):
         return None
     shape, (least, most) = (len(names), length), _span(kind)
     frozen, up, down = np.zeros((3, *shape), bool)

@@ -11,6 +11,7 @@ import numpy as np
 from macex.schema import Array
 from macex.series.climb import SMALL
 from macex.series.outcome import SeriesOutcome
+from macex.series.search import by_unit
 from macex.stages.arrays import rank_within
 from macex.stages.shapes import Pool, Task
 
@@ -26,13 +27,7 @@ def reserved(outcome: SeriesOutcome, pool: Pool) -> Pool:
     at, sets = _smallest(task, pool)
     whose, units = np.repeat(at, last - first), np.repeat(sets, last - first, axis=0)
     rank = np.tile(np.arange(first, last), len(at))  # of the neighbor that all are taken from
-    differs = np.stack(
-        [
-            outcome.offered[whose, rank][:, list(unit.members)].any(axis=1)
-            for unit in task.space.units
-        ],
-        axis=1,
-    )
+    differs = by_unit(task.space, outcome.offered[whose, rank][:, None])[:, :, 0]
     some = np.flatnonzero((differs | ~units).all(axis=1))
     codes = np.where(units, rank[:, None] + 1.0, task.queries[whose])[some]
     verdict = task.judge(codes, whose[some])

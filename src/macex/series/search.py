@@ -67,7 +67,7 @@ def search(outcome: SeriesOutcome) -> SeriesOutcome:
 def offers(task: Task, offered: Array) -> Candidates:
     """Every channel of every neighbour that may be taken and differs, as single changes."""
     space, count = task.space, offered.shape[1]
-    differs = _by_unit(space, offered)  # (Q, U, K)
+    differs = by_unit(space, offered)  # (Q, U, K)
     real = (differs & space.changeable[:, :, None]).reshape(len(space), -1)
     value = np.tile(np.arange(1.0, count + 1), space.width)
     return Candidates(
@@ -78,7 +78,7 @@ def offers(task: Task, offered: Array) -> Candidates:
     )
 
 
-def _by_unit(space: Space, offered: Array) -> Array:
+def by_unit(space: Space, offered: Array) -> Array:
     """Which units differ, (Q, U, K); a group does where one of its channels does."""
     if all(len(unit.members) == 1 for unit in space.units):
         return offered[:, :, [unit.members[0] for unit in space.units]].transpose(0, 2, 1)
