@@ -98,7 +98,7 @@ class Judge:
             self.count(at[sound])
             answers, done = self.asker.own(full[sound], at[sound], always=True)
         else:
-            answers, done = self._first_sure(full[sound], at[sound], first, hurry=hurry)
+            answers, done = self._first_sure(full[sound], at[sound], first, always=bool(loose))
         verdict = self.goals.judge(answers, at[sound])
         reached, decision = np.zeros(len(at), bool), np.zeros(len(at), int)
         score, progress = np.zeros(len(at)), np.full(len(at), -np.inf)
@@ -121,17 +121,18 @@ class Judge:
         return reached.reshape(len(chances), len(at)).T
 
     def _first_sure(
-        self, full: Array, at: Array, first: int, *, hurry: bool
+        self, full: Array, at: Array, first: int, *, always: bool
     ) -> tuple[Answers, Array]:
         """Answers for rows of which the model itself, as it is, is asked about the `first`.
 
-        The others are asked about as far as time goes, if there is no time to lose.
+        What was said of the others before counts, and they are asked about as far as time goes;
+        unless `always`.
         """
         self.count(at[:first])
         self.count(at[first:])
         sure, sure_done = self.asker.own(full[:first], at[:first], always=True)
         other = self.asker if self.asker.takes_codes else self.asker.own
-        rest, rest_done = other(full[first:], at[first:], always=not hurry)
+        rest, rest_done = other(full[first:], at[first:], always=always)
         both = [np.concatenate(pair) for pair in zip(sure, rest, strict=True)]
         return Answers(*both), np.concatenate([sure_done, rest_done])
 
