@@ -30,7 +30,6 @@ MOST_QUERIES = 2048
 MOST_CELLS = 16_000_000
 ROWS_A_QUERY = 600  # for each answer that is wanted
 MOST_ANSWERS = 10  # more of them take no more rows
-SCREENED = 1000  # rows of a query of a wide table, of which few columns are offered
 BLOCK_S = 0.4  # seconds of work, model calls aside, that a block may take under a time limit
 FIRST_QUERIES = 8  # of the first block under a time limit
 
@@ -65,8 +64,8 @@ def blocks(
     `singles` is how many single changes a query may be offered, where that is much. `tempo` is
     looked at before each block. `keeping` is the structure that rows keep.
     """
-    offered = 2 * columns if batch.question.max_rows is not None else min(2 * columns, SCREENED)
-    rows = max(ROWS_A_QUERY * min(batch.question.n, MOST_ANSWERS), offered, singles)
+    given = batch.question.max_rows is not None  # else wide tables are screened
+    rows = max(ROWS_A_QUERY * min(batch.question.n, MOST_ANSWERS), singles, 2 * columns * given)
     most = max(1, min(MOST_QUERIES, MOST_CELLS // (rows * columns)))
     for places in _alike(batch, keeping):
         start = 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import log
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -30,6 +31,8 @@ ALONE = 20
 TOGETHER = 10_000  # queries of a call: more of them are asked frame by frame
 MOST_RATIO = 1.5
 FEW, MANY = 10, 10_000
+NARROW, WIDE, WIDEST = 150, 1000, 3000  # columns
+MOST_WIDE_MS, MOST_WIDE_MB, MOST_SLOPE = 60, 500, 1.1
 
 
 class Shape(NamedTuple):
@@ -44,12 +47,12 @@ class Shape(NamedTuple):
 
 AXES: dict[str, Sequence[int]] = {
     "queries": (1, 10, 100, 1000, 10_000, 100_000),  # a million: `--tables scale`
-    "rows": (1_000, 10_000, 100_000, 1_000_000),
+    "rows": (1_000, 10_000, 100_000, 1_000_000, 2_000_000),
     "columns": (5, 15, 50, 150, 500, 1000, 3000),
     "categories": (2, 10, 100, 1000, 10_000, 100_000),
     "classes": (2, 5, 10, 20, 50),
 }
-BASES = {"categories": Shape(rows=100_000), "columns": Shape(rows=2_000, queries=20)}
+BASES = {"categories": Shape(rows=100_000), "columns": Shape(rows=2_000, queries=40)}
 HEADINGS = {
     "build": "build s",
     "build_memory": "build MB",
@@ -76,7 +79,7 @@ def shape_of(task: BenchTask) -> Shape:
     """The problem that a task stands for.
 
     >>> shape_of(BenchTask("growth", point="columns=50"))
-    Shape(queries=20, rows=2000, columns=50, categories=10, classes=2)
+    Shape(queries=40, rows=2000, columns=50, categories=10, classes=2)
     """
     axis, _, size = task.point.partition("=")
     return BASES.get(axis, Shape())._replace(**{axis: int(size)})
@@ -185,8 +188,12 @@ def _said(name: str, value: float) -> str:
 
 
 def claims(findings: Findings) -> list[Claim]:
+    """Categories cost nothing, and columns hardly more than in proportion."""
+    return [*_of_categories(points(findings, "categories")), *_of_columns(findings)]
+
+
+def _of_categories(found: dict[int, dict[str, float]]) -> list[Claim]:
     """A column of ten thousand categories costs no more than one of ten."""
-    found = points(findings, "categories")
     if FEW not in found or MANY not in found:
         return []
     few, many = found[FEW], found[MANY]
@@ -201,3 +208,19 @@ def claims(findings: Findings) -> list[Claim]:
         at_most(f"{span}: {words}", many[name] / few[name], MOST_RATIO, "x")
         for name, words in said.items()
     ]
+
+
+def _of_columns(findings: Findings) -> list[Claim]:
+    """A thousand columns are answered soon and in little memory; the price grows with columns."""
+    found, made = points(findings, "columns"), []
+    if WIDE in found:
+        name = f"{WIDE:,} columns: "
+        made += [
+            at_most(f"{name}ms per query in a batch", found[WIDE]["batch"], MOST_WIDE_MS),
+            at_most(f"{name}memory to explain", found[WIDE]["memory"], MOST_WIDE_MB, " MB"),
+        ]
+    if NARROW in found and WIDEST in found:
+        rise = log(found[WIDEST]["batch"] / found[NARROW]["batch"]) / log(WIDEST / NARROW)
+        span = f"{NARROW} to {WIDEST:,} columns"
+        made.append(at_most(f"{span}: slope of ms per query in a batch", rise, MOST_SLOPE))
+    return made
