@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import time
 
 import httpx
 import numpy as np
@@ -17,6 +16,7 @@ from macex.series.json import BATCH_FORMAT
 from macex.server import Settings
 from macex.server.storage.audit import records
 from server.pages.series_project import CHANNELS, LENGTH, cases, onnx_model, write_series
+from server.waiting import ended
 
 NAMES = ["current", "heat", "noise"]
 ASK = "/projects/motors/explain"
@@ -131,16 +131,6 @@ def test_answers_may_have_to_be_robust_and_to_hold_with_another_model(client):
 def test_a_score_may_be_asked_for(client):
     said = client.post(ASK, json={"places": [0], "want": "at_least(0.9, label=worn)"}).json()
     assert said["explanations"][0]["counterfactuals"][0]["score"] >= 0.9
-
-
-def ended(client, identity):
-    until = time.monotonic() + 180
-    while time.monotonic() < until:
-        job = client.get(f"/jobs/{identity}").json()
-        if job["status"] not in ("queued", "running"):
-            return job
-        time.sleep(0.05)
-    raise TimeoutError(job)
 
 
 @pytest.mark.parametrize("given", ["filter", "cases", "places"])

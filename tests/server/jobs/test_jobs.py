@@ -13,18 +13,9 @@ import pytest
 from sqlalchemy import text
 
 from macex.server import Settings
+from server.waiting import ended
 
 JOBS = "/projects/loans/jobs"
-
-
-def ended(http, identity, seconds=120):
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        job = http.get(f"/jobs/{identity}").json()
-        if job["status"] not in ("queued", "running"):
-            return job
-        time.sleep(0.05)
-    raise TimeoutError(job)
 
 
 @pytest.fixture(scope="module")

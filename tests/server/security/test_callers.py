@@ -15,6 +15,7 @@ import pytest
 import macex as mx
 from macex.server import Settings
 from macex.server.storage.audit import records
+from server.waiting import ended
 
 ASK = "/api/v1/projects/loans/explain"
 JOBS = "/api/v1/projects/loans/jobs"
@@ -46,22 +47,12 @@ def office(loan_project, tmp_path_factory, start):
             client.close()
 
 
-def finished(client, identity):
-    until = time.monotonic() + 120
-    while time.monotonic() < until:
-        job = client.get(f"/api/v1/jobs/{identity}").json()
-        if job["status"] not in ("queued", "running"):
-            return job
-        time.sleep(0.05)
-    raise TimeoutError(job)
-
-
 def test_a_job_is_its_makers_and_the_admins(office):
     _, people, _ = office
     job = people["alice"].post(JOBS, json={"places": [0, 1]}).json()
     assert job["owner"] == "alice"
     path = f"/api/v1/jobs/{job['id']}"
-    finished(people["alice"], job["id"])
+    ended(people["alice"], job["id"])
     for name, status in {"alice": 200, "boss": 200, "bob": 404, "reader": 404, "cars": 404}.items():
         assert people[name].get(path).status_code == status
         assert people[name].get(f"{path}/result").status_code == status
@@ -92,7 +83,7 @@ def test_records_name_the_caller_and_never_the_key(office):
     people["bob"].get("/projects/loans/rows/4")
     filtered = {"filter": {"where": "income < 25"}}
     job = people["bob"].post(JOBS, json=filtered).json()
-    finished(people["bob"], job["id"])
+    ended(people["bob"], job["id"])
     kept = list(records(served.server.engine, "loans"))
     ids = {key.name: key.id for key in served.server.keys.all()}
     by_alice = [one for one in kept if one.get("by", {}).get("key") == ids["alice"]]
@@ -112,7 +103,7 @@ def test_records_name_the_caller_and_never_the_key(office):
 def test_jobs_and_reports_name_the_caller_the_model_and_the_question(office):
     served, people, keys = office
     ask = {"places": [0, 1], "want": "granted", "constraints": {"fixed": ["job"]}}
-    job = finished(people["alice"], people["alice"].post(JOBS, json=ask).json()["id"])
+    job = ended(people["alice"], people["alice"].post(JOBS, json=ask).json()["id"])
     ids = {key.name: key.id for key in served.server.keys.all()}
     model = sha256(served.server.projects["loans"].parts.model_file.read_bytes()).hexdigest()
     assert (job["owner"], job["key"], job["model"]) == ("alice", ids["alice"], model)
@@ -136,7 +127,7 @@ def told(report, name):
 def test_a_report_of_a_job_says_what_was_asked_of_which_rows(office):
     _, people, _ = office
     ask = {"filter": {"where": "income < 25"}, "want": "granted", "constraints": {"max_changes": 2}}
-    job = finished(people["alice"], people["alice"].post(JOBS, json=ask).json()["id"])
+    job = ended(people["alice"], people["alice"].post(JOBS, json=ask).json()["id"])
     report = people["alice"].get(f"/api/v1/jobs/{job['id']}/result?format=html").text
     assert told(report, "Chosen by") == "where income < 25"
     assert told(report, "Wanted") == "granted"

@@ -20,6 +20,7 @@ from macex.server.projects.table import ScoredTable
 from macex.server.state import PAGES_AT_ONCE
 from macex.server.storage.jobs import Jobs
 from macex.server.turns import AT_ONCE
+from server.waiting import ended
 
 P = "/api/v1/projects/loans"
 JSON = {"content-type": "application/json"}
@@ -97,8 +98,7 @@ def test_what_is_long_in_a_question_is_kept_but_not_told(people):
     assert len(job.content) < 2_000
     assert job.json()["question"]["left_out"] == ["want", "constraints"]
     path = f"/api/v1/jobs/{job.json()['id']}"
-    while people["explain"].get(path).json()["status"] in ("queued", "running"):
-        time.sleep(0.05)
+    ended(people["explain"], job.json()["id"])
     lines = people["explain"].get(f"{path}/result").text.splitlines()
     assert [json.loads(line)["goal"]["labels"] for line in lines] == [[want] for want in wants]
     changed = {

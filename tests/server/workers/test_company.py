@@ -19,6 +19,7 @@ pytest.importorskip("onnxruntime")
 from macex.server import Settings
 from macex.server.projects.description import described
 from models.files.hostile_onnx import loop
+from server.waiting import ended
 
 TRAIN = "x,z\n" + "".join(f"{place / 10 - 2},{2 - place / 10}\n" for place in range(40))
 HANGS = {"x": 5000.0, "z": 0.0}
@@ -80,23 +81,15 @@ def test_a_project_that_hung_answers_again(client):
     assert said.json()["explanations"][0]["status"] == "found"
 
 
-def ended(client, job, seconds=300):
-    until = time.monotonic() + seconds
-    while (found := client.get(f"/jobs/{job['id']}").json())["status"] in ("queued", "running"):
-        assert time.monotonic() < until, found
-        time.sleep(0.1)
-    return found
-
-
 def test_a_process_that_is_killed_costs_a_job_nothing(client, served):
     worker = served.server.projects["loans"].parts.model.worker
     asks = {"filter": {}, "n": 3}
-    expected = ended(client, client.post("/projects/loans/jobs", json=asks).json())
+    expected = ended(client, client.post("/projects/loans/jobs", json=asks).json()["id"])
     job = client.post("/projects/loans/jobs", json=asks).json()
     while not client.get(f"/jobs/{job['id']}").json()["done"]:
         time.sleep(0.01)
     os.kill(worker.pid, signal.SIGKILL)
-    found = ended(client, job)
+    found = ended(client, job["id"])
     assert (found["status"], found["done"]) == ("done", job["total"])
     first, second = (client.get(f"/jobs/{one['id']}/result").content for one in (expected, found))
     assert first == second
@@ -106,7 +99,7 @@ def test_a_process_that_is_killed_costs_a_job_nothing(client, served):
 def test_a_row_at_which_a_model_hangs_does_not_cost_the_others_of_a_job(client):
     rows = [FINE, {**FINE, "z": 1.0}, HANGS, {**FINE, "z": 2.0}]
     job = client.post("/projects/hangs/jobs", json={"rows": rows}).json()
-    found = ended(client, job)
+    found = ended(client, job["id"])
     assert found["status"] == "done"
     result = client.get(f"/jobs/{job['id']}/result").text
     lines = [json.loads(line) for line in result.splitlines()]

@@ -8,13 +8,13 @@ from pydantic import ValidationError
 
 from macex.ask.goals import AnyOf, Goal, goal_stated
 from macex.errors import MacexError, OptionError
-from macex.render.fields import TOGETHER, blank_fields, grouped
+from macex.render.fields import blank_fields
 from macex.render.speech import Speech
 from macex.server.api.jobs import submitted, visible
 from macex.server.api.needs import Asker, Reader
 from macex.server.api.shapes import JobRequest
 from macex.server.pages.address import ASKING, LIMITING, Address
-from macex.server.pages.constraints import WAYS, column_limits, constraints, gist
+from macex.server.pages.constraints import constraints, editing, gist
 from macex.server.pages.guard import Form, PageRoute
 from macex.server.pages.questions import asked_of, question
 from macex.server.pages.rows import view_of
@@ -110,15 +110,8 @@ def _shown(
         "refused": refused,
         **_jobs(server, project, address, caller),
         "most": server.settings.job_rows,
-        "fields": (blank := blank_fields(explainer.schema, speech)),
-        "groups": grouped(blank),
-        "together": TOGETHER,
+        **editing(address, explainer.schema, always, blank_fields(explainer.schema, speech)),
         "gist": gist(address, explainer.schema),
-        "column_limits": column_limits(address, explainer.schema, always),
-        "limiting": address.parts(*LIMITING),
-        "ways": WAYS,
-        "rules_always": [str(rule) for rule in always.rules],
-        "most_always": always.max_changes,
         "listing": address.without("a.", "b.", "two"),
         "carried": address.parts("rows") or address.parts("decision", "q", "where"),
         "asking": address.only(*ASKING, *LIMITING),

@@ -8,9 +8,10 @@ from typing import Any
 
 from macex.ask.constraints import Constraints
 from macex.errors import ConstraintError, SchemaError
+from macex.render.fields import TOGETHER, Field, grouped
 from macex.schema import Column, Schema
 from macex.schema.text import text_of, typed
-from macex.server.pages.address import Address
+from macex.server.pages.address import LIMITING, Address
 
 WAYS = {"": "free", "keep": "stays", "up": "only up", "down": "only down"}
 
@@ -44,6 +45,22 @@ def column_limits(address: Address, schema: Schema, always: Constraints) -> dict
             always=_always(name, always),
         )
         for name in schema.names
+    }
+
+
+def editing(
+    address: Address, schema: Schema, always: Constraints, columns: Sequence[Field]
+) -> dict[str, Any]:
+    """What the templates of cells and constraints need; `columns` are the fields of the schema."""
+    return {
+        "fields": columns,
+        "groups": grouped(columns),
+        "together": TOGETHER,
+        "column_limits": column_limits(address, schema, always),
+        "ways": WAYS,
+        "rules_always": [str(rule) for rule in always.rules],
+        "most_always": always.max_changes,
+        "limiting": address.parts(*LIMITING),
     }
 
 

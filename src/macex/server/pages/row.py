@@ -17,13 +17,13 @@ from macex.explainer.trials.aims import Aim, whose
 from macex.explainer.trials.variants import Variant, all_said, caused, judgements, variant
 from macex.explanation import Explanations
 from macex.render.cards import card
-from macex.render.fields import TOGETHER, fields, found_values, grouped
+from macex.render.fields import fields, found_values
 from macex.render.speech import Speech
 from macex.schema.text import text_of
 from macex.server.api.needs import Asker, Reader
 from macex.server.pages.address import ASKING, LIMITING, LISTING, VARIANTS
 from macex.server.pages.answers import explained, gone_of
-from macex.server.pages.constraints import WAYS, column_limits, constraints, gist
+from macex.server.pages.constraints import constraints, editing, gist
 from macex.server.pages.guard import PageRoute
 from macex.server.pages.panes import Pane, answer_codes, compare_pane, curve_pane, map_pane
 from macex.server.pages.paths import steps
@@ -218,18 +218,11 @@ class Look:
         }
 
     def _editing(self) -> dict[str, Any]:
-        always = self.explainer.constraints
+        schema, always = self.rows.schema, self.explainer.constraints
         return {
-            "fields": (filled := fields(self.rows, self.speech)),
-            "groups": grouped(filled),
-            "together": TOGETHER,
-            "column_limits": column_limits(self.address, self.rows.schema, always),
-            "ways": WAYS,
-            "rules_always": [str(rule) for rule in always.rules],
-            "most_always": always.max_changes,
+            **editing(self.address, schema, always, fields(self.rows, self.speech)),
             "typed": {letter: self.address.cells(letter) for letter in self._letters},
             "letters": self._letters,
-            "limiting": self.address.parts(*LIMITING),
             "carried": self.address.parts(*LISTING, "curve", "compare"),
         }
 
