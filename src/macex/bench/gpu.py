@@ -30,10 +30,8 @@ from macex.explainer import Explainer
 from macex.models.kinds.networks import Network
 from macex.models.optional import needed
 from macex.scale.files import explain_file
-from macex.scale.partition import CHUNK
 
 EPOCHS = 8
-FILE_CHUNK = 16_384  # rows of a file that a device is given at once
 # What the device itself does: answers are compared with those of an explainer that does so, too.
 LIKE_A_DEVICE: dict[str, Any] = {
     "prefer": "fewest",
@@ -185,25 +183,19 @@ def rows_file(bench: Bench, count: int, path: Path) -> None:
     rows.to_parquet(path)
 
 
-def files(bench: Bench, device: str, count: int) -> None:
+def files(bench: Bench, device: str, count: int, only: str) -> None:
     """Print how long many rows take file to file, on a device and on all cores without one."""
     rows = bench.dataset.frame.iloc[: _trained(bench.dataset)]
     with TemporaryDirectory() as folder:
         source = Path(folder) / "rows.parquet"
         rows_file(bench, count, source)
-        ways: dict[str, dict[str, Any]] = {
-            f"{device}, all cores": {"device": device, "jobs": -1, "chunk": FILE_CHUNK},
-            "all cores": {"jobs": -1, "chunk": CHUNK},
-        }
-        for name, way in ways.items():
+        for where, name in ((device, f"{device} and all cores"), (None, "all cores")):
             for title, options in (("default", {}), ("like a device", LIKE_A_DEVICE)):
-                done = explain_file(
-                    Explainer(bench.model, rows, **options),
-                    source,
-                    Path(folder) / f"{name} {title}",
-                    **way,
-                )
-                print(f"Adult, {bench.title}, {name}, {title}: {done}", flush=True)
+                run_of = f"{bench.title}, {name}, {title}"
+                if only in run_of:
+                    made, out = Explainer(bench.model, rows, **options), Path(folder) / run_of
+                    done = explain_file(made, source, out, jobs=-1, device=where)
+                    print(f"Adult, {run_of}: {done}", flush=True)
 
 
 def run(
@@ -215,6 +207,7 @@ def run(
     files_of: Annotated[
         int, typer.Option("--files", help="Rows from file to file instead, confirmed.")
     ] = 0,
+    only: Annotated[str, typer.Option(help="With --files: runs whose line has this in it.")] = "",
 ) -> None:
     """Print queries a second by stage and by size, on every device there is."""
     torch, dataset = needed("torch", "torch"), load("adult")
@@ -222,7 +215,7 @@ def run(
     devices = [device] if device else ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
     if files_of:
         for bench in benches:
-            files(bench, devices[-1], files_of)
+            files(bench, devices[-1], files_of, only)
         return
     for name in devices:
         wide = [int(size) for size in sizes.split(",")]
