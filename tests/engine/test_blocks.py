@@ -72,12 +72,19 @@ def test_rows_know_their_place_in_the_caller_s_call():
     assert [part.places.tolist() for _, part in blocks(asked, 3)] == [[0, 2], [1]]
 
 
-@pytest.mark.parametrize(("columns", "most"), [(3, 2048), (100, 266), (1000, 26), (100_000, 1)])
+@pytest.mark.parametrize(
+    ("columns", "most"), [(3, 2048), (100, 266), (1000, 26), (3000, 21), (100_000, 1)]
+)
 def test_blocks_shrink_with_the_width_of_rows(columns, most):
     asked = asked_of([PLAIN] * 3000)
     sizes = [len(places) for places, _ in blocks(asked, columns)]
     assert sum(sizes) == 3000
     assert max(sizes) == most
+
+
+def test_blocks_of_wide_tables_are_smaller_where_constraints_leave_columns_out():
+    asked = asked_of([Constraints(fixed=("a",))] * 300)
+    assert max(len(places) for places, _ in blocks(asked, 3000)) == 8
 
 
 def test_blocks_of_wide_tables_are_small_where_columns_are_not_screened():

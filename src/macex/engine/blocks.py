@@ -18,6 +18,7 @@ from macex.ask.precedence import kin_of
 from macex.errors import OptionError
 from macex.explanation import Cost, Counterfactual, Explanation, Source
 from macex.schema import Array, Rows, row_keys
+from macex.stages.relevance import WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +31,7 @@ MOST_QUERIES = 2048
 MOST_CELLS = 16_000_000
 ROWS_A_QUERY = 600  # for each answer that is wanted
 MOST_ANSWERS = 10  # more of them take no more rows
+SCREENED = 250  # where there are more columns than single changes that are tried one by one
 BLOCK_S = 0.4  # seconds of work, model calls aside, that a block may take under a time limit
 FIRST_QUERIES = 8  # of the first block under a time limit
 
@@ -65,7 +67,8 @@ def blocks(
     looked at before each block. `keeping` is the structure that rows keep.
     """
     given = batch.question.max_rows is not None  # else wide tables are screened
-    rows = max(ROWS_A_QUERY * min(batch.question.n, MOST_ANSWERS), singles, 2 * columns * given)
+    each = SCREENED if columns > WIDE and not given and _open_whole(batch) else ROWS_A_QUERY
+    rows = max(each * min(batch.question.n, MOST_ANSWERS), singles, 2 * columns * given)
     most = max(1, min(MOST_QUERIES, MOST_CELLS // (rows * columns)))
     for places in _alike(batch, keeping):
         start = 0
@@ -74,6 +77,12 @@ def blocks(
             part = places[start : start + size]
             yield part, batch if len(part) == len(batch) else batch.take(part)
             start += size
+
+
+def _open_whole(batch: Batch) -> bool:
+    """Whether no row's constraints leave columns out."""
+    different = {id(one): one for one in batch.constraints}.values()
+    return not any(one.fixed or one.only is not None for one in different)
 
 
 def _alike(batch: Batch, keeping: Keeping | None) -> list[Array]:
