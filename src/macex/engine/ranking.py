@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from macex.engine.options import Finetune
 
 
+AT_ONCE = 64  # examples that are sooner looked at together than one after the other
 WAVES = (1, 4, 12)  # how many of the nearest examples are looked at first, and then
 
 
@@ -175,6 +176,7 @@ def ranking(outcome: Outcome, pool: Pool) -> Ranked:
     turn[order] = place[order] - np.searchsorted(pool.at[order], pool.at[order])
     settled, usual = np.zeros((2, len(task.queries)), bool)
     few = task.count == 1 and (task.band is None or not outcome.batch.requirements)
+    few &= len(pool) > AT_ONCE
     for wave in (*(WAVES if few else ()), len(pool) + 1):
         look = np.flatnonzero((turn < wave) & np.isnan(found) & ~settled[pool.at])
         look = look[~(usual[pool.at[look]] & standing.on_edge(place[look]))] if few else look
