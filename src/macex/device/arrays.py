@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 
 import numpy as np
 from array_api_compat import array_namespace, is_torch_array
@@ -25,7 +25,7 @@ ON_HOST = 1 << 29  # bytes that are used at a time without a GPU
 PLENTY = 1 << 35  # bytes
 MOST_WIDTHS = 64  # of lines for which a step is compiled
 
-Given = ParamSpec("Given")
+Given = TypeVarTuple("Given")
 Made = TypeVar("Made")
 
 _FUSING: ContextVar[bool] = ContextVar("fusing", default=False)
@@ -41,25 +41,25 @@ def fusing(*, on: bool) -> Iterator[None]:
         _FUSING.reset(before)
 
 
-def fused(step: Callable[Given, Made]) -> Callable[Given, Made]:
+def fused(step: Callable[[*Given], Made]) -> Callable[[*Given], Made]:
     """A function of arrays that torch may compile, so that its operations share their passes.
 
     Each of them reads and writes all its cells otherwise, which is most of the time on a GPU. Such
     a function calls no other one of this kind.
     """
-    compiled: list[Callable[Given, Made]] = []
+    compiled: list[Callable[[*Given], Made]] = []
 
     @wraps(step)
-    def run(*args: Given.args, **kwargs: Given.kwargs) -> Made:
+    def run(*args: *Given) -> Made:
         if not _FUSING.get():
-            return step(*args, **kwargs)
+            return step(*args)
         torch, dynamo = needed("torch", "torch"), needed("torch._dynamo", "torch")
         if not compiled:
             compiled.append(torch.compile(step, dynamic=False, fullgraph=True))
         for array in _arrays_in(args):  # lines vary in number, not in width
             dynamo.maybe_mark_dynamic(array, 0)
         with dynamo.config.patch(recompile_limit=MOST_WIDTHS):
-            return compiled[0](*args, **kwargs)
+            return compiled[0](*args)
 
     return run
 

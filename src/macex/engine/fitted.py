@@ -13,7 +13,7 @@ import numpy as np
 from macex.ask.answers import Answers, Outlook
 from macex.ask.units import Ground, unit_codes
 from macex.causes import CausalModel, causal_model
-from macex.engine.learning import Learning, realness_of
+from macex.engine.knowledge import Learning, realness_of
 from macex.engine.sample import covering
 from macex.engine.tree_cells import grid_of
 from macex.models.consultation import consulted

@@ -19,7 +19,7 @@ from macex.audit import Audit
 from macex.engine import storage
 from macex.engine.engine import Engine
 from macex.engine.fitted import Fitted
-from macex.engine.learning import distributions_of
+from macex.engine.knowledge import distributions_of
 from macex.engine.options import options_read, written_options
 from macex.engine.recorder import Recorder
 from macex.engine.tree_cells import grid_of
