@@ -45,13 +45,12 @@ def trees() -> mx.Explainer:
     return mx.Explainer(make_pipeline(columns, boosted).fit(rows, granted(rows)), rows)
 
 
-def prepared(rows: pd.DataFrame) -> np.ndarray:
-    jobs = [rows["job"] == job for job in ("none", "part-time", "full-time")]
-    return np.column_stack([rows["income"] / 50, rows["debt"] / 50, *jobs]).astype(np.float32)
-
-
 @cache
 def network() -> mx.Explainer:
+    def prepared(rows: pd.DataFrame) -> np.ndarray:
+        jobs = [rows["job"] == job for job in ("none", "part-time", "full-time")]
+        return np.column_stack([rows["income"] / 50, rows["debt"] / 50, *jobs]).astype(np.float32)
+
     module = torch.nn.Linear(5, 1)
     with torch.no_grad():
         module.weight[:] = torch.tensor([[5.0, -5.0, 0.0, 0.0, 2.0]])

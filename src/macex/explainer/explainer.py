@@ -243,7 +243,7 @@ class Explainer(ExplainerOf[Engine, Explanations], Populations):
         options, asked = self.engine.options, batch.question
         meta = {
             "version": __version__,
-            "method": options.method.name,
+            "method": self.method,
             "prefer": options.prefer,
             "seed": options.random_state,
             "n": asked.n,
