@@ -47,13 +47,12 @@ def on_device(explainer: Explainer, device: str | None = None) -> Explainer:
     step of a pipeline. One counterfactual for each row is found. The cost of an answer counts the
     rows that the caller's own model was asked about, and no single actions are listed.
     """
-    scores = _scores_of(explainer, device)
-    search_there = DeviceSearch(explainer.engine, scores, device)
+    search_there = _search_on(explainer.engine, device)
     search_there.twin(explainer.constraints, 1e-6)  # what it cannot do is said now
     return Explainer.of(replace(explainer.engine, answer=search_there), explainer.recorder)
 
 
-def _made_again(engine: Engine, device: str | None) -> DeviceSearch:
+def _search_on(engine: Engine, device: str | None) -> DeviceSearch:
     return DeviceSearch(engine, _scores_of(Explainer.of(engine), device), device)
 
 
@@ -80,7 +79,7 @@ class DeviceSearch:
 
     def __reduce__(self) -> Any:
         """What travels to a worker: the engine. The rest is made again, on the worker's device."""
-        return _made_again, (self.engine, self.device)
+        return _search_on, (self.engine, self.device)
 
     def twin(self, constraints: Any, margin: float) -> DeviceExplainer:
         """The device's explainer for some constraints and a margin; those last used are kept."""

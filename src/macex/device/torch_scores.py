@@ -137,6 +137,8 @@ class TorchScores:
         if self._lead is not None:
             weight, bias = self._lead
             outputs = torch.mv(outputs, weight) + bias
+        elif outputs.ndim == 2 and outputs.shape[1] == 2:
+            outputs = outputs[:, 1] - outputs[:, 0]
         outputs = outputs.to(torch.float64)
         many = outputs.ndim == 2 and outputs.shape[1] > 2
         return torch.softmax(outputs, dim=1) if many else torch.sigmoid(outputs)
