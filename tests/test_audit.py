@@ -15,7 +15,7 @@ import pytest
 import macex as mx
 from checks.loans import chance, loans
 from macex.audit import append, read_records
-from macex.engine.fingerprint import fingerprint
+from macex.engine.recorder import fingerprint
 
 CLASSES = ("refused", "granted")
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import macex as mx
-from macex.engine import registry
+from macex.engine import options
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.shapes import Found, Pool
 from macex.testing import check_search
@@ -48,7 +48,7 @@ class Climb:
         return Found.unproved(Pool.join(pools, task.space.width), candidates)
 
 
-@pytest.mark.parametrize("search", [*registry.BUILT_IN.values(), Climb()], ids=lambda s: s.name)
+@pytest.mark.parametrize("search", [*options.BUILT_IN.values(), Climb()], ids=lambda s: s.name)
 def test_searches_keep_the_laws(search):
     assert check_search(search, seeds=2) > 40
 
@@ -100,8 +100,8 @@ class Point:
 
 
 def test_a_registered_search_is_known_by_name_and_can_be_saved(monkeypatch, tmp_path):
-    monkeypatch.setattr(registry, "entry_points", lambda group: [Point()])
-    registry.registered.cache_clear()
+    monkeypatch.setattr(options, "entry_points", lambda group: [Point()])
+    options.registered.cache_clear()
     data = pd.DataFrame({"x": range(20), "y": [1, 2] * 10})
 
     def model(rows):
@@ -113,7 +113,7 @@ def test_a_registered_search_is_known_by_name_and_can_be_saved(monkeypatch, tmp_
     explainer.save(tmp_path / "saved.macex")
     again = mx.load(tmp_path / "saved.macex", model).explain(data.head(3))
     assert again.to_json(canonical=True) == found.to_json(canonical=True)
-    registry.registered.cache_clear()
+    options.registered.cache_clear()
     monkeypatch.undo()
     with pytest.raises(mx.SavedError, match="nor registered"):
         mx.load(tmp_path / "saved.macex", model)

@@ -12,9 +12,8 @@ import pandas as pd
 from macex.ask.constraints import Constraints
 from macex.ask.goals import goal_read
 from macex.audit import file_hash, read_records
-from macex.engine.fingerprint import fingerprint
 from macex.engine.options import options_read
-from macex.engine.recorder import FORMAT, versions
+from macex.engine.recorder import FORMAT, fingerprint, versions
 from macex.errors import DataError, OptionError, closest
 from macex.explainer import Explainer
 from macex.explainer.storage import load as load_table

@@ -136,7 +136,7 @@ def test_chunks_change_nothing(method, monkeypatch):
 def test_blocks_change_nothing(method, monkeypatch):
     asked, rows = explainer("network", method), loans().head(5)
     whole = asked.explain(rows, n=2).to_json(canonical=True)
-    monkeypatch.setattr("macex.engine.blocks.MOST_QUERIES", 2)
+    monkeypatch.setattr("macex.engine.batch.MOST_QUERIES", 2)
     assert asked.explain(rows, n=2).to_json(canonical=True) == whole
 
 

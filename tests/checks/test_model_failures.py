@@ -71,7 +71,7 @@ def test_a_failure_is_a_model_error(how):
 
 @pytest.mark.parametrize("how", BY_ROW)
 def test_the_row_at_fault_is_named_by_its_place_in_the_call(how, monkeypatch):
-    monkeypatch.setattr("macex.engine.blocks.MOST_QUERIES", 2)
+    monkeypatch.setattr("macex.engine.batch.MOST_QUERIES", 2)
     model, asked = made(how, "exhaustive")
     model.age = 150
     rows = odd_rows(7, at=5)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import macex as mx
-from macex.engine.blocks import ROWS_A_QUERY
+from macex.engine.batch import ROWS_A_QUERY
 
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "memory.py"))
 
@@ -20,7 +20,7 @@ EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "memory.py
 def test_memory_does_not_grow_with_the_rows(setting, monkeypatch):
     """A block holds what its queries take: two blocks of 64 take as much as four."""
     asked = EXAMPLE["SETTINGS"][setting]
-    monkeypatch.setattr("macex.engine.blocks.MOST_CELLS", 64 * 5 * ROWS_A_QUERY * asked["n"])
+    monkeypatch.setattr("macex.engine.batch.MOST_CELLS", 64 * 5 * ROWS_A_QUERY * asked["n"])
     peaks = [EXAMPLE["peak_mb"](rows, **asked) for rows in (8, 128, 256)]  # the first imports
     assert peaks[2] < 1.5 * peaks[1]
     assert peaks[2] < 300

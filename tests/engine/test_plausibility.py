@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import macex as mx
 from cohort.town import NO, YES, explainer, refused, town
-from macex.engine import knowledge
+from macex.engine import training
 from macex.stages.plausibility.measure import learn_realness
 from stages.plausibility.shop import shop
 
@@ -119,7 +119,7 @@ def test_rows_are_learnt_from_while_a_model_elsewhere_is_waited_for(
         begun.set()
         return learn_realness(*given)
 
-    monkeypatch.setattr(knowledge, "learn_realness", learn)
+    monkeypatch.setattr(training, "learn_realness", learn)
 
     class Elsewhere:
         classes_ = model.classes_

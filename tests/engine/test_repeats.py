@@ -105,7 +105,7 @@ def test_no_row_is_scored_twice_in_a_batch():
 
 @pytest.mark.parametrize("keep", ["raise", "keep"])
 def test_the_caller_s_index_is_kept_however_a_call_is_cut(monkeypatch, keep):
-    monkeypatch.setattr("macex.engine.blocks.MOST_QUERIES", 4)
+    monkeypatch.setattr("macex.engine.batch.MOST_QUERIES", 4)
     rows = DATA.iloc[[*range(5, 16), 7, 5]]
     table = bank().explain(rows, on_error=keep).to_frame()
     assert table.index.tolist() == rows.index[table["cf.row"]].tolist()

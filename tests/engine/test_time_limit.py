@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import macex as mx
-from macex.engine import search
-from macex.engine.blocks import BLOCK_S, FIRST_QUERIES, Tempo
+from macex.engine import pipeline as table_steps
+from macex.engine.batch import BLOCK_S, FIRST_QUERIES, Tempo
 from macex.series import pipeline, segments
 from macex.stages.finetune.section import Section
 from macex.stages.plausibility.distance import Reference
@@ -62,7 +62,7 @@ def explained(patch, last: float, *, options=None, **call) -> tuple[mx.Explanati
     patch.setattr(time, "monotonic", clock)
     patch.setattr(Tempo, "after", lambda *_: None)  # blocks of eight, whatever they take
     for owner, name in (
-        (search, "offer_values"),
+        (table_steps, "offer_values"),
         (exhaustive, "brood"),
         (exhaustive, "all_of"),
         (Section, "_trials"),

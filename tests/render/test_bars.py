@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macex.ask.thresholds import Needed
+from macex.ask.answers import Needed
 from macex.render.bars import Scale, bar
 
 numbers = st.floats(-1e9, 1e9)

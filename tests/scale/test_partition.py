@@ -15,7 +15,7 @@ from scale.town import applicants, bank, expected, grants, ordered
 @pytest.mark.parametrize("index", [range(60), range(100, 160), ["same"] * 60])
 def test_every_line_has_its_own_key_and_index(monkeypatch, index):
     monkeypatch.setattr("macex.scale.partition.CHUNK", 16)
-    monkeypatch.setattr("macex.engine.blocks.MOST_QUERIES", 5)
+    monkeypatch.setattr("macex.engine.batch.MOST_QUERIES", 5)
     rows, explainer = applicants(60).set_axis(pd.Index(index)), bank()
     partition = Partition.of(ChunkExplainer(explainer, Question(n=2)), list(rows.columns))
     made = partition.explain_chunk(rows)

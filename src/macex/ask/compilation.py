@@ -12,8 +12,15 @@ import numpy as np
 
 from macex.ask.constraints import Constraints
 from macex.ask.expressions import Formula, compile_formula, compile_rule, parse, topological
-from macex.ask.precedence import Kin, kin_of
-from macex.ask.rules import FrameRule, KeptRule, TextRule, follower_rules, unmoved_rules
+from macex.ask.rules import (
+    FrameRule,
+    KeptRule,
+    Kin,
+    TextRule,
+    follower_rules,
+    kin_of,
+    unmoved_rules,
+)
 from macex.ask.space import Bounds, Caused, Menu, Space
 from macex.ask.units import Ground, Unit, unit_codes
 from macex.errors import ConstraintError, SchemaError

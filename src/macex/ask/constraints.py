@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from macex.ask.hints import CONSTRAINTS, hinted_options
-from macex.errors import ConstraintError, closest
+from macex.errors import CONSTRAINTS, ConstraintError, closest, hinted_options
 
 Rule = str | Callable[..., Any]
 LARGEST = 2**31

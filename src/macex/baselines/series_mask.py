@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from macex.baselines.series_peer import Meter, Sampled, SeriesPeer
-from macex.errors import OptionError, require_count
-from macex.models.optional import needed
+from macex.errors import OptionError, needed, require_count
 from macex.schema import Array
 
 RATE = 0.1

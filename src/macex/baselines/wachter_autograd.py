@@ -66,7 +66,7 @@ class WachterAutograd(Wachter):
 
 def _taken_apart(model: Any) -> tuple[tuple[Any, ...], Any]:
     """The steps before the network, and the network."""
-    from macex.models.optional import needed
+    from macex.errors import needed
 
     torch = needed("torch", "torch")
     *before, last = [step for _, step in getattr(model, "steps", [("", model)])]

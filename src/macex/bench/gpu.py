@@ -26,9 +26,9 @@ from macex.bench.cells import encoder, xgboost
 from macex.datasets import Dataset, load
 from macex.device import CodeAnswers, DeviceExplainer, TorchScores, TreeScores
 from macex.device.arrays import on_host
+from macex.errors import needed
 from macex.explainer import Explainer
 from macex.models.kinds.networks import Network
-from macex.models.optional import needed
 from macex.scale.files import explain_file
 
 EPOCHS = 8

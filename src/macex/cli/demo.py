@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 import macex as mx
 from macex.cli.colours import say
 from macex.datasets import load
-from macex.engine.registry import BUILT_IN
+from macex.engine.options import BUILT_IN
 from macex.render.text import aligned, paper_table
 from macex.stages.search.names import EXHAUSTIVE
 

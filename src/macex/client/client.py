@@ -23,7 +23,7 @@ from macex.ask.goals import AboveRow, AnyOf, Goal, goal_stated, resolve
 from macex.client.asked_rows import AskedRows
 from macex.client.connection import API, Connection
 from macex.client.stored_schema import whole_schema
-from macex.engine.blocks import reporter
+from macex.engine.batch import reporter
 from macex.engine.options import PREFERENCES
 from macex.errors import ConstraintError, OptionError, ServerError, closest
 from macex.explanation import Explanations

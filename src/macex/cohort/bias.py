@@ -33,7 +33,7 @@ from macex.cohort.fairness import (
 from macex.cohort.groups import AND, Groups, groups_of, numbered, read_bands
 from macex.cohort.pathways import Pathway, open_ways, through_columns
 from macex.cohort.population import Crowd, advising, crowd
-from macex.engine.blocks import Progress, silent
+from macex.engine.batch import Progress, silent
 from macex.errors import GoalError, OptionError, closest, require_count
 from macex.render.names import Names
 from macex.render.sheets import Finding, Sheet

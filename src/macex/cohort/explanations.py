@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from macex.ask.question import Question
-from macex.engine.batch import Batch
-from macex.engine.blocks import Progress, silent
+from macex.engine.batch import Batch, Progress, silent
 
 if TYPE_CHECKING:
     from macex.cohort.population import Crowd

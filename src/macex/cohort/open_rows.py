@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from macex.engine.tree_cells import grid_of
+from macex.engine.training import grid_of
 from macex.schema import Array
 from macex.stages.arrays import rank_within
 from macex.stages.candidates import Both

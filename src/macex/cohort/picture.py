@@ -18,7 +18,7 @@ from macex.cohort.plan_sheet import action_text
 from macex.cohort.plans import PlannedAction, PlanOptions, planned
 from macex.cohort.population import Crowd, advising, crowd
 from macex.cohort.tree import RuleTest, divided
-from macex.engine.blocks import Progress, silent
+from macex.engine.batch import Progress, silent
 from macex.errors import require_count
 from macex.explanation.summary import Summary, summarise
 from macex.render.names import Names

@@ -17,8 +17,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_torch_array
 from array_api_compat import device as device_of
 
-from macex.errors import OptionError
-from macex.models.optional import needed
+from macex.errors import OptionError, needed
 
 Array = Any  # NumPy's or torch's
 ON_HOST = 1 << 29  # bytes that are used at a time without a GPU

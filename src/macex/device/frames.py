@@ -20,10 +20,8 @@ from macex.device.explainer import DeviceExplainer, readable
 from macex.device.torch_scores import TorchScores
 from macex.device.tree_scores import TreeScores
 from macex.engine.batch import Outcome
-from macex.engine.confirmation import confirm, select
-from macex.engine.pipeline import answer, open_batch, run
-from macex.engine.ranking import fine_tune, rank
-from macex.engine.search import offer, search
+from macex.engine.pipeline import answer, offer, open_batch, run, search
+from macex.engine.ranking import confirm, fine_tune, rank, select
 from macex.errors import OptionError
 from macex.explainer import Explainer
 from macex.models.kinds.networks import Network

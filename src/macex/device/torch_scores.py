@@ -9,9 +9,9 @@ import numpy as np
 
 from macex.device.arrays import compiling, fused, rows_at
 from macex.device.embedding import Embedding, learn_embedding, tables_of
+from macex.errors import needed
 from macex.models.kinds.matrix import Matrix
 from macex.models.kinds.networks import evaluating
-from macex.models.optional import needed
 from macex.schema import MISSING, Array
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 
 from macex.device.arrays import ArrayPlace
 from macex.device.tree_tables import Batch
-from macex.models.optional import needed
+from macex.errors import needed
 from macex.schema import MISSING
 
 MANTISSA = 23  # bits of a number of 32 that are behind its exponent

@@ -11,11 +11,10 @@ from macex.device.forest import INSTEAD, read_forest
 from macex.device.tree_inputs import inputs_of
 from macex.device.tree_leaves import leaf_sums, lines_of, placed
 from macex.device.tree_tables import batches_of
-from macex.errors import ModelError
+from macex.errors import ModelError, needed
 from macex.models.first_steps import steps_of
 from macex.models.kinds import adapted
 from macex.models.kinds.xgboost import BoostedXGBoost, of_estimator
-from macex.models.optional import needed
 from macex.models.quick import Quick
 from macex.schema import Array
 

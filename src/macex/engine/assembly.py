@@ -10,9 +10,9 @@ import numpy as np
 from macex.ask.answers import Answers, compile_goals
 from macex.engine.box import Boxing
 from macex.engine.claims import claims_kept, minimal_of, notes_of, ran_out, reason_of, status_of
-from macex.engine.knowledge import distributions_of
 from macex.engine.ranking import plausibility_of
-from macex.engine.reach import reach_of
+from macex.engine.robustness import reach_of
+from macex.engine.training import distributions_of
 from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
 from macex.explanation.unanswered import unanswered
 from macex.explanation.values import Actions, Asking

@@ -2,12 +2,18 @@
 
 `Batch` is what is asked. `Outcome` is the same batch on its way: every step takes an outcome and
 returns one that knows more.
+
+A call is cut into blocks of rows that are answered together, equal rows answered once. Rows in one
+block share their groups and derived columns, and a block is small enough for its arrays to stay in
+memory; in a call with a time limit it is also small enough to be answered soon. Nothing in an
+answer depends on how the rows are cut.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
@@ -16,10 +22,14 @@ import numpy as np
 from macex.ask.constraints import Constraints
 from macex.ask.goals import Goal
 from macex.ask.question import Question
+from macex.ask.rules import kin_of
 from macex.engine.intervals import TestedRun
 from macex.engine.robustness import Requirements
+from macex.errors import OptionError
+from macex.explanation import Cost, Counterfactual, Explanation, Source
 from macex.models.memory import Remembered
-from macex.schema import Array, Rows
+from macex.schema import Array, Rows, row_keys
+from macex.stages.relevance import WIDE
 from macex.stages.shapes import Candidates, Found, Pool
 
 if TYPE_CHECKING:
@@ -28,6 +38,7 @@ if TYPE_CHECKING:
     from macex.models.judge import Judge
     from macex.stages.candidates import Near
     from macex.stages.shapes import Task
+    from macex.structure.enforcement import Keeping
 
 
 RowsT = TypeVar("RowsT")
@@ -154,3 +165,152 @@ class Outcome:
 
 
 OutcomeT = TypeVar("OutcomeT", bound=Outcome)
+
+
+MOST_QUERIES = 2048
+MOST_CELLS = 16_000_000
+ROWS_A_QUERY = 600  # for each answer that is wanted
+MOST_ANSWERS = 10  # more of them take no more rows
+SCREENED = 250  # where there are more columns than single changes that are tried one by one
+BLOCK_S = 0.4  # seconds of work, model calls aside, that a block may take under a time limit
+FIRST_QUERIES = 8  # of the first block under a time limit
+
+
+@dataclass
+class Tempo:
+    """How many queries are answered together under a time limit: as many as take about `BLOCK_S`.
+
+    >>> tempo = Tempo()
+    >>> tempo.after(8, 0.1)
+    >>> tempo.most
+    32
+    """
+
+    most: int = FIRST_QUERIES
+
+    def after(self, queries: int, seconds: float) -> None:
+        """Take note of a block of `queries` whose work, model calls aside, took `seconds`."""
+        fitting = int(queries * BLOCK_S / max(seconds, 1e-9))
+        self.most = max(1, min(4 * queries, fitting))
+
+
+def blocks(
+    batch: Batch,
+    columns: int,
+    singles: int = 0,
+    tempo: Tempo | None = None,
+    keeping: Keeping | None = None,
+) -> Iterator[tuple[Array, Batch]]:
+    """The blocks of a call: positions of their rows, and what is asked of them.
+
+    `singles` is how many single changes a query may be offered, where that is much. `tempo` is
+    looked at before each block. `keeping` is the structure that rows keep.
+    """
+    given = batch.question.max_rows is not None  # else wide tables are screened
+    each = SCREENED if columns > WIDE and not given and _open_whole(batch) else ROWS_A_QUERY
+    rows = max(each * min(batch.question.n, MOST_ANSWERS), singles, 2 * columns * given)
+    most = max(1, min(MOST_QUERIES, MOST_CELLS // (rows * columns)))
+    for places in _alike(batch, keeping):
+        start = 0
+        while start < len(places):
+            size = most if tempo is None else min(most, tempo.most)
+            part = places[start : start + size]
+            yield part, batch if len(part) == len(batch) else batch.take(part)
+            start += size
+
+
+def _open_whole(batch: Batch) -> bool:
+    """Whether no row's constraints leave columns out."""
+    different = {id(one): one for one in batch.constraints}.values()
+    return not any(one.fixed or one.only is not None for one in different)
+
+
+def _alike(batch: Batch, keeping: Keeping | None) -> list[Array]:
+    """Positions of rows whose constraints have the same groups, derived columns and structure.
+
+    Rows that are tested whole are apart too: they are searched more widely.
+    """
+    different = {id(one): one for one in batch.constraints}
+    if len(different) == 1:
+        return [np.arange(len(batch))]
+    found: dict[Any, list[int]] = {}
+    alike: dict[int, list[int]] = {}
+    for key, constraints in different.items():
+        derived = tuple(sorted((name, str(text)) for name, text in constraints.derived.items()))
+        tested = bool(constraints.rules) or constraints.strict
+        kind = constraints.groups, derived, tested, kin_of(keeping, constraints).signature
+        alike[key] = found.setdefault(kind, [])
+    for place, constraints in enumerate(batch.constraints):
+        alike[id(constraints)].append(place)
+    return [np.array(places) for places in found.values()]
+
+
+def for_all_rows(items: list[Explanation], first: Array, batch: Batch) -> list[Explanation]:
+    """The explanations of all rows from those of the first rows of a kind, see `first_alike`."""
+    _, which = np.unique(first, return_inverse=True)
+    return [
+        items[at] if first[place] == place else said_again(items[at], batch.rows, place)
+        for place, at in enumerate(which.reshape(-1).tolist())
+    ]
+
+
+def first_alike(batch: Batch) -> Array | None:
+    """For each row the position of the first that asks the same, (n,); None where all differ.
+
+    Only calls are looked at that keep rows with faults and ask the same of all rows: those are the
+    long ones. A row with a cell that its code does not tell is like no other.
+    """
+    alike = (
+        {id(goal) for goal in batch.goals},
+        {id(constraints) for constraints in batch.constraints},
+    )
+    if not batch.question.keeps or len(batch.rows) < 2 or any(len(ids) > 1 for ids in alike):
+        return None
+    keys = row_keys(batch.rows.codes)
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    places, odd = np.arange(len(keys)), np.asarray(batch.rows.odd.any(axis=1))
+    found = first[which.reshape(-1)]
+    found = np.where(odd | odd[found], places, found)
+    return None if (found == places).all() else found
+
+
+def said_again(item: Explanation, rows: Rows, place: int) -> Explanation:
+    """An explanation for another row that asked the same; it cost nothing."""
+
+    def moved(found: Counterfactual) -> Counterfactual:
+        return replace(found, source=Source(rows, place, found.source.codes))
+
+    return replace(
+        item,
+        counterfactuals=tuple(map(moved, item.counterfactuals)),
+        miss=None if item.miss is None else moved(item.miss),
+        cost=Cost(0, 0, 0.0),
+        source=Source(rows, place, item.source.codes),
+        asked=item.asked._replace(query=item.source.query),
+    )
+
+
+Progress = Callable[[int], Any]
+
+
+def silent(done: int) -> None:
+    """Say nothing."""
+
+
+@contextmanager
+def reporter(progress: Any, total: int) -> Iterator[Progress]:
+    """A function of the number of rows done: silent, the caller's own, or a bar on the terminal."""
+    if progress is None or progress is False:
+        yield silent
+    elif callable(progress):
+        yield lambda done: progress(done, total)
+    elif progress is True:
+        from rich.progress import Progress as Bar
+
+        with Bar(transient=True) as bar:
+            task = bar.add_task("explaining", total=total)
+            yield lambda done: bar.update(task, completed=done)
+    else:
+        raise OptionError(
+            f"progress is True, None or a function of (done, total), not {progress!r}"
+        )

@@ -21,20 +21,24 @@ from macex.ask.goals import AboveRow, Band, Goal, resolve
 from macex.ask.question import Question, read_constraints
 from macex.causes import check_causes
 from macex.engine.assembly import assemble, unreached
-from macex.engine.batch import Batch, BatchOf, Outcome
-from macex.engine.blocks import (
+from macex.engine.batch import (
     MOST_QUERIES,
+    Batch,
+    BatchOf,
+    Outcome,
     Progress,
     Tempo,
     blocks,
     first_alike,
     for_all_rows,
+    reporter,
     silent,
 )
-from macex.engine.diagnosis import diagnosed
+from macex.engine.claims import diagnosed
 from macex.engine.fitted import Fitted
 from macex.engine.options import Options
 from macex.engine.pipeline import answer, remembering
+from macex.engine.recorder import Recorder
 from macex.engine.robustness import requirements_of, retried
 from macex.errors import ConstraintError, GoalError, ModelError
 from macex.explanation import Explanation
@@ -258,3 +262,39 @@ class Engine(EngineOf[Fitted, Rows, Constraints, Explanation]):
         answers, _ = Asker(self.fitted.oracle, self.schema, read)(read.codes, at)
         goals = compile_goals(self.goals(want, len(read)), answers, self.outlook, 1e-6)
         return goals.judge(answers, at).score
+
+
+EngineT = TypeVar("EngineT", bound=EngineOf[Any, Any, Any, Any])
+FoundT = TypeVar("FoundT")
+
+
+class ExplainerOf(ABC, Generic[EngineT, FoundT]):
+    """What explainers of rows and of cases have in common: an engine, and where it is recorded."""
+
+    engine: EngineT
+    recorder: Recorder | None
+
+    @classmethod
+    def of(cls, engine: EngineT, recorder: Recorder | None = None) -> Self:
+        """The explainer that stands on an engine."""
+        explainer = object.__new__(cls)
+        explainer.engine, explainer.recorder = engine, recorder
+        return explainer
+
+    def ask(self, rows: Any, question: Question, progress: Any = None) -> FoundT:
+        """`explain`, with its arguments in one value."""
+        batch = self.engine.batch(rows, question)
+        record = None if self.recorder is None else self.recorder.of(batch)
+        with reporter(progress, len(batch)) as report:
+            try:
+                items = self.engine.explain(batch, report)
+            except ModelError as error:
+                error.partial = self._explanations(error.partial or [], batch)
+                raise
+        if record is not None:
+            record(items)
+        return self._explanations(items, batch)
+
+    @abstractmethod
+    def _explanations(self, items: list[Any], batch: Any) -> FoundT:
+        """The explanations of a batch as one result, which can tell what was asked."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from macex.ask.goals import Goal, goal_told
 from macex.engine.engine import EngineOf
-from macex.engine.fingerprint import fingerprint
+from macex.engine.recorder import fingerprint
 from macex.render.results import Facts
 
 FEW = 12  # letters of a hash that people compare

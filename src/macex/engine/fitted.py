@@ -13,9 +13,7 @@ import numpy as np
 from macex.ask.answers import Answers, Outlook
 from macex.ask.units import Ground, unit_codes
 from macex.causes import CausalModel, causal_model
-from macex.engine.knowledge import Learning, realness_of
-from macex.engine.sample import covering
-from macex.engine.tree_cells import grid_of
+from macex.engine.training import Learning, covering, grid_of, realness_of
 from macex.models.consultation import consulted
 from macex.models.oracle import Oracle
 from macex.schema import Array, cell_keys, row_keys

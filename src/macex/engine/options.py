@@ -1,14 +1,19 @@
-"""The explainer's options: names and objects a caller may give for each stage, and their JSON."""
+"""The explainer's options: names and objects a caller may give for each stage, and their JSON.
+
+`BUILT_IN` are the searches of this package. Another package registers one as an entry point of the
+group `macex.searches`; it names a class that can be made without arguments, or an object.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
+from functools import cache
+from importlib.metadata import entry_points
 from numbers import Integral
 from typing import Any, Literal, get_args
 
 from macex.causes.causes import Causes, read_causes
-from macex.engine.registry import BUILT_IN, read_search, registered
 from macex.errors import OptionError, closest, require_count
 from macex.render.names import Name, read_names
 from macex.stages.candidates import NAMED as CANDIDATES
@@ -16,8 +21,11 @@ from macex.stages.candidates import Both, Domain, Neighbors
 from macex.stages.distance import KINDS
 from macex.stages.finetune.descent import GradientlessDescent
 from macex.stages.finetune.section import Section
-from macex.stages.search.names import EXHAUSTIVE
+from macex.stages.search.exhaustive import Exhaustive
+from macex.stages.search.gradientless import GradientlessSearch
+from macex.stages.search.names import DEFAULT_SEARCH, EXHAUSTIVE
 from macex.stages.search.protocol import Search
+from macex.stages.search.reinforce import Reinforce
 from macex.stages.selection import Selection
 from macex.stages.thresholds import Thresholds
 
@@ -30,6 +38,10 @@ Preference = Literal["balanced", "fewest", "nearest", "plausible", "surest"]
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)  # the first is the default, everywhere
 STRUCTURES = ("keep", "warn", "ignore")
 MEASURES = ("learned", "distance")  # of plausibility
+GROUP = "macex.searches"
+BUILT_IN: dict[str, Search] = {
+    one.name: one for one in (Exhaustive(), Reinforce(), GradientlessSearch())
+}
 STAGES: dict[str, Callable[..., Any]] = {
     kind.__name__: kind
     for kind in (
@@ -201,3 +213,44 @@ def stage_read(value: Any, more: Mapping[str, Callable[..., Any]] = STAGES) -> A
             f"{value['stage']} is no stage of macex, nor registered by a package that is installed"
         )
     return kinds[value["stage"]](**parts)
+
+
+@cache
+def registered() -> Mapping[str, Search]:
+    """The searches of installed packages, by name."""
+    found: dict[str, Search] = {}
+    for point in entry_points(group=GROUP):
+        made = point.load()
+        made = made() if isinstance(made, type) else made
+        if not isinstance(made, Search):
+            raise OptionError(f"{point.value}, registered as a search, is none: {lacking(made)}")
+        if point.name != made.name or point.name in BUILT_IN:
+            raise OptionError(f"{point.value} is registered as {point.name!r}, not {made.name!r}")
+        found[point.name] = made
+    return found
+
+
+def search_names() -> tuple[str, ...]:
+    """The names of all searches, the default first."""
+    return (*BUILT_IN, *sorted(registered()))
+
+
+def read_search(given: Any, own: Mapping[str, Search]) -> Search:
+    """A search from an object or a name; `own` are the searches of macex itself."""
+    if isinstance(given, str):
+        known = {**own, **registered()}
+        if given in known:
+            return known[given]
+        raise OptionError(f"method={given!r}{closest(given, known)}")
+    if isinstance(given, type) or not isinstance(given, Search):
+        raise OptionError(f"method={given!r} is no search: {lacking(given)}")
+    return given
+
+
+def lacking(given: Any) -> str:
+    """What an object lacks to be a search."""
+    if isinstance(given, type):
+        return f"give an object, {given.__name__}(), or a name such as {DEFAULT_SEARCH!r}"
+    parts = ("name", "max_rows", "proves", "offered", "__call__")
+    missing = [part for part in parts if not hasattr(given, part)]
+    return f"it has no {', '.join(missing)}" if missing else "it cannot be called"

@@ -1,22 +1,31 @@
-"""What an audit keeps of each explanation, so that it can be made again."""
+"""What an audit keeps of each explanation, so that it can be made again.
+
+The fingerprint of an engine, a hash of all that answers rest on, says whether two would answer
+alike.
+"""
 
 from __future__ import annotations
 
+import json
 import platform
 import uuid
 from collections.abc import Callable
 from copy import copy
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
+from hashlib import sha256
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
+
 from macex.ask.goals import goal_stated
 from macex.audit import Audit
-from macex.engine.fingerprint import fingerprint, relations_stated
 from macex.engine.options import written_options
+from macex.engine.robustness import ASKED, requirements_of
 from macex.errors import OptionError
 from macex.explanation.json import explanation_document, plain
 from macex.schema.statement import stated
@@ -25,6 +34,8 @@ from macex.version import __version__
 if TYPE_CHECKING:
     from macex.engine.batch import BatchOf
     from macex.engine.engine import Engine
+    from macex.engine.fitted import Fitted
+
 
 FORMAT = "macex.audit/1"
 
@@ -123,3 +134,40 @@ def versions() -> dict[str, str]:
     """The versions that answers may depend on."""
     libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "pandas")}
     return {"python": platform.python_version(), "macex": __version__, **libraries}
+
+
+def fingerprint(engine: Engine) -> str:
+    """The SHA-256 of schema, options, training rows and the model's answers for them.
+
+    Constraints are not in it. The model itself is known by its answers, so that a live object has
+    a fingerprint, too.
+    """
+    fitted = engine.fitted
+    document = {
+        "schema": engine.schema.to_dict(),
+        "options": written_options(fitted.options),
+        "outlook": asdict(fitted.outlook),
+        **relations_stated(fitted),
+    }
+    made = sha256(json.dumps(document, sort_keys=True, default=_called).encode())
+    made.update(np.ascontiguousarray(fitted.ground.codes).tobytes())
+    made.update(np.round(fitted.answers.scores, 6).tobytes())
+    return made.hexdigest()
+
+
+def relations_stated(fitted: Fitted) -> dict[str, Any]:
+    """The relations that the caller gave, which no training row tells."""
+    return {"relations": fitted.relations.to_list()} if fitted.stated else {}
+
+
+def others_marked(engine: Engine, also: Any) -> list[str]:
+    """What tells the models of `also=` apart: a SHA-256 of the answers of each."""
+    fitted = engine.fitted
+    frame = fitted.ground.schema.frame(codes := fitted.ground.codes[:ASKED])
+    others = requirements_of(fitted, None, also).others
+    scores = [np.round(other(frame, len(codes)).scores, 6) for other in others]
+    return [sha256(answers.tobytes()).hexdigest() for answers in scores]
+
+
+def _called(value: Any) -> str:
+    return str(getattr(value, "__qualname__", value))

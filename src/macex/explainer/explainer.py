@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from macex.ask.constraints import Constraints
-from macex.ask.hints import EXPLAIN, EXPLAINER, ON_EXPLAINER, hinted, missing
 from macex.ask.question import Question, read_constraints
 from macex.audit import Audit
 from macex.causes import Causes
 from macex.cohort.common_actions import common_actions
 from macex.engine.batch import Batch
 from macex.engine.box import Boxing
-from macex.engine.calls import ExplainerOf
-from macex.engine.engine import Engine
+from macex.engine.engine import Engine, ExplainerOf
 from macex.engine.facts import facts_about
 from macex.engine.fitted import fit
 from macex.engine.options import (
@@ -27,13 +25,12 @@ from macex.engine.options import (
     read_options,
 )
 from macex.engine.recorder import Recorder
-from macex.errors import OptionError
+from macex.errors import EXPLAIN, EXPLAINER, ON_EXPLAINER, OptionError, hinted, missing, needed
 from macex.explainer.populations import Populations
 from macex.explainer.storage import save
 from macex.explainer.what_if import WhatIf, what_if
 from macex.explanation import Counterfactual, Explanation, Explanations
 from macex.explanation.steps import Steps
-from macex.models.optional import needed
 from macex.render.names import Name, check_names
 from macex.schema import Array, Schema
 from macex.schema.arrow_tables import frame_of

@@ -19,10 +19,9 @@ from macex.audit import Audit
 from macex.engine import storage
 from macex.engine.engine import Engine
 from macex.engine.fitted import Fitted
-from macex.engine.knowledge import distributions_of
 from macex.engine.options import options_read, written_options
 from macex.engine.recorder import Recorder
-from macex.engine.tree_cells import grid_of
+from macex.engine.training import distributions_of, grid_of
 from macex.errors import ConstraintError, OptionError, SavedError
 from macex.models.asker import CHUNK_ROWS
 from macex.schema import Array, Schema

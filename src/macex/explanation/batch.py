@@ -7,8 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
-from macex.ask.hints import ON_EXPLANATIONS, missing
-from macex.errors import OptionError, PlaceError, require_count
+from macex.errors import ON_EXPLANATIONS, OptionError, PlaceError, missing, require_count
 from macex.explanation.json import Document, dumps, explanations_document
 from macex.explanation.quality import quality
 from macex.explanation.summary import Summary, summarise

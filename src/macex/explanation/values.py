@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, overload
 
 import numpy as np
 
-from macex.ask.thresholds import Needed, needed
+from macex.ask.answers import Needed, needed
 from macex.errors import OptionError, require_path
 from macex.explanation.answered import Answered
+from macex.metrics import Why, front, with_whys
 from macex.render.files import write_whole
 from macex.render.names import Names
 from macex.render.reason_codes import CodeTable, ReasonCode, reason_codes
 from macex.render.sentences import sentences
 from macex.render.text import explanation_text
-from macex.render.whys import Why, front, with_whys
 from macex.schema import Array
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal
 
-from macex.errors import ModelError
+from macex.errors import ModelError, needed
 from macex.models.files.opening import opened
 from macex.models.kinds.onnx import OnnxScore
-from macex.models.optional import needed
 from macex.schema import Array, Schema
 
 Numbers = Literal["float", "double"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from macex.ask.thresholds import Needed
+from macex.ask.answers import Needed
 
 ROOM = 0.08  # left free at both ends of a scale that is not that of probabilities
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
-from macex.ask.thresholds import Needed
+from macex.ask.answers import Needed
 from macex.render.badges import Badge, badges
 from macex.render.bars import Scale, ScoreBar, bar
 from macex.render.charts.chart import Chart

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
-from macex.ask.hints import ON_RESULT, missing
-from macex.errors import require_path
+from macex.errors import ON_RESULT, missing, require_path
 from macex.render.catalogue import ENGLISH
 from macex.render.files import write_whole
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
+from macex.ask.answers import Needed
 from macex.ask.goals import AnyOf
-from macex.ask.thresholds import Needed
 from macex.render.speech import Speech
 
 CLASSES = 6  # whose probabilities are told

@@ -11,8 +11,8 @@ import pandas as pd
 
 from macex.ask.constraints import Constraints
 from macex.ask.question import Question
+from macex.errors import needed
 from macex.explainer import Explainer
-from macex.models.optional import needed
 from macex.scale.chunks import ChunkExplainer
 from macex.scale.partition import Partition, refuse_other
 from macex.scale.populations import PartedPopulation

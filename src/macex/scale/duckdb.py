@@ -9,9 +9,8 @@ from typing import Any
 
 from macex.ask.constraints import Constraints
 from macex.ask.question import Question
-from macex.errors import OptionError
+from macex.errors import OptionError, needed
 from macex.explainer import Explainer
-from macex.models.optional import needed
 from macex.scale.layout import AnswerField
 from macex.scale.partition import refuse_other
 from macex.scale.structs import Structs, said

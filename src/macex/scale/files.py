@@ -18,7 +18,7 @@ import pandas as pd
 from macex.ask.constraints import Constraints
 from macex.ask.goals import goal_stated
 from macex.ask.question import Question
-from macex.engine.fingerprint import fingerprint, others_marked
+from macex.engine.recorder import fingerprint, others_marked
 from macex.errors import DataError, OptionError, require_count
 from macex.explainer import Explainer
 from macex.explanation.json import plain

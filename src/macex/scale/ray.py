@@ -8,9 +8,8 @@ from typing import Any
 
 from macex.ask.constraints import Constraints
 from macex.ask.question import Question
-from macex.errors import DataError, require_count
+from macex.errors import DataError, needed, require_count
 from macex.explainer import Explainer
-from macex.models.optional import needed
 from macex.scale.chunks import ChunkExplainer
 from macex.scale.partition import CHUNK, Partition, refuse_other
 from macex.scale.populations import PartedPopulation

@@ -11,9 +11,8 @@ import pandas as pd
 
 from macex.ask.constraints import Constraints
 from macex.ask.question import Question
-from macex.errors import OptionError
+from macex.errors import OptionError, needed
 from macex.explainer import Explainer
-from macex.models.optional import needed
 from macex.scale.chunks import ChunkExplainer
 from macex.scale.layout import AnswerField, Layout
 from macex.scale.partition import Partition, refuse_other

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from macex.engine import confirmation
+from macex.engine import ranking
 from macex.schema import Array
 from macex.series.donors import leads_of, of_donors, smooth
 from macex.series.drafts import full_tables, whole
@@ -20,7 +20,7 @@ SLACK = 1e-9  # of progress, which is a logarithm
 
 def confirm(outcome: SeriesOutcome) -> SeriesOutcome:
     """Score what is selected once more, then keep only the stretches that are needed (stage 4)."""
-    outcome = confirmation.confirm(outcome)
+    outcome = ranking.confirm(outcome)
     draft = whole(outcome.mixture, outcome.task.space, outcome.checked.pool)
     tune, judge = outcome.fitted.options.finetune, outcome.judge
     if tune is None or outcome.task.prefer == "surest" or judge.late or not len(draft.at):

@@ -13,8 +13,7 @@ from macex.ask.answers import Outlook, compile_goals
 from macex.ask.compilation import check as check_constraints
 from macex.ask.goals import AboveRow, Goal, resolve
 from macex.ask.question import Question
-from macex.engine.batch import Outcome
-from macex.engine.blocks import Tempo
+from macex.engine.batch import Outcome, Tempo
 from macex.engine.engine import EngineOf
 from macex.errors import ConstraintError, GoalError, OptionError, SchemaError
 from macex.schema import Array

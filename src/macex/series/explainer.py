@@ -10,7 +10,7 @@ from typing import Any
 
 from macex.ask.question import Question
 from macex.audit import Audit
-from macex.engine.calls import ExplainerOf
+from macex.engine.engine import ExplainerOf
 from macex.engine.facts import facts_about
 from macex.engine.options import PREFERENCES, check_classes
 from macex.render.names import Name, check_names, read_names

@@ -6,8 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from macex.engine.options import SELECTIONS, check_common, choose, stage_read, stage_written
-from macex.engine.registry import read_search
+from macex.engine.options import (
+    SELECTIONS,
+    check_common,
+    choose,
+    read_search,
+    stage_read,
+    stage_written,
+)
 from macex.errors import OptionError
 from macex.series.nearness import NearCases
 from macex.series.segments import Segments

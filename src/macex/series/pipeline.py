@@ -19,8 +19,8 @@ from macex.ask.answers import Answers, Goals, Verdict, compile_goals
 from macex.ask.compilation import build_space
 from macex.ask.space import Space
 from macex.engine.batch import Batch, Outcome
-from macex.engine.confirmation import select
 from macex.engine.pipeline import band_of, run
+from macex.engine.ranking import select
 from macex.models.judge import Judge
 from macex.schema import Array
 from macex.series.asker import SeriesAsker

@@ -10,20 +10,20 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from macex.ask.answers import Needed, needed
 from macex.ask.goals import Goal
-from macex.ask.thresholds import Needed, needed
 from macex.explanation import Cost
 from macex.explanation.answered import Answered
 from macex.explanation.batch import ExplanationsOf
 from macex.explanation.json import Document, dumps
 from macex.explanation.values import Asking, Over, Status
+from macex.metrics import Why, with_whys
 from macex.render.cards import title
 from macex.render.charts.chart import Chart
 from macex.render.names import Names
 from macex.render.sentences import sentences
 from macex.render.speech import Speech
 from macex.render.text import explanation_text
-from macex.render.whys import Why, with_whys
 from macex.schema import Array
 from macex.series.cases import Cases, contents
 from macex.series.limits import ValueLimit

@@ -12,7 +12,7 @@ import pandas as pd
 from macex.ask.constraints import Constraints
 from macex.ask.goals import AnyOf, above_row, goal_read, goal_typed
 from macex.engine.options import PREFERENCES
-from macex.engine.reach import draws_of
+from macex.engine.robustness import draws_of
 from macex.errors import ConstraintError, GoalError, OptionError, SchemaError, closest
 from macex.explainer import Explainer
 from macex.explanation import Explanations

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
 
-from macex.engine import blocks
+from macex.engine import batch
 from macex.errors import OptionError
 from macex.render.speech import Speech
 from macex.server.pages.glance.groups import grouped_by
@@ -113,7 +113,7 @@ def test_a_model_of_scores_has_a_histogram_and_no_threshold_of_its_own():
 
 
 def test_importance_is_asked_in_few_bounded_calls(project, monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_S", 1e6)  # blocks are as large on a slow machine
+    monkeypatch.setattr(batch, "BLOCK_S", 1e6)  # blocks are as large on a slow machine
     CALLS.clear()
     found = importance(project, 60.0, Speech())
     assert len(CALLS) <= 30  # whatever the number of rows and columns

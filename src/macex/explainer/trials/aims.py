@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from macex.ask.answers import Goals, Verdict, compile_goals
+from macex.ask.answers import Goals, Needed, Verdict, compile_goals, needed
 from macex.ask.goals import AnyOf
-from macex.ask.thresholds import Needed, needed
 from macex.engine.predictions import followed
 from macex.explainer.explainer import Explainer
 from macex.models.asker import Asker

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from macex.ask.thresholds import Needed
+from macex.ask.answers import Needed
 from macex.explainer.trials.curves import Curves
 from macex.explainer.trials.grids import AxisGrid
 from macex.explainer.trials.maps import Map

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from macex.ask.thresholds import Needed
+from macex.ask.answers import Needed
 from macex.errors import SchemaError
 from macex.explainer.trials.aims import Aim
 from macex.explainer.trials.grids import AxisGrid, grid

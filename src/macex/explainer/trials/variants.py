@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from macex.ask.thresholds import Needed
+from macex.ask.answers import Needed
 from macex.errors import SchemaError
 from macex.explainer.explainer import Explainer
 from macex.explainer.trials.aims import Said, said, whose

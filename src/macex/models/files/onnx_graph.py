@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any
 
-from macex.errors import ModelFileError
-from macex.models.optional import needed
+from macex.errors import ModelFileError, needed
 
 STANDARD = ("", "ai.onnx", "ai.onnx.ml")
 NOT_FOR_FUNCTIONS = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch", "onnx")

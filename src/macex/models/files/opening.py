@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macex.errors import ModelFileError
+from macex.errors import ModelFileError, needed
 from macex.models.files.estimators import refuse_readers
 from macex.models.files.formats import Format
 from macex.models.kinds import adapted
 from macex.models.kinds.onnx import TEXT, session_of
-from macex.models.optional import needed
 
 PARAMETERS = re.compile(rb"^parameters:.*?^end of parameters$", re.MULTILINE | re.DOTALL)
 TRIALS = (0.0, 1.0, -1e30, 1e30, np.nan)

@@ -9,11 +9,10 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-from macex.errors import ModelFileError
+from macex.errors import ModelFileError, needed
 from macex.models.files.formats import Format
 from macex.models.files.opening import opened, tried
 from macex.models.files.sandbox import confine, surroundings
-from macex.models.optional import needed
 
 LIBRARIES = {
     "catboost": ("catboost", "catboost"),

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from macex.errors import needed
 from macex.models.kinds.matrix import Matrix
-from macex.models.optional import needed
 from macex.schema import Array
 
 

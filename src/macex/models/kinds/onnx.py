@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macex.errors import ModelError, closest
+from macex.errors import ModelError, closest, needed
 from macex.models.files.onnx_graph import checked
 from macex.models.kinds.matrix import Matrix, as_numbers
-from macex.models.optional import needed
 from macex.schema import Array
 
 NUMBERS = {

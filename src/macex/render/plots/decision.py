@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from macex.ask.thresholds import Needed
+from macex.ask.answers import Needed
 from macex.errors import OptionError
 from macex.render.charts.axes import Categories, Measure
 from macex.render.charts.curve import Curve, Line

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from macex.errors import OptionError
+from macex.metrics import front, whys
 from macex.render.charts.axes import Measure
 from macex.render.charts.curve import Curve
 from macex.render.charts.labels import Dot
 from macex.render.plots.display import Display
 from macex.render.plots.goals import bounds, score_axis, score_name, shaded
-from macex.render.whys import front, whys
 
 
 @dataclass(frozen=True)

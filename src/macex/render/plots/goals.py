@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from macex.ask.thresholds import Needed
+from macex.ask.answers import Needed
 from macex.render.charts.axes import Measure
 from macex.render.charts.chart import Span
 from macex.render.scores import goal_text

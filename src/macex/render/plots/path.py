@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from macex.ask.thresholds import Needed
+from macex.ask.answers import Needed
 from macex.render.charts.bars import Bar, Bars
 from macex.render.plots.display import Display
 from macex.render.plots.goals import bounds, score_axis, score_name, shaded

@@ -22,8 +22,7 @@ from pydantic import (
 )
 
 from macex.ask.question import FIELDS
-from macex.engine.options import PREFERENCES, Preference
-from macex.engine.registry import search_names
+from macex.engine.options import PREFERENCES, Preference, search_names
 from macex.errors import closest
 from macex.server.notes import NAMED, PLAIN, gist
 from macex.server.questions import CallOptions, bounded_rows

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macex.engine.fingerprint import fingerprint, others_marked
+from macex.engine.recorder import fingerprint, others_marked
 from macex.explainer import Explainer
 from macex.scale.forms import Jsonl
 from macex.series.json import explanation_document

@@ -11,9 +11,15 @@ from typing import Any, cast
 
 from macex.audit import Audit
 from macex.engine.engine import Engine
-from macex.engine.options import PREFERENCES, STRUCTURES, Preference
+from macex.engine.options import (
+    BUILT_IN,
+    PREFERENCES,
+    STRUCTURES,
+    Preference,
+    read_search,
+    search_names,
+)
 from macex.engine.recorder import Recorder
-from macex.engine.registry import BUILT_IN, read_search, search_names
 from macex.errors import OptionError, UnavailableError
 from macex.explainer import Explainer
 from macex.schema import Array

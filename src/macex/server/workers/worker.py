@@ -16,7 +16,7 @@ import time
 from importlib import import_module
 from typing import IO, Any
 
-from macex.errors import MacexError, ModelError, ModelFileError
+from macex.errors import MacexError, ModelError, ModelFileError, needed
 from macex.models.consultation import regresses
 from macex.models.decision import by_highest_score
 from macex.models.files.formats import format_of
@@ -25,7 +25,6 @@ from macex.models.files.sandbox import confine
 from macex.models.files.trial import LIBRARIES
 from macex.models.first_steps import columns_dropped
 from macex.models.kinds import adapted
-from macex.models.optional import needed
 from macex.models.prepared import Prepared, prepared
 from macex.server.workers.messages import packed, receive, send
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import macex as mx
-from macex.engine import diagnosis
+from macex.engine import claims
 
 COUNT = 300
 COLUMNS = [f"c{place}" for place in range(8)]
@@ -69,7 +69,7 @@ def test_without_a_limit_there_is_one(asked, monkeypatch):
     explainer, _, row = asked
     ask = {"want": "yes", "constraints": WISH, "diagnose": True}
     free = explainer.explain(row, **ask)[0]
-    monkeypatch.setattr(diagnosis, "MOST_ROWS", 1)
+    monkeypatch.setattr(claims, "MOST_ROWS", 1)
     held = explainer.explain(row, **ask)[0]
     assert held.cost.rows < free.cost.rows
     assert "Rows or time ran out" in held.reason

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import macex as mx
-from macex.ask import hints
+from macex import errors
 from macex.errors import ArgumentError, AttributeMissingError, PlaceError
 
 DATA = pd.DataFrame({"hours": range(20, 60), "debt": [1, 2] * 20}, index=range(7000, 7040))
@@ -80,12 +80,12 @@ def test_the_name_of_a_row_is_not_its_place():
 def test_hints_name_arguments_that_exist_not_and_mean_ones_that_do():
     taken = set(inspect.signature(mx.Explainer.explain).parameters)
     assert "want" in taken
-    assert not set(hints.EXPLAIN) & taken
-    assert not set(hints.EXPLAINER) & set(inspect.signature(mx.Explainer).parameters)
-    assert not set(hints.CONSTRAINTS) & set(inspect.signature(mx.Constraints).parameters)
+    assert not set(errors.EXPLAIN) & taken
+    assert not set(errors.EXPLAINER) & set(inspect.signature(mx.Explainer).parameters)
+    assert not set(errors.CONSTRAINTS) & set(inspect.signature(mx.Constraints).parameters)
     for known, kind in (
-        (hints.ON_EXPLAINER, mx.Explainer),
-        (hints.ON_EXPLANATIONS, mx.Explanations),
+        (errors.ON_EXPLAINER, mx.Explainer),
+        (errors.ON_EXPLANATIONS, mx.Explanations),
     ):
         assert [name for name in known if hasattr(kind, name)] == []
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import macex as mx
-from macex.engine.sample import covering
+from macex.engine.training import covering
 from macex.schema import Schema
 
 

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macex.ask.answers import Answers, Outlook, compile_goals
+from macex.ask.answers import Answers, Needed, Outlook, compile_goals, needed
 from macex.ask.goals import above, any_of, at_most, between, resolve, rise_by
-from macex.ask.thresholds import Needed, needed
 
 TWO = Outlook(("no", "yes"), "probabilities", 2)
 NO = Answers(np.array([[0.7, 0.3]]), np.array([0]))

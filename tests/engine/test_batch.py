@@ -14,9 +14,8 @@ import macex as mx
 from macex.ask.constraints import Constraints
 from macex.ask.goals import any_of
 from macex.ask.question import Question
-from macex.engine import blocks as cutting
-from macex.engine.batch import Batch
-from macex.engine.blocks import BLOCK_S, Tempo, blocks
+from macex.engine import batch as cutting
+from macex.engine.batch import BLOCK_S, Batch, Tempo, blocks
 from macex.schema import Schema
 
 PLAIN = Constraints()
