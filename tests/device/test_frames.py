@@ -17,6 +17,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import macex as mx
 from macex.device import on_device
+from macex.device.frames import Twins
 
 
 def people(count: int = 400, seed: int = 0) -> pd.DataFrame:
@@ -143,3 +144,23 @@ def test_what_a_device_cannot_do_is_refused():
         there.explain(people(2), constraints=[mx.Constraints(fixed=["job"]), mx.Constraints()])
     with pytest.raises(mx.ModelError, match="XGBoost"):
         on_device(mx.Explainer(lambda rows: rows["income"] / 120, people(), classes=("a", "b")))
+
+
+def test_workers_that_borrow_the_device_write_the_same_bytes(tmp_path, monkeypatch):
+    rows, explainer = people(60, seed=4), trees()
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    mx.explain_file(explainer, tmp_path / "rows.csv", tmp_path / "one.csv", device="cpu", chunk=20)
+    asked = []
+    propose = Twins.__call__
+
+    def counted(self, codes, *question):
+        asked.append(len(codes))
+        return propose(self, codes, *question)
+
+    monkeypatch.setattr(Twins, "shared", True)
+    monkeypatch.setattr(Twins, "__call__", counted)
+    mx.explain_file(
+        explainer, tmp_path / "rows.csv", tmp_path / "two.csv", device="cpu", chunk=20, jobs=2
+    )
+    assert (tmp_path / "two.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()
+    assert sum(asked) >= 60  # in this process, though workers explained the rows

@@ -9,6 +9,8 @@ answer for are searched as usual.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ import numpy as np
 from macex.ask.units import unit_codes
 from macex.device.arrays import on_host
 from macex.device.explainer import DeviceExplainer, readable
+from macex.device.lending import Borrowed, Proposals, Proposer, lent
 from macex.device.torch_scores import TorchScores
 from macex.device.tree_scores import TreeScores
 from macex.engine.batch import Outcome
@@ -45,13 +48,71 @@ def on_device(explainer: Explainer, device: str | None = None) -> Explainer:
     step of a pipeline. One counterfactual for each row is found. The cost of an answer counts the
     rows that the caller's own model was asked about, and no single actions are listed.
     """
-    search_there = _search_on(explainer.engine, device)
-    search_there.twin(explainer.constraints, 1e-6)  # what it cannot do is said now
-    return Explainer.of(replace(explainer.engine, answer=search_there), explainer.recorder)
+    there = Twins.on(explainer.engine, device)
+    there.twin(explainer.constraints, 1e-6)  # what it cannot do is said now
+    search = DeviceSearch(explainer.engine, there)
+    return Explainer.of(replace(explainer.engine, answer=search), explainer.recorder)
 
 
-def _search_on(engine: Engine, device: str | None) -> DeviceSearch:
-    return DeviceSearch(engine, _scores_of(Explainer.of(engine), device), device)
+@dataclass
+class Twins:
+    """The explainers on a device of an engine, which propose counterfactuals.
+
+    A copy in another process is made again on its device, or asks this one while it is lent.
+    """
+
+    engine: Engine
+    score: Score
+    device: str | None
+    _last: tuple[Any, dict[float, DeviceExplainer]] | None = None
+    _borrowed: Borrowed | None = None
+
+    @classmethod
+    def on(cls, engine: Engine, device: str | None) -> Twins:
+        """Those of an engine's own model."""
+        return cls(engine, _scores_of(Explainer.of(engine), device), device)
+
+    def __reduce__(self) -> Any:
+        """What travels to a worker: a way to ask this process, or the engine."""
+        if self._borrowed is not None:
+            return self._borrowed.__reduce__()
+        return Twins.on, (self.engine, self.device)
+
+    @property
+    def shared(self) -> bool:
+        """Whether workers ask this process; on the host each may as well search for itself."""
+        return str(getattr(self.score, "device", "cpu")) != "cpu"
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """While it lasts copies in other processes ask this one."""
+        with lent(self) as self._borrowed:
+            yield
+        self._borrowed = None
+
+    def twin(self, constraints: Any, margin: float) -> DeviceExplainer:
+        """The explainer for some constraints and a margin; those last used are kept."""
+        last = self._last
+        if last is None or last[0] != constraints:
+            last = self._last = constraints, {}
+        twins = last[1]
+        if margin not in twins:
+            twins[margin] = DeviceExplainer(
+                Explainer.of(self.engine),
+                self.score,
+                device=self.device,
+                constraints=constraints,
+                margin=margin,
+                confirm=False,
+            )
+        return twins[margin]
+
+    def __call__(
+        self, codes: Array, goals: Sequence[Any], constraints: Any, margin: float
+    ) -> Proposals:
+        """A counterfactual for each row of codes (n, d), for its goal."""
+        found = self.twin(constraints, margin).explain(codes, goals)
+        return Proposals(*map(on_host, (found.codes, found.found, found.changed)))
 
 
 def _scores_of(explainer: Explainer, device: str | None) -> Score:
@@ -71,30 +132,13 @@ class DeviceSearch:
     """The pipeline of an engine, with the search on a device."""
 
     engine: Engine
-    score: Score
-    device: str | None
-    _last: tuple[Any, dict[float, DeviceExplainer]] | None = None
+    propose: Proposer
 
-    def __reduce__(self) -> Any:
-        """What travels to a worker: the engine. The rest is made again, on the worker's device."""
-        return _search_on, (self.engine, self.device)
-
-    def twin(self, constraints: Any, margin: float) -> DeviceExplainer:
-        """The device's explainer for some constraints and a margin; those last used are kept."""
-        last = self._last
-        if last is None or last[0] != constraints:
-            last = self._last = constraints, {}
-        twins = last[1]
-        if margin not in twins:
-            twins[margin] = DeviceExplainer(
-                Explainer.of(self.engine),
-                self.score,
-                device=self.device,
-                constraints=constraints,
-                margin=margin,
-                confirm=False,
-            )
-        return twins[margin]
+    @property
+    def lent(self) -> Callable[[], AbstractContextManager[None]] | None:
+        """What lets workers ask this process for the search; None where each has its own."""
+        there = self.propose
+        return there.lent if isinstance(there, Twins) and there.shared else None
 
     def __call__(self, fitted: Fitted, batch: Batch) -> Outcome:
         """From rows to checked answers."""
@@ -130,9 +174,9 @@ class DeviceSearch:
         goals, pools = [batch.goals[query] for query in at], []
         balanced = outcome.task.band is not None
         for margin in (batch.question.margin, LEAD) if balanced else (batch.question.margin,):
-            found = self.twin(batch.constraints[0], margin).explain(batch.rows.codes[at], goals)
-            kept = np.flatnonzero(on_host(found.found) & (on_host(found.changed) > 0))
-            codes = unit_codes(space.units, on_host(found.codes)[kept])
+            made = self.propose(batch.rows.codes[at], goals, batch.constraints[0], margin)
+            kept = np.flatnonzero(made.found & (made.changed > 0))
+            codes = unit_codes(space.units, made.codes[kept])
             pools.append(Pool(at[kept], codes, np.zeros(len(kept))))
         pool = Pool.join(pools, space.width)
         pool = pool.take(space.allows(pool.codes, pool.at))  # a device knows no structure

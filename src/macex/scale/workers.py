@@ -2,7 +2,8 @@
 
 A model that lets go of the interpreter's lock is asked by threads, which share it; any other gets
 processes, each with a copy of the explainer. Which of the two is found by watching the lock while
-the first chunk is explained in this process (`lock.py`).
+the first chunk is explained in this process (`lock.py`). A search on a GPU stays in this process,
+which lends it to processes that do the rest.
 """
 
 from __future__ import annotations
@@ -64,6 +65,11 @@ def worked(
     left = iter(chunks)
     if jobs == 1:
         yield from (work(shared, chunk) for chunk in left)
+        return
+    lent = getattr(getattr(shared.explainer.engine, "answer", None), "lent", None)
+    if lent is not None:
+        with lent(), _pool(shared, jobs, 0.0) as (pool, ask):
+            yield from _in_order(pool, partial(ask, work), left, AHEAD * jobs)
         return
     with watched_lock() as lock:
         first = [work(shared, chunk) for chunk in islice(left, 1)]
