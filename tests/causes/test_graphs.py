@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from xml.etree import ElementTree as ET
+
 import pytest
 
+import macex as mx
+from macex.causes import drawn
 from macex.causes.graphs import edges_read, in_order
 from macex.errors import ConstraintError
 
@@ -113,3 +118,35 @@ def test_what_is_no_graph_is_an_error(given, said):
 def test_a_circle_is_named():
     with pytest.raises(ConstraintError, match=r"in a circle: '[ab]' causes '[ab]' causes"):
         in_order({"a": ["b"], "b": ["a"]})
+
+
+GRAPH = {"income": ("age", "school"), "savings": ("income",), "<b>&": ("age",)}
+
+
+def places(picture: str) -> dict[str, float]:
+    found = re.findall(r"<title>([^<]*)</title><rect x=\"([^\"]+)\"", picture)
+    return {name: float(x) for name, x in found}
+
+
+def test_causes_stand_to_the_left_of_their_effects():
+    at = places(drawn(GRAPH))
+    assert at["age"] == at["school"] < at["income"] < at["savings"]
+    assert drawn(GRAPH).count('class="edge"') == 4
+
+
+def test_what_is_done_and_what_follows_is_marked():
+    picture = drawn(GRAPH, done=["income"], follows=["savings"], called=str.upper)
+    assert picture.count('class="done"') == picture.count('class="follows"') == 1
+    assert 'class="done"><title>INCOME' in picture
+    assert "AGE, SCHOOL cause INCOME" in picture
+
+
+def test_it_is_whole_and_names_cannot_break_out_of_it():
+    ET.fromstring(drawn(GRAPH))  # noqa: S314 - made here
+    assert "<b>" not in drawn(GRAPH)
+    assert "style" not in drawn(GRAPH)  # which the pages' policy would refuse
+
+
+def test_notebooks_show_the_graph():
+    causes = mx.Causes(GRAPH)
+    assert causes._repr_html_() == drawn(causes.edges)

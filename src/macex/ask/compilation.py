@@ -25,8 +25,7 @@ from macex.ask.space import Bounds, Caused, Menu, Space
 from macex.ask.units import Ground, Unit, unit_codes
 from macex.errors import ConstraintError, SchemaError
 from macex.schema import MISSING, Array, Column, Rows, Schema, special
-from macex.structure.dependents import Follower
-from macex.structure.enforcement import Keeping
+from macex.structure.enforcement import Follower, Keeping
 
 MOST_SUPPORTED = 1000  # values of one column that `min_support` leaves
 _ANY = object()

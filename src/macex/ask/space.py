@@ -18,7 +18,7 @@ from macex.ask.expressions import Formula
 from macex.ask.rules import KeptRule, RowTest
 from macex.ask.units import Ground, Unit, column_codes
 from macex.schema import MISSING, UNKNOWN, Array, Rows, special
-from macex.structure.dependents import Follower, Implied
+from macex.structure.enforcement import Follower, Implied
 
 CHAIN = 4  # how many values may imply each other in a row
 

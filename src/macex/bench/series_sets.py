@@ -7,8 +7,7 @@ from pathlib import Path
 
 from macex.baselines.peers.process import PEERS, PEERS_VARIABLE
 from macex.datasets import SeriesDataset, load_series
-from macex.datasets.heartbeats import HEARTBEATS
-from macex.datasets.series import AEON
+from macex.datasets.series import AEON, HEARTBEATS
 from macex.errors import DataError
 
 INSIDE = {  # the environment of the peers

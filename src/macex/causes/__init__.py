@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from macex.causes.causes import Causes
-from macex.causes.contradictions import check_causes
-from macex.causes.drawings import drawn
+from macex.causes.causes import Causes, check_causes
+from macex.causes.graphs import drawn
 from macex.causes.model import CausalModel, causal_model
 
 __all__ = ["CausalModel", "Causes", "causal_model", "check_causes", "drawn"]

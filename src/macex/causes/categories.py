@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from macex.causes.estimators import answered, learnt, one_thread
-from macex.causes.inputs import Terms, terms_of, weighed
+from macex.causes.estimators import Terms, answered, learnt, one_thread, terms_of, weighed
 from macex.causes.numbers import DRAWS, MOST_GROWN, Fitting
 from macex.errors import ConstraintError
 from macex.schema import Array, Column, special

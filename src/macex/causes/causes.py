@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from macex.ask.expressions import parse
-from macex.causes.drawings import drawn
-from macex.causes.graphs import edges_read, in_order
+from macex.causes.graphs import drawn, edges_read, in_order
 from macex.errors import ConstraintError, closest
 from macex.schema import Schema
+
+if TYPE_CHECKING:
+    from macex.ask.constraints import Constraints
+
 
 FITTED = ("auto", "linear", "splines", "trees", "table")
 EFFECTS = ("individual", "average")
@@ -198,3 +201,29 @@ def _learnt(given: Any, edges: Mapping[str, Any], stated: Mapping[str, Any]) -> 
         return {}
     found = {child: mechanism(child) for child in edges if child not in stated}
     return {child: one for child, one in found.items() if hasattr(one, "estimate_noise")}
+
+
+def check_causes(constraints: Constraints, causes: Causes) -> None:
+    """Raise for constraints that say otherwise than causes how a column comes about."""
+    edges = causes.edges
+    for name in constraints.derived:
+        if name in edges:
+            raise ConstraintError(
+                f"{name!r} is derived and has causes: state how it comes about once"
+            )
+    for group in constraints.groups:
+        for name in group:
+            if name in edges:
+                raise ConstraintError(
+                    f"{name!r} has causes and cannot be in the group {list(group)}: it follows them"
+                )
+    derived = {
+        name: sorted(parse(text).reads_now)
+        for name, text in constraints.derived.items()
+        if isinstance(text, str)
+    }
+    if derived:
+        try:
+            in_order({**edges, **derived})
+        except ConstraintError as error:
+            raise ConstraintError(f"together with derived columns, {error}") from error

@@ -13,9 +13,8 @@ import numpy as np
 from macex.ask.units import Ground
 from macex.causes.categories import Likely, fitted_category
 from macex.causes.causes import Causes, is_expression
-from macex.causes.known import Known, known_mechanism
 from macex.causes.numbers import Added, Fitting, fitted_number, usable
-from macex.causes.stated import Stated, stated
+from macex.causes.stated import Known, Stated, known_mechanism, stated
 from macex.errors import ConstraintError, SchemaError
 from macex.schema import Array, Schema, special
 

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from macex.causes.estimators import answered, learnt
-from macex.causes.inputs import Terms, terms_of, weighed
+from macex.causes.estimators import Terms, answered, learnt, terms_of, weighed
 from macex.errors import ConstraintError
 from macex.schema import Array, Column, Schema, special
 from macex.schema.columns import on_grid

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from macex.datasets.dataset import Dataset
 from macex.datasets.registry import load, names, register
 from macex.datasets.series import SERIES, SeriesDataset, load_series
-from macex.datasets.tables import NAMES
+from macex.datasets.tables import NAMES, Dataset
 
 SERIES_NAMES = tuple(SERIES)
 

@@ -1,4 +1,4 @@
-"""Datasets from OpenML: the description of a dataset, its file, and a pinned checksum.
+"""Datasets from OpenML: the description of a dataset, its file in ARFF, and a pinned checksum.
 
 OpenML says where the file lies and what its md5 is. The sha256 is known here for files that could
 be checked; any other is written down beside the file when it first arrives, and a file that later
@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from macex.datasets.arff import read_arff
 from macex.datasets.download import cache_folder, digest, fetch
 from macex.errors import DataError
 
 ADDRESS = "https://www.openml.org"
 ADDRESS_VARIABLE = "MACEX_OPENML"  # another address, or "off"
+ATTRIBUTE = re.compile(
+    r"""@attribute\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\S+)\s+(.+)""", re.IGNORECASE
+)
+VALUE = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,]*?)\s*(?:,|$)""")
+NUMBERS = {"numeric", "real", "integer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +129,73 @@ def titanic(raw: pd.DataFrame) -> pd.DataFrame:
     whole = dict.fromkeys(["survived", "pclass", "sibsp", "parch"], "int64")
     found = raw[columns].astype({"survived": "float64"}).astype(whole)
     return found.assign(fare=found["fare"].fillna(found["fare"].median()))
+
+
+def read_arff(text: str) -> pd.DataFrame:
+    r"""The table of an ARFF file.
+
+    >>> read_arff("@relation r\n@attribute age real\n@attribute 'a b' string\n@data\n1,'x, y'\n?,z")
+       age   a b
+    0  1.0  x, y
+    1  NaN     z
+    """
+    lines = enumerate(text.splitlines(), 1)
+    kinds = _header(lines)
+    cells: list[list[str | None]] = [[] for _ in kinds]
+    for number, line in lines:
+        if not line.strip() or line.lstrip().startswith("%"):
+            continue
+        values = list(_values(line))
+        if len(values) != len(kinds):
+            raise DataError(f"line {number} has {len(values)} values for {len(kinds)} attributes")
+        for column, value in zip(cells, values, strict=True):
+            column.append(value)
+    return pd.DataFrame(
+        {
+            name: _typed(name, kind, column)
+            for (name, kind), column in zip(kinds.items(), cells, strict=True)
+        }
+    )
+
+
+def _header(lines: Iterator[tuple[int, str]]) -> dict[str, str]:
+    """Attributes and their types, up to the line that says @data."""
+    kinds: dict[str, str] = {}
+    for number, line in lines:
+        if line.strip().lower().startswith("@data"):
+            return kinds
+        if line.strip().lower().startswith("@attribute"):
+            found = ATTRIBUTE.match(line.strip())
+            if found is None:
+                raise DataError(f"line {number} is no attribute: {line!r}")
+            kinds[_unquoted(found[1])] = found[2].strip().lower()
+    raise DataError("the text has no line @data: it is no ARFF file, or not a whole one")
+
+
+def _values(line: str) -> Iterator[str | None]:
+    place = 0
+    while place <= len(line):
+        found = VALUE.match(line, place)
+        if found is None:
+            raise DataError(f"a quotation mark is not closed: {line!r}")
+        yield None if found[1] == "?" else _unquoted(found[1])
+        if found.end() == len(line) and not found[0].endswith(","):
+            return
+        place = found.end()
+
+
+def _unquoted(word: str) -> str:
+    if word[:1] in ("'", '"'):
+        return re.sub(r"\\(.)", r"\1", word[1:-1])
+    return word
+
+
+def _typed(name: str, kind: str, column: list[str | None]) -> pd.Series:
+    if kind not in NUMBERS:
+        return pd.Series(column, dtype="str")
+    try:
+        return pd.Series(column, dtype="object").astype("float64")
+    except ValueError as error:
+        raise DataError(
+            f"attribute {name!r} holds a value that is not a number: {error}"
+        ) from error

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from macex.datasets.dataset import Dataset
 from macex.datasets.series import SERIES
-from macex.datasets.tables import NAMES, load_table
+from macex.datasets.tables import NAMES, Dataset, load_table
 from macex.errors import DataError, closest
 
 GROUP = "macex.datasets"

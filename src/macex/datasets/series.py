@@ -1,4 +1,11 @@
-"""Sets of time series: three from a folder, aeon's own, and an ECG, where those are installed."""
+"""Sets of time series: three from a folder, aeon's own, and an ECG, where those are installed.
+
+The ECG is one lead of a healthy person who looks at pictures (Legrand et al., Scientific Reports,
+2020), 25 minutes at 1000 Hz. It comes with the package systole, which is not imported:
+`pip install --no-deps systole` brings the file. It is cut into windows of two seconds at 50 Hz with
+two heartbeats or three; the first half of them is the training part. Labels are counted from the
+recording itself.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +18,14 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from macex.datasets import heartbeats
-from macex.datasets.heartbeats import HEARTBEATS, read_heartbeats
 from macex.datasets.sources import FOLDER_VARIABLE, DatasetSource, check_sha256
-from macex.datasets.ts_files import read_ts, ts_parts
 from macex.errors import DataError, closest
 
 AEON = "aeon/"
+HEARTBEATS = "systole/ECG"
 SHIPPED = (
     *("aeon/BasicMotions", "aeon/JapaneseVowels", "aeon/GunPoint", "aeon/ArrowHead"),
     *("aeon/ItalyPowerDemand", HEARTBEATS),
@@ -42,6 +48,12 @@ SERIES = {
         "Tennessee Eastman Process (Downs and Vogel, 1993; data of Braatz et al.)",
     ),
 }
+ECG_FILE = "Task1_ECG.npy"
+ECG_SHA256 = "7949947ec206785bd2e2bc007d7954edd1b8c4b2de19a07bdf68b66a8676bc40"
+ECG_CITATION = "ECG of a healthy person (Legrand et al., 2020), from systole"
+EACH, RATE, WINDOW = 20, 50, 100  # samples that are averaged; points a second; points of a window
+APART = 0.4  # seconds between two heartbeats, at least
+Floats = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,13 +166,91 @@ def _heartbeats(folder: str | Path | None) -> SeriesDataset:
         Path(place) / "datasets" for place in (spec and spec.submodule_search_locations) or []
     ]
     for place in (*([Path(folder)] if folder else []), *installed):
-        path = place / heartbeats.FILE
+        path = place / ECG_FILE
         if path.is_file():
             content = path.read_bytes()
-            check_sha256(heartbeats.FILE, content, heartbeats.SHA256)
+            check_sha256(ECG_FILE, content, ECG_SHA256)
             X, y = read_heartbeats(content)
-            return SeriesDataset(HEARTBEATS, X, y, ("lead",), len(X) // 2, heartbeats.CITATION)
+            return SeriesDataset(HEARTBEATS, X, y, ("lead",), len(X) // 2, ECG_CITATION)
     raise DataError(
-        f"{HEARTBEATS!r} needs the file {heartbeats.FILE!r}: pip install --no-deps systole, or "
+        f"{HEARTBEATS!r} needs the file {ECG_FILE!r}: pip install --no-deps systole, or "
         "pass folder="
+    )
+
+
+def ts_parts(folder: Path, name: str) -> tuple[Path, Path] | None:
+    """The training and test files of a set, in a folder or one of its own there; None if absent.
+
+    Files in which series were brought to one length ("_eq") come first.
+    """
+    for stem in (f"{name}_eq", name):
+        for place in (folder / name, folder):
+            both = place / f"{stem}_TRAIN.ts", place / f"{stem}_TEST.ts"
+            if all(path.is_file() for path in both):
+                return both
+    return None
+
+
+def read_ts(path: Path) -> tuple[NDArray[np.float32], NDArray[Any]]:
+    """The samples (n, channels, time) and their labels."""
+    samples: list[list[list[float]]] = []
+    labels: list[str] = []
+    for number, line in enumerate(_lines(path), 1):
+        *channels, label = line.split(":")
+        if not channels:
+            raise DataError(f"sample {number} of {path.name!r} has no label after its values")
+        try:
+            samples.append([[_number(text) for text in one.split(",")] for one in channels])
+        except ValueError as error:
+            raise DataError(f"sample {number} of {path.name!r} is not numbers: {error}") from error
+        labels.append(label)
+    if not samples:
+        raise DataError(f"{path.name!r} has no samples")
+    shapes = {tuple(len(channel) for channel in sample) for sample in samples}
+    if len(shapes) != 1 or len(set(*shapes)) != 1:
+        raise DataError(f"{path.name!r} has series of different lengths, which cannot be stacked")
+    return np.array(samples, np.float32), np.array(labels)
+
+
+def _lines(path: Path) -> list[str]:
+    """The lines after @data."""
+    text = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    data = [place for place, line in enumerate(text) if line.strip().lower() == "@data"]
+    if not data:
+        raise DataError(f"{path.name!r} has no line @data")
+    return [line.strip() for line in text[data[0] + 1 :] if line.strip()]
+
+
+def _number(text: str) -> float:
+    return float("nan") if text.strip() == "?" else float(text)
+
+
+def read_heartbeats(content: bytes) -> tuple[NDArray[np.float32], NDArray[Any]]:
+    """The windows (n, 1, time) that hold two heartbeats or three, and which of the two."""
+    try:
+        recorded = np.load(BytesIO(content), allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise DataError(f"{ECG_FILE!r} cannot be read: {error}") from error
+    whole = len(recorded) // (EACH * WINDOW) * EACH * WINDOW
+    line = recorded[:whole].reshape(-1, EACH).mean(axis=1)
+    windows = line.reshape(-1, 1, WINDOW).astype(np.float32)
+    counts = np.bincount(beats(line) // WINDOW, minlength=len(windows))
+    kept = np.isin(counts, (2, 3))
+    return windows[kept], np.where(counts[kept] == 2, "two beats", "three beats")
+
+
+def beats(line: Floats) -> NDArray[np.intp]:
+    """Where the heartbeats of a lead are: peaks that stand out of the second around them.
+
+    >>> line = np.zeros(200)
+    >>> line[[30, 70, 110, 150]] = 1.0
+    >>> beats(line).tolist()
+    [30, 70, 110, 150]
+    """
+    around = sliding_window_view(np.pad(line, RATE // 2, mode="edge"), 2 * (RATE // 2) + 1)
+    height = line - np.median(around, axis=1)
+    apart = round(APART * RATE)
+    near = sliding_window_view(np.pad(height, apart, constant_values=-np.inf), 2 * apart + 1)
+    return np.flatnonzero(
+        (height == near.max(axis=1)) & (height > np.quantile(height, 0.98) / 2) & (height > 0)
     )

@@ -1,4 +1,4 @@
-"""From a raw file to the table that the benchmarks use: which columns, which rows, which label.
+"""Datasets as values, and the paper's tables: which columns, which rows, which label.
 
 Categories are strings, also where they look like numbers; continuous columns stay numbers.
 """
@@ -8,16 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from macex.datasets import sources
-from macex.datasets.dataset import Dataset
 from macex.datasets.sources import DatasetSource, Raw
-from macex.errors import DataError, closest
+from macex.errors import DataError, OptionError, closest
 
 RACES = ("African-American", "Caucasian", "Hispanic")
+Prepare = Callable[[pd.DataFrame], tuple[pd.DataFrame, "pd.Series[bool]"]]
+VARIANTS = ("paper",)
+TRAIN_SHARE = 0.8
 
 
 def adult(raw: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[bool]]:
@@ -79,9 +83,6 @@ def _passengers(raw: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[bool]]:
     return frame, raw["survived"] == 1
 
 
-Prepare = Callable[[pd.DataFrame], tuple[pd.DataFrame, "pd.Series[bool]"]]
-
-
 @dataclass(frozen=True, slots=True)
 class Table:
     """One dataset: its raw file, its preparation, what 0 and 1 mean, the columns of numbers.
@@ -124,7 +125,6 @@ TABLES = {
     ),
 }
 NAMES = tuple(TABLES)
-VARIANTS = ("paper",)
 
 
 def load_table(
@@ -155,3 +155,48 @@ def assemble(name: str, table: Table, raw: Raw, variant: str | None = None) -> D
         continuous=table.continuous,
         source=raw.citation,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dataset:
+    """A classification table: features in `frame`, 0/1 (or 0 to k - 1) in `label`.
+
+    `labels` names what these mean, `categorical` and `continuous` divide the columns of
+    `frame`, and `source` says where the data come from.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    label: NDArray[Any]
+    labels: tuple[str, ...]
+    categorical: tuple[str, ...]
+    continuous: tuple[str, ...]
+    source: str
+
+    def split(self, seed: int = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Positions of the training rows (80 %) and of the test rows, each sorted."""
+        order = _shuffled(np.arange(len(self.frame)), seed)
+        cut = round(TRAIN_SHARE * len(order))
+        return np.sort(order[:cut]), np.sort(order[cut:])
+
+    def rows(self, count: int, seed: int = 0) -> NDArray[np.int64]:
+        """Positions of `count` test rows, drawn without replacement.
+
+        A larger `count` only appends, so that a longer run repeats a shorter one.
+        """
+        _, test = self.split(seed)
+        if not 0 <= count <= len(test):
+            message = (
+                f"count={count}: {self.name!r} has {len(test)} test rows; ask for 0 to that many"
+            )
+            raise OptionError(message)
+        return _shuffled(test, seed)[:count]
+
+    def __repr__(self) -> str:
+        rows, columns = self.frame.shape
+        return f"Dataset({self.name!r}, {rows} rows, {columns} columns)"
+
+
+def _shuffled(positions: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """The order in which published figures took the rows, which NumPy keeps stable for good."""
+    return np.random.RandomState(seed).permutation(positions)

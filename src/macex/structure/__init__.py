@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from macex.structure.discovery import find_structure
 from macex.structure.relations import (
     Arithmetic,
     Determination,
@@ -15,7 +14,7 @@ from macex.structure.relations import (
     Relation,
     relation_from,
 )
-from macex.structure.structure import Structure
+from macex.structure.structure import Structure, find_structure
 
 __all__ = [
     "Arithmetic",

@@ -14,9 +14,8 @@ import numpy as np
 
 from macex.schema import MISSING, Array, Column, Schema, special
 from macex.structure.categories import CERTAIN, RARE
-from macex.structure.levels import FEW
+from macex.structure.levels import FEW, sample
 from macex.structure.relations import Determination
-from macex.structure.sample import sample
 
 PROBES = 256  # pairs of rows with one value that are compared first
 MOST_ROWS = 4_000_000  # cells that are sorted while pairs of columns are proposed

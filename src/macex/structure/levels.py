@@ -1,4 +1,4 @@
-"""Columns as a few levels: categories, frequent numbers, and missing.
+"""Training rows as relations are sought in them: a sample, the numbers, and a few levels.
 
 A relation between values is sought among values that enough rows have. A category is a level, and
 so is a value of a number that takes few, a number that many rows share (no previous contact: -1),
@@ -9,16 +9,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from macex.schema import MISSING, Array, Column, Schema
+from macex.schema import MISSING, Array, Column, Schema, special
 
 FEW = 20  # distinct numbers, up to which each is a level
 ATOMS = 3  # levels of a number with more
 ATOM_SHARE = 0.02  # of the rows that have such a number
 MOST = 1500  # levels of all columns together
 MOST_IN_COLUMN = 64
+LEAST_SAMPLE = 200
+CHECKED = 1000  # rows in which those that a few rows do not refute are tried
+LEAST = 40  # rows, below which nothing is said
 
 
 @dataclass(frozen=True)
@@ -92,3 +96,36 @@ def _candidates(column: Column) -> Array:
         return column.seen
     frequent = np.argsort(-column.counts, kind="stable")[:ATOMS]
     return np.sort(column.seen[frequent])
+
+
+def sample(count: int, most: int) -> Array:
+    """Positions of at most `most` rows (at least 200), the same every time, in order."""
+    most = max(most, LEAST_SAMPLE)
+    if count <= most:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(0).choice(count, most, replace=False))
+
+
+class Numbers(NamedTuple):
+    """The continuous columns that vary: their places, and their numbers with NaN for missing."""
+
+    places: list[int]
+    values: Array  # (n, k)
+    steps: Array  # (k,)
+
+    def without(self, dropped: set[int]) -> Numbers:
+        """The same without the columns at some places of the table."""
+        kept = [at for at, place in enumerate(self.places) if place not in dropped]
+        return Numbers([self.places[at] for at in kept], self.values[:, kept], self.steps[kept])
+
+
+def numbers_of(schema: Schema, codes: Array, least: int = 2) -> Numbers:
+    """The continuous columns with at least `least` values."""
+    places = [
+        at
+        for at, column in enumerate(schema.columns)
+        if column.kind == "continuous" and len(column.seen) >= least
+    ]
+    values = codes[:, places]
+    steps = np.array([schema.columns[at].step for at in places])
+    return Numbers(places, np.where(special(values), np.nan, values), steps)

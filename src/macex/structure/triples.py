@@ -20,9 +20,8 @@ import numpy as np
 
 from macex.schema import Array, Schema
 from macex.structure.categories import CERTAIN, RARE
-from macex.structure.numbers import CHECKED, LEAST, Numbers
+from macex.structure.levels import CHECKED, LEAST, Numbers, sample
 from macex.structure.relations import Arithmetic, Relation
-from macex.structure.sample import sample
 
 LADDER = (0.0, 0.01, 0.05, 0.2, 0.5)  # tolerances of products, relative
 SUMS = LADDER[:3]  # of sums
