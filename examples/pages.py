@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 import uvicorn
 from playwright.sync_api import Page, sync_playwright
 
-from macex.render.pdf import chromium
+from macex.render.exports import chromium
 from macex.server import Settings, create_app
 
 WIDE = {"width": 1280, "height": 860}

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 import macex as mx
 from macex.datasets import load
-from macex.render.badges import badges
+from macex.render.sentences import badges
 from macex.render.speech import Speech
 from macex.render.values import score_text, shown
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import sys
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,9 @@ import polars as pl
 import pytest
 
 from explanation.made import TRAIN, batch, counterfactual, explanation
+from macex.errors import RenderError
 from macex.explanation import Explanations
-from macex.render.exports import csv_text
+from macex.render.exports import chromium, csv_text, pdf_bytes, workbook_bytes
 from macex.schema import Schema
 
 pytest.importorskip("pyarrow")
@@ -136,3 +138,64 @@ def test_a_narrow_float_is_written_with_its_own_digits(library):
 
 def test_a_later_part_has_no_head():
     assert csv_text(pd.DataFrame({"x": [1]}), head=False) == "1\n"
+
+
+needs_browser = pytest.mark.skipif(chromium() is None, reason="no Chromium here")
+
+
+@needs_browser
+def test_a_report_is_printed_whole(tmp_path):
+    path = tmp_path / "report.pdf"
+    batch().to_pdf(path, title="Loans")
+    assert path.read_bytes().startswith(b"%PDF-")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_without_a_browser_the_error_says_what_to_do(monkeypatch, tmp_path):
+    monkeypatch.setenv("MACEX_CHROMIUM", "a-browser-that-is-not-there")
+    with pytest.raises(RenderError, match="MACEX_CHROMIUM"):
+        batch().to_pdf(tmp_path / "report.pdf")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_browser_that_prints_nothing_is_an_error(monkeypatch):
+    monkeypatch.setenv("MACEX_CHROMIUM", "true")
+    with pytest.raises(RenderError, match="made no PDF"):
+        pdf_bytes("<p>")
+
+
+openpyxl = pytest.importorskip("openpyxl")
+
+
+def cells(values):
+    frame = pd.DataFrame({"x": pd.Series(values, dtype=object)})
+    book = openpyxl.load_workbook(io.BytesIO(workbook_bytes({"one": frame})))
+    return [line[0] for line in book["one"].iter_rows(min_row=2, values_only=True)]
+
+
+def test_numbers_times_and_text_come_back():
+    moment = datetime(2024, 2, 29, 12, 30)  # noqa: DTZ001 - as a sheet holds it
+    values = [1, 2.5, True, "a", moment, None, timedelta(days=1)]
+    assert cells(values) == [1, 2.5, True, "a", moment, None, timedelta(days=1)]
+
+
+def test_what_excel_cannot_hold_is_text():
+    zoned = datetime(2024, 1, 1, tzinfo=UTC)
+    values = [np.inf, 2**60 + 1, zoned, (1, 2), "a\x00b", "=1+1", np.float64(0.5), "x" * 40_000]
+    found = cells(values)
+    assert found[:2] == ["inf", str(2**60 + 1)]
+    assert found[2].startswith("2024-01-01")
+    assert found[3:7] == ["(1, 2)", "a b", "'=1+1", 0.5]
+    assert len(found[7]) == 32_767
+
+
+def test_a_table_that_is_too_large_is_refused():
+    frame = pd.DataFrame({"x": np.zeros(1_048_576)})
+    with pytest.raises(RenderError, match="1,048,575 rows"):
+        workbook_bytes({"answers": frame})
+
+
+def test_a_value_that_a_cell_does_not_hold_is_refused_and_not_cut_off():
+    frame = pd.DataFrame({"x": pd.Series([np.linspace(0, 1, 2000)], dtype=object)})
+    with pytest.raises(RenderError, match="32,767 characters"):
+        workbook_bytes({"answers": frame})

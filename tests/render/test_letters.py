@@ -6,7 +6,7 @@ import pytest
 
 import macex as mx
 from cohort.town import YES, explainer, refused
-from macex.render.pdf import chromium
+from macex.render.exports import chromium
 
 CODES = {"income": ("R1", "Income <too> low"), "debt": "R2"}
 

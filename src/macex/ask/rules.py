@@ -19,8 +19,7 @@ from macex.ask.constraints import Constraints
 from macex.ask.expressions import RowRule
 from macex.errors import ConstraintError
 from macex.schema import Array, Rows, Schema
-from macex.structure.dependents import Follower, Implied
-from macex.structure.enforcement import Keeping, Kept
+from macex.structure.enforcement import Follower, Implied, Keeping, Kept
 from macex.structure.relations import MissingTogether, OneOf
 
 

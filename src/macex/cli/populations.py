@@ -21,8 +21,7 @@ from macex.cli.progress import telling
 from macex.cli.toml import read_constraints
 from macex.errors import OptionError, require_count
 from macex.explainer import Explainer
-from macex.render.exports import csv_text
-from macex.render.files import write_whole
+from macex.render.exports import csv_text, write_whole
 from macex.scale.files import frames_of, refuse_existing
 from macex.scale.partition import CHUNK
 from macex.scale.passes import drawn

@@ -13,7 +13,7 @@ from macex.cli.colours import say
 from macex.cli.inputs import training
 from macex.cli.toml import written_kinds, written_structure
 from macex.errors import OptionError
-from macex.render.files import write_whole
+from macex.render.exports import write_whole
 from macex.schema import Schema
 from macex.schema.statement import stated
 from macex.structure import find_structure

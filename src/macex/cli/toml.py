@@ -15,8 +15,7 @@ from macex.ask.constraints import Constraints
 from macex.ask.units import Ground
 from macex.causes import Causes, check_causes
 from macex.errors import ConstraintError, MacexError, OptionError, SchemaError
-from macex.render.names import Name
-from macex.render.reason_codes import with_codes
+from macex.render.names import Name, with_codes
 from macex.schema import Column, Kind, Schema
 from macex.schema.statement import kinds_stated, stated
 from macex.structure import Structure

@@ -23,11 +23,10 @@ from macex.cohort.plan_sheet import action_text, plan_sheet
 from macex.cohort.population import Crowd, Population, advising, crowd, opened
 from macex.cohort.shrinkage import shrunk
 from macex.errors import OptionError, require_choice, require_count, require_flag, require_number
-from macex.render.catalogue import ENGLISH
 from macex.render.charts import Bar, Bars, Chart, Stack, coverage
 from macex.render.names import Names
 from macex.render.sheets import Finding, Sheet
-from macex.render.speech import Speech
+from macex.render.speech import ENGLISH, Speech
 from macex.schema import Array, Rows
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from macex.ask.answers import Answers, Outlook
 from macex.errors import SavedError, require_path
 from macex.models.consultation import consult
 from macex.models.oracle import Oracle
-from macex.render.files import write_whole
+from macex.render.exports import write_whole
 
 DOCUMENT = "explainer.json"
 

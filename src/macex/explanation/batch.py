@@ -149,7 +149,7 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
 
         Text that a spreadsheet would run gets an apostrophe before it, as in CSV.
         """
-        from macex.render.workbooks import workbook_bytes
+        from macex.render.exports import workbook_bytes
 
         sheets = {"answers": self.to_frame(), "changes": self.to_changes()}
         return written(path, workbook_bytes(sheets))
@@ -187,7 +187,7 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
         `"changes"` has a bar for each column, as long as the number of times it changes;
         `"scores"` shows the scores of the rows and of their best answers.
         """
-        from macex.render.plots.named import batch_chart
+        from macex.render.plots.answers import batch_chart
 
         return batch_chart(self, kind)
 
@@ -276,7 +276,7 @@ class ExplanationsOf(Sequence[ItemT], Generic[ItemT]):
         findings: Sequence[Finding] = (),
     ) -> Path:
         """Write the report of `to_html` on paper; its path. Needs Chromium or Chrome."""
-        from macex.render.pdf import pdf_bytes
+        from macex.render.exports import pdf_bytes
 
         page = self.to_html(
             title=title, language=language, most=most, shap=shap, plan=plan, findings=findings

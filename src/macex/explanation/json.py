@@ -17,8 +17,7 @@ import numpy as np
 
 from macex.ask.goals import AnyOf, Band, Goal, RiseBy
 from macex.explanation.values import Action, Change, Counterfactual, Explanation
-from macex.render.names import Names, called
-from macex.render.reason_codes import codes_named
+from macex.render.names import Names, called, codes_named
 
 BATCH_FORMAT = "macex.explanations/1"
 SINGLE_FORMAT = "macex.explanation/1"

@@ -10,8 +10,7 @@ import pandas as pd
 from pandas.api.types import union_categoricals
 
 from macex.explanation.values import Change, Explanation
-from macex.render.names import Names
-from macex.render.reason_codes import codes_named, told_codes
+from macex.render.names import Names, codes_named, told_codes
 from macex.schema import Array
 
 REMARKS = {

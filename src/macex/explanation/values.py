@@ -13,9 +13,8 @@ from macex.ask.answers import Needed, needed
 from macex.errors import OptionError, require_path
 from macex.explanation.answered import Answered
 from macex.metrics import Why, front, with_whys
-from macex.render.files import write_whole
-from macex.render.names import Names
-from macex.render.reason_codes import CodeTable, ReasonCode, reason_codes
+from macex.render.exports import write_whole
+from macex.render.names import CodeTable, Names, ReasonCode, reason_codes
 from macex.render.sentences import sentences
 from macex.render.text import explanation_text
 from macex.schema import Array
@@ -357,7 +356,7 @@ class Explanation(Answered[Counterfactual]):
         wanted decision; `"front"` the trade-offs between several, and `"diversity"` which of
         them changes what.
         """
-        from macex.render.plots.named import explanation_chart
+        from macex.render.plots.answers import explanation_chart
 
         return explanation_chart(self, kind, rank)
 

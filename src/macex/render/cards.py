@@ -8,18 +8,19 @@ from math import isfinite
 from typing import Any
 
 from macex.ask.answers import Needed
-from macex.render.badges import Badge, badges
-from macex.render.bars import Scale, ScoreBar, bar
 from macex.render.charts.chart import Chart
 from macex.render.contexts import context
 from macex.render.scores import (
+    Scale,
+    ScoreBar,
+    bar,
     goal_text,
     needs_text,
     probabilities_text,
     score_line,
     score_text,
 )
-from macex.render.sentences import brief, fewer_texts, no_answer
+from macex.render.sentences import Badge, badges, brief, fewer_texts, no_answer
 from macex.render.speech import Speech
 from macex.render.stretches import Panel, is_stretch, panel, stretch_texts
 

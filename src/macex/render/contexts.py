@@ -9,7 +9,7 @@ import numpy as np
 
 from macex.errors import MacexError
 from macex.render.charts.axes import Categories, Measure
-from macex.render.charts.dumbbell import Dumbbell, Way
+from macex.render.charts.bars import Dumbbell, Way
 from macex.render.speech import Speech
 from macex.schema import UNKNOWN, Array, Column, special
 from macex.schema.distributions import Distributions

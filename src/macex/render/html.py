@@ -15,12 +15,11 @@ from markupsafe import Markup
 
 from macex.causes import drawn
 from macex.render.cards import card, cards, counterfactual_answer
-from macex.render.catalogue import ENGLISH
 from macex.render.names import Names
 from macex.render.overview import overview
 from macex.render.palette import DARK, LIGHT, PRINT
 from macex.render.sheets import Sheet
-from macex.render.speech import Speech
+from macex.render.speech import ENGLISH, Speech
 
 OPEN = 3  # cards of a batch that a notebook shows unfolded
 FACTS = (  # what a report says of its question, in this order

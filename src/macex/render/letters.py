@@ -16,11 +16,10 @@ from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from macex.errors import OptionError, RenderError, closest
-from macex.render.catalogue import ENGLISH
-from macex.render.pdf import pdf_bytes
-from macex.render.reason_codes import CodeTable, reason_codes
+from macex.render.exports import pdf_bytes
+from macex.render.names import CodeTable, reason_codes
 from macex.render.sentences import sentences
-from macex.render.speech import Speech
+from macex.render.speech import ENGLISH, Speech
 
 Form = Literal["text", "html"]
 FORMS = ("text", "html")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from macex.errors import ON_RESULT, missing, require_path
-from macex.render.catalogue import ENGLISH
-from macex.render.files import write_whole
+from macex.render.exports import write_whole
+from macex.render.speech import ENGLISH
 
 Facts = Mapping[str, str]
 
@@ -94,13 +94,13 @@ class Result(ABC):
         self, path: str | Path, *, title: str | None = None, language: str | Path = ENGLISH
     ) -> Path:
         """The page on paper. Needs Chromium or Chrome on this machine."""
-        from macex.render.pdf import pdf_bytes
+        from macex.render.exports import pdf_bytes
 
         return written(path, pdf_bytes(self.page(language, title)))
 
     def to_excel(self, path: str | Path) -> Path:
         """The tables as an Excel file, each a sheet."""
-        from macex.render.workbooks import workbook_bytes
+        from macex.render.exports import workbook_bytes
 
         return written(path, workbook_bytes(self.sheets()))
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from macex.render.catalogue import ENGLISH
 from macex.render.results import Result
+from macex.render.speech import ENGLISH
 from macex.render.text import GLUE, aligned, width, wrapped
 
 BAR = 20  # characters of a full bar in a terminal

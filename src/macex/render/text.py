@@ -10,10 +10,9 @@ from shutil import get_terminal_size
 from textwrap import wrap
 from typing import Any
 
-from macex.render.badges import badges
 from macex.render.overview import typical_texts
 from macex.render.scores import goal_text, score_line, score_text
-from macex.render.sentences import fewer_texts
+from macex.render.sentences import badges, fewer_texts
 from macex.render.speech import Speech
 from macex.render.stretches import is_stretch, stretch_texts
 from macex.render.values import shown

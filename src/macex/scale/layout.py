@@ -15,7 +15,7 @@ import pandas as pd
 
 from macex.explainer import Explainer
 from macex.explanation.tables import CHANGES, REASONS, REMARKS
-from macex.render.reason_codes import codes_named
+from macex.render.names import codes_named
 from macex.schema import Column
 
 Kind = Literal["whole", "number", "truth", "text", "time", "span"]

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from macex.audit import file_hash
 from macex.errors import DataError, OptionError, require_path
-from macex.render.files import whole_file, write_whole
+from macex.render.exports import whole_file, write_whole
 from macex.scale.alone import alone
 
 MARKS = ("ETag", "etag", "md5Hash", "content_md5")  # what a store says of a file's content

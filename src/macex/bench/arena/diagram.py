@@ -9,9 +9,8 @@ import numpy as np
 
 from macex.bench.arena.ranks import groups
 from macex.render.charts import Chart, Measure
-from macex.render.charts.chart import Drawing
-from macex.render.charts.frame import Frame
-from macex.render.charts.svg import circle, line, text
+from macex.render.charts.axes import Frame
+from macex.render.charts.chart import Drawing, circle, line, text
 
 LINE, FOOT = 17.0, 40.0
 NAMES = 150.0

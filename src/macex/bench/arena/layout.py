@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from macex.errors import DataError
-from macex.render.files import write_whole
+from macex.render.exports import write_whole
 
 COLUMNS: dict[str, tuple[str, str]] = {
     "dataset": ("string", "the table"),

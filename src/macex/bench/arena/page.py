@@ -15,7 +15,7 @@ from macex.bench.arena.board import Board
 from macex.bench.arena.layout import COLUMNS
 from macex.bench.arena.scores import BETTER, DERIVED
 from macex.bench.report.markdown import BEGIN, END, around, sectioned
-from macex.render.files import write_whole
+from macex.render.exports import write_whole
 
 INTERACTIVE = "leaderboard.html"
 ANSWERS = "leaderboard"  # the folder beside it: a script for each table and model

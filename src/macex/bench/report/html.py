@@ -8,7 +8,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from macex.bench.report.document import Document
-from macex.render.files import write_whole
+from macex.render.exports import write_whole
 from macex.render.palette import DARK, LIGHT
 
 

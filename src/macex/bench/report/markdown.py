@@ -7,7 +7,7 @@ from pathlib import Path
 
 from macex.bench.report.document import Block, Document, ReportPicture, ReportSection, ReportTable
 from macex.errors import DataError
-from macex.render.files import write_whole
+from macex.render.exports import write_whole
 
 BEGIN = "<!-- bench: what follows is written by the benchmark -->"
 END = "<!-- bench: what follows is written by hand -->"

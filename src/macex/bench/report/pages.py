@@ -8,7 +8,7 @@ from pathlib import Path
 from macex.bench.report.document import Document, ReportSection
 from macex.bench.report.markdown import BEGIN, END, around, sectioned
 from macex.bench.report.pictures import DrawnPicture, pictures
-from macex.render.files import write_whole
+from macex.render.exports import write_whole
 
 MARK = "<!-- bench: this page is written by the benchmark -->"
 

@@ -13,7 +13,7 @@ from macex.errors import SchemaError
 from macex.explainer.explainer import Explainer
 from macex.explainer.trials.aims import Said, said, whose
 from macex.explanation import Change
-from macex.render.bars import Scale, ScoreBar, bar
+from macex.render.scores import Scale, ScoreBar, bar
 from macex.render.speech import Speech
 from macex.schema import Array, Rows
 from macex.schema.text import code_to_set, text_of

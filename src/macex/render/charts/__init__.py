@@ -6,16 +6,11 @@ a file of it, and `str()` says what it shows.
 
 from __future__ import annotations
 
-from macex.render.charts.axes import Axis, Categories, Measure
-from macex.render.charts.bars import Bar, Bars
-from macex.render.charts.chart import Chart, Mark, Span
+from macex.render.charts.axes import Axis, Categories, Dot, Measure
+from macex.render.charts.bars import Bar, Bars, Dumbbell, Histogram, Layer, Way
+from macex.render.charts.chart import Chart, Mark, Span, Stack
 from macex.render.charts.curve import Curve, Line, coverage
-from macex.render.charts.dumbbell import Dumbbell, Way
-from macex.render.charts.heatmap import HeatMap
-from macex.render.charts.histogram import Histogram, Layer
-from macex.render.charts.labels import Dot
-from macex.render.charts.scatter import Point, Scatter
-from macex.render.charts.stack import Stack
+from macex.render.charts.two_columns import HeatMap, Point, Scatter
 
 __all__ = [
     "Axis",

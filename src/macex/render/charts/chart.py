@@ -1,22 +1,101 @@
-"""A chart as a value: it draws itself in a notebook, a page, a report or a file of its own."""
+"""A chart as a value, several as one, and the elements of SVG that they are drawn with.
+
+A chart draws itself in a notebook, a page, a report or a file of its own. Elements are text:
+escaped, and the same bytes for the same numbers.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from html import escape
+from math import isfinite
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, Literal, Self
 
 from macex.errors import require_path
-from macex.render.charts.svg import LETTER, element, text
-from macex.render.files import write_whole
+from macex.render.exports import write_whole
 from macex.render.palette import DARK, LIGHT, PRINT
 
+LETTER = 6.3  # how wide a letter of the drawings' text is, about
 Kind = Literal["before", "after", "other"]
 SVG = "http://www.w3.org/2000/svg"
-TITLE, LETTER_OF_TITLE = 18.0, 1.15 * LETTER * 13 / 11  # pixels of a line, and of a bold letter
+HEAD, LETTER_OF_HEAD = 18.0, 1.15 * LETTER * 13 / 11  # pixels of a title's line, and of its letters
+
+
+def element(name: str, attributes: Mapping[str, object], inside: str = "") -> str:
+    """An element; attributes that are None are left out, `inside` is markup already.
+
+    >>> element("rect", {"x": 1.0, "width": 2.25, "class": None})
+    '<rect x="1" width="2.25"/>'
+    """
+    written = "".join(
+        f' {key}="{number(value) if isinstance(value, float) else escape(str(value))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
+
+
+def rect(x: float, y: float, width: float, height: float, kind: str, told: str = "") -> str:
+    """A rectangle of a class, which says `told` when it is pointed at."""
+    places = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
+    return element("rect", {"class": kind, **places}, title(told))
+
+
+def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+    """A straight line of a class."""
+    ends = {"x1": float(x1), "y1": float(y1), "x2": float(x2), "y2": float(y2)}
+    return element("line", {"class": kind, **ends})
+
+
+def circle(
+    x: float, y: float, radius: float, kind: str, told: str = "", key: str | None = None
+) -> str:
+    """A dot of a class, which says `told` when it is pointed at; `key` is its `data-key`."""
+    places = {"data-key": key, "cx": float(x), "cy": float(y), "r": float(radius)}
+    return element("circle", {"class": kind, **places}, title(told))
+
+
+def text(x: float, y: float, said: str, anchor: str | None = None, kind: str | None = None) -> str:
+    """Words that begin at a place, or end there (`anchor="end"`), or have it as their middle."""
+    places = {"x": float(x), "y": float(y), "text-anchor": anchor, "class": kind}
+    return element("text", places, escape(said)) if said else ""
+
+
+def title(told: str) -> str:
+    """What an element says when it is pointed at, or read aloud."""
+    return f"<title>{escape(told)}</title>" if told else ""
+
+
+def number(value: float) -> str:
+    """A coordinate with at most two decimals.
+
+    >>> number(3.0), number(-0.001), number(12.345)
+    ('3', '0', '12.35')
+    """
+    if not isfinite(value):
+        return "0"
+    short = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if short == "-0" else short
+
+
+def wide(said: str) -> float:
+    """How wide words are, about."""
+    return LETTER * len(said)
+
+
+def shortened(said: str, room: float) -> str:
+    """Words cut to a width.
+
+    >>> shortened("Bachelors", 40.0)
+    'Bache…'
+    """
+    most = max(2, int(room / LETTER + 1e-6))
+    return said if len(said) <= most else f"{said[: most - 1]}…"
 
 
 @dataclass(frozen=True)
@@ -98,11 +177,11 @@ class Chart(ABC):
     def _titled(self) -> Drawing:
         """What is drawn, under the title."""
         drawing = self.drawn()
-        lines = wrap(self.title, max(10, int(drawing.width / LETTER_OF_TITLE)))
+        lines = wrap(self.title, max(10, int(drawing.width / LETTER_OF_HEAD)))
         if not lines:
             return drawing
-        heads = [text(2.0, 14 + TITLE * at, said, kind="mx-title") for at, said in enumerate(lines)]
-        top = TITLE * len(lines) + 6
+        heads = [text(2.0, 14 + HEAD * at, said, kind="mx-title") for at, said in enumerate(lines)]
+        top = HEAD * len(lines) + 6
         under = element("g", {"transform": f"translate(0 {top:g})"}, drawing.inside)
         inside = "".join([*heads, under])
         return Drawing(drawing.width, drawing.height + top, inside, drawing.active)
@@ -140,3 +219,31 @@ def _styles() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+@dataclass(frozen=True)
+class Stack(Chart):
+    """Charts one under the other."""
+
+    charts: tuple[Chart, ...]
+
+    def told(self) -> str:
+        """What each of them shows."""
+        return ". ".join(map(str, self.charts)) or "nothing to draw"
+
+    def within(self, width: float) -> Self:
+        """Each of them for so many pixels."""
+        return replace(self, charts=tuple(chart.within(width) for chart in self.charts))
+
+    def drawn(self) -> Drawing:
+        """The charts, and their titles."""
+        top, parts, wide = 0.0, [], 1.0
+        for chart in self.charts:
+            if chart.title:
+                parts.append(text(2.0, top + 13, chart.title, kind="mx-axis-name"))
+                top += HEAD
+            drawing = chart.drawn()
+            place = {"transform": f"translate(0 {top:g})"}
+            parts.append(element("g", place, drawing.inside))
+            top, wide = top + drawing.height, max(wide, drawing.width)
+        return Drawing(wide, max(1.0, top), "".join(parts))

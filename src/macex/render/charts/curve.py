@@ -6,11 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from macex.render.charts.axes import Axis, Categories, Measure
-from macex.render.charts.chart import Chart, Drawing, Kind, Span
-from macex.render.charts.frame import Frame, Key, keyed
-from macex.render.charts.labels import Dot, labelled
-from macex.render.charts.svg import circle, element, line, number, rect
+from macex.render.charts.axes import Axis, Categories, Dot, Frame, Key, Measure, keyed, labelled
+from macex.render.charts.chart import (
+    Chart,
+    Drawing,
+    Kind,
+    Span,
+    circle,
+    element,
+    line,
+    number,
+    rect,
+)
 from macex.render.values import shown
 
 

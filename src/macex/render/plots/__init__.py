@@ -5,10 +5,7 @@ A `from_...` method computes; a notebook shows the chart, and `to_svg(path)` wri
 
 from __future__ import annotations
 
-from macex.render.plots.changes import ChangesDisplay
-from macex.render.plots.decision import DecisionDisplay
-from macex.render.plots.diversity import DiversityDisplay
-from macex.render.plots.front import FrontDisplay
-from macex.render.plots.path import PathDisplay
+from macex.render.plots.answers import ChangesDisplay, DiversityDisplay, FrontDisplay
+from macex.render.plots.decision import DecisionDisplay, PathDisplay
 
 __all__ = ["ChangesDisplay", "DecisionDisplay", "DiversityDisplay", "FrontDisplay", "PathDisplay"]

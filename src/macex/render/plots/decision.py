@@ -1,24 +1,27 @@
-"""The decision along one column or two, everything else as in the query."""
+"""What the model decides along columns, and on the way to a counterfactual, change by change.
+
+The rows are made from the codes of a query and are read toward its goal.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from macex.ask.answers import Needed
+from macex.ask.goals import AnyOf, at_least
 from macex.errors import OptionError
-from macex.render.charts.axes import Categories, Measure
+from macex.render.charts.axes import Categories, Dot, Measure
+from macex.render.charts.bars import Bar, Bars
 from macex.render.charts.curve import Curve, Line
-from macex.render.charts.heatmap import HeatMap
-from macex.render.charts.labels import Dot
+from macex.render.charts.two_columns import HeatMap
 from macex.render.contexts import column_axis
-from macex.render.plots.display import Display
-from macex.render.plots.goals import bounds, score_axis, score_name, shaded
-from macex.render.plots.model_scores import chosen, scored
+from macex.render.plots.display import Display, bounds, score_axis, score_name, shaded
 from macex.render.speech import Speech
+from macex.render.values import score_text
 from macex.schema import Array, special
 
 MOST = 40  # categories of a column that are drawn
@@ -171,3 +174,97 @@ def _position(among: Array, codes: Array) -> Array:
     """Where codes stand among sorted ones."""
     places: Array = np.searchsorted(among, codes)
     return places
+
+
+@dataclass(frozen=True)
+class PathDisplay(Display):
+    """The score after each change, the one that helps most first.
+
+    The first entry of `steps` and `scores` is the query itself.
+    """
+
+    steps: Sequence[str]
+    scores: Sequence[float]
+    needed: Needed
+    name: str = "score"
+    title: str = field(default="The score after each change", kw_only=True)
+
+    @classmethod
+    def from_explanation(cls, explainer: Any, explanation: Any, *, rank: int = 1) -> PathDisplay:
+        """Ask the explainer's model about every row on the way."""
+        found = chosen(explanation, rank)
+        order, scores = walked(explainer, explanation, found)
+        speech = Speech(explanation.names)
+        steps = ["now"]
+        for change in (found.changes[at] for at in order):
+            before, after = speech.change(change)
+            steps.append(f"{speech.name(change.column)} {before} → {after}")
+        return cls(tuple(steps), tuple(scores), explanation.needed, score_name(explanation))
+
+    @property
+    def chart(self) -> Bars:
+        """A bar for each step, from the score before it to the score after it."""
+        before = [min(0.0, *self.scores), *self.scores[:-1]]
+        steps = zip(self.steps, before, self.scores, strict=True)
+        bars = tuple(Bar(step, to, score_text(to), start=start) for step, start, to in steps)
+        axis = score_axis(self.name, self.scores, self.needed)
+        return Bars(bars, self.name, bounds=bounds(self.needed), goal=shaded(self.needed, axis))
+
+
+def walked(explainer: Any, explanation: Any, found: Any) -> tuple[list[int], list[float]]:
+    """The changes in the order in which they help most, and the score after each.
+
+    What has causes follows each change; cells that are computed are written with the last one.
+    """
+    row, target = explanation.source.codes.copy(), found.source.codes
+    schema = explanation.source.rows.schema
+    left = {at: schema.position(change.column) for at, change in enumerate(found.changes)}
+    order, scores = [], [float(explanation.score)]
+    while left:
+        tries = np.stack([_set(row, target, column) for column in left.values()])
+        causal = explainer.engine.fitted.causal
+        rows = tries if causal is None else causal.followed(tries, explanation.source.codes)
+        if len(left) == 1:
+            rows[:] = target
+        values = scored(explainer, explanation, rows)
+        best = int(values.argmax())
+        at = list(left)[best]
+        row, _ = tries[best], left.pop(at)
+        order.append(at)
+        scores.append(float(values[best]))
+    return order, scores
+
+
+def _set(row: Array, target: Array, column: int) -> Array:
+    changed = row.copy()
+    changed[column] = target[column]
+    return changed
+
+
+def scored(explainer: Any, explanation: Any, codes: Array) -> Array:
+    """The scores of rows of codes (n, d) that differ from the query, toward its goal."""
+    source = explanation.source
+    if explainer.columns != list(source.rows.schema.frame_names):
+        raise OptionError("the explanation is of other columns than the explainer's: give its own")
+    frame = source.rows.frame(np.full(len(codes), source.query), codes)
+    scores: Array = explainer.score(frame, want=_toward(explainer, explanation))
+    return scores
+
+
+def _toward(explainer: Any, explanation: Any) -> Any:
+    """The goal as it was for the query, whatever the row that is scored."""
+    goal = explanation.goal
+    if not isinstance(goal, AnyOf):
+        return at_least(0.0, label=goal.label)
+    if goal.labels is not None:
+        return goal
+    return AnyOf(tuple(label for label in explainer.classes if label != explanation.label))
+
+
+def chosen(explanation: Any, rank: int) -> Any:
+    """The counterfactual of a rank, 1 being the best."""
+    count = len(explanation.counterfactuals)
+    if not 1 <= rank <= count:
+        known = f"has {count}" if count else f"has none ({explanation.status})"
+        raise OptionError(f"rank={rank}: the explanation {known}")
+    return explanation.counterfactuals[rank - 1]

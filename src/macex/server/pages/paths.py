@@ -11,8 +11,8 @@ from typing import Any
 
 from macex.errors import MacexError
 from macex.explainer import Explainer
-from macex.render.bars import Scale, ScoreBar, bar
-from macex.render.plots.path import walked
+from macex.render.plots.decision import walked
+from macex.render.scores import Scale, ScoreBar, bar
 from macex.render.speech import Speech
 
 MOST = 6  # changes whose orders are compared: each doubles the rows that the model scores

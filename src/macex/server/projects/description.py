@@ -39,7 +39,7 @@ from macex.ask.constraints import Constraints
 from macex.causes import Causes
 from macex.engine.options import STRUCTURES
 from macex.errors import DataError, MacexError, closest
-from macex.render.files import write_whole
+from macex.render.exports import write_whole
 from macex.render.names import read_names
 from macex.schema.statement import kinds_stated
 from macex.structure import Structure

@@ -12,7 +12,7 @@ from typing import Any
 
 from itsdangerous import BadData, URLSafeSerializer
 
-from macex.render.files import write_whole
+from macex.render.exports import write_whole
 from macex.server.storage.sessions import StoredSessions
 
 COOKIE = "macex_session"

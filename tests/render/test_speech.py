@@ -8,8 +8,7 @@ import pytest
 
 from explanation.made import counterfactual, explanation
 from macex.errors import OptionError
-from macex.render.catalogue import _shipped, known_languages, messages
-from macex.render.speech import Speech
+from macex.render.speech import Speech, _shipped, known_languages, messages
 
 
 def places(text):

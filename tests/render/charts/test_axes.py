@@ -9,7 +9,7 @@ from itertools import combinations
 import pytest
 
 from macex.render.charts import Bar, Bars, Curve, Dot, Histogram, Layer, Measure, Scatter, Stack
-from macex.render.charts.svg import wide
+from macex.render.charts.chart import wide
 
 AGE, HOURS = Measure("age", 0.0, 100.0), Measure("hours", 0.0, 100.0)
 TEXT = re.compile(
