@@ -1,7 +1,8 @@
 """A voice: the names that a caller gave, and the words of one language.
 
-Everything that a page or a sentence says is in a message catalogue, one for each language: a TOML file of
-short texts with places in braces. What a file leaves out is said in English, and a place that the English text does not have is an error.
+Everything that a page or a sentence says is in a message catalogue, one for each language: a TOML
+file of short texts with places in braces. What a file leaves out is said in English, and a place
+that the English text does not have is an error.
 """
 
 from __future__ import annotations
