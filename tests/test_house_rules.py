@@ -215,6 +215,7 @@ OTHERS_PRIVATE = {  # attributes of other libraries, which have no public way to
     "scale/dask.py": {"_meta"},
     "scale/lock.py": {"_current_frames"},
     "scale/workers.py": {"_exit"},
+    "schema/pandas_frames.py": {"_from_arrays"},
     "server/workers/worker.py": {"_exit"},
 }
 

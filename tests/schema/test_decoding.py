@@ -58,3 +58,32 @@ def test_an_odd_cell_leaves_numbers_of_one_dtype_in_one_piece(library):
     assert np.array_equal(np.signbit(array), np.signbit(odd))
     assert np.array_equal(array, odd)
     assert library == "numpy" or np.shares_memory(array, frame.to_numpy())
+
+
+def test_columns_of_all_dtypes_lie_as_pandas_lays_them():
+    data = DATA.assign(
+        half=[0.5, np.nan, 1.5, 2.0],
+        pay=pd.array([1, None, 3, 4], dtype="Int64"),
+        since=pd.to_datetime(["2020-01-01", None, "2021-01-01", "2022-01-01"]),
+        grade=pd.Categorical(["x", "y", "x", None]),
+        any=np.array(["x", 3, None, "y"], dtype=object),
+        tall=[True, False, True, True],
+        more=[1.25, 2.5, np.nan, 4.5],
+    )
+    schema = Schema.infer(data)
+    rows = schema.read(data.assign(more=[1.25, 2.5, -0.0, 4.5], pet=["cat", "ape", "eel", None]))
+    made = schema.frame(rows.codes, own=rows)
+    pd.testing.assert_frame_equal(made, rows.native)
+    arrays = {
+        str(block.dtype): block.values for block in made._mgr.blocks if block.values.ndim == 2
+    }
+    assert arrays["float64"].shape == (2, 4)
+    assert arrays["float64"].flags.c_contiguous
+
+
+def test_older_pandas_builds_the_same_frames(monkeypatch):
+    data = DATA.assign(half=[0.5, np.nan, 1.5, 2.0], any=np.array(["x", 3, None, "y"], object))
+    schema = Schema.infer(data)
+    codes = schema.read(data).codes
+    monkeypatch.delattr(pd.api, "internals", raising=False)
+    pd.testing.assert_frame_equal(schema.frame(codes), data)

@@ -61,9 +61,11 @@ class Texts:
 
     def __call__(self, codes: Floats) -> dict[int, Any]:
         """The columns by their place."""
-        mine = codes[:, self.places].T
-        chosen = np.where(mine < 0, self.blanks[:, None], mine).astype(np.intp)
-        held = self.table.take((chosen + self.starts[:, None]).reshape(-1))
+        mine = codes.T.take(self.places, axis=0)
+        np.copyto(mine, self.blanks[:, None], where=mine < 0)
+        chosen = mine.astype(np.intp)
+        chosen += self.starts[:, None]
+        held = self.table.take(chosen.reshape(-1))
         count = len(codes)
         return {
             int(place): held[turn * count : (turn + 1) * count]
@@ -103,11 +105,14 @@ def _typed(values: list[object], dtype: Any) -> Any:
 
 def _uniform(columns: Sequence[Column]) -> np.dtype[Any] | None:
     first = columns[0].dtype
-    same = isinstance(first, np.dtype) and all(
-        column.dtype == first and column.kind == "continuous" and not column.storage.objects
-        for column in columns
-    )
+    same = all(column.dtype == first and plain(column) for column in columns)
     return first if same and isinstance(first, np.dtype) else None
+
+
+def plain(column: Column) -> bool:
+    """Whether a column holds plain numbers of a NumPy dtype."""
+    kind = isinstance(column.dtype, np.dtype) and column.kind == "continuous"
+    return kind and not column.storage.objects
 
 
 def objects(values: list[object]) -> Array:

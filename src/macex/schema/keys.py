@@ -13,7 +13,7 @@ import numpy as np
 
 from macex.schema.cells import Array
 
-BLOCK = 4096  # rows whose cells are hashed at once: few enough for the cache
+BLOCK = 65_536  # cells that are hashed at once: few enough for the cache
 
 
 def cell_keys(codes: Array, columns: Array) -> Array:
@@ -30,8 +30,9 @@ def row_keys(codes: Array) -> Array:
     """
     salts = _first_salts(codes.shape[-1])
     keys = np.empty(codes.shape[:-1], np.uint64)
-    for start in range(0, len(codes), BLOCK):
-        part = slice(start, start + BLOCK)
+    step = max(1, BLOCK * len(codes) // max(1, codes.size))
+    for start in range(0, len(codes), step):
+        part = slice(start, start + step)
         keys[part] = np.einsum("...c->...", _salted(codes[part], salts))  # a quicker sum
     return keys
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from pandas.api.types import is_numeric_dtype
 from macex.errors import SchemaError
 from macex.schema.cells import BLANKS, Array, Cells, array_cells, unsupported
 from macex.schema.columns import Column, Floats
-from macex.schema.decoding import Decoders, objects
+from macex.schema.decoding import Decoders, objects, plain, plain_numbers
 from macex.schema.frames import Patch, Write
 
 
@@ -176,40 +177,88 @@ def _equal(held: Any, wanted: object) -> bool:
 
 
 class PandasBuilder(Decoders):
-    """Builds pandas frames from codes, natively: this runs for every call of the model."""
+    """Builds pandas frames from codes, natively: this runs for every call of the model.
+
+    pandas holds the columns of one NumPy dtype in one array, a line each, and any other column in
+    an array of its own. Frames are made of these arrays, so that numbers are decoded at once.
+    """
 
     def __init__(self, columns: Sequence[Column]) -> None:
         super().__init__(columns)
         self.labels = pd.Index([column.label for column in columns], tupleize_cols=False)
+        kinds: dict[Any, list[int]] = {}
+        for at in range(len(columns)):
+            kinds.setdefault(self.array(at, np.zeros(0)).dtype, []).append(at)
+        joint = {kind: places for kind, places in kinds.items() if isinstance(kind, np.dtype)}
+        self.lines = [Lines.of(columns, kind, places) for kind, places in joint.items()]
+        own = np.setdiff1d(np.arange(len(columns)), [at for part in joint.values() for at in part])
+        self.own = [(int(at), own[turn : turn + 1]) for turn, at in enumerate(own)]
 
     def frame(self, codes: Floats, patches: Mapping[int, Patch]) -> pd.DataFrame:
         """The frame of all columns."""
         if self.uniform is not None:
             block = self.block(codes, self.uniform, patches)
             return pd.DataFrame(block, columns=self.labels, copy=False)
-        index = pd.RangeIndex(len(codes))
-        if patches:
-            every = range(len(self.columns))
-            decoded = {at: self.array(at, codes[:, at], patches.get(at)) for at in every}
+        arrays = [(self._joint(lines, codes, patches), lines.places) for lines in self.lines]
+        texts = {} if self.texts is None else self.texts(codes)
+        for at, place in self.own:
+            known = at in texts and at not in patches
+            array = texts[at] if known else self.array(at, codes[:, at], patches.get(at))
+            arrays.append((array, place))
+        return _frame(arrays, pd.RangeIndex(len(codes)), self.labels)
+
+    def _joint(self, lines: Lines, codes: Floats, patches: Mapping[int, Patch]) -> Array:
+        """The columns of one NumPy dtype, (lines, rows)."""
+        if lines.others:
+            held = np.empty((len(lines.places), len(codes)), lines.kind)
+            for line, at in lines.others:
+                held[line] = self.decoders[at](codes[:, at])
+            if len(lines.numbers):
+                held[lines.numbers] = _numbers(codes, lines.places[lines.numbers], lines.kind)
         else:
-            texts = {} if self.texts is None else self.texts(codes)
-            decoders = enumerate(self.decoders)
-            decoded = {at: texts[at] if at in texts else of(codes[:, at]) for at, of in decoders}
-        # An internal shortcut of pandas takes a third of the time, since it looks at no column.
-        own_way = getattr(pd.DataFrame, "_from_arrays", None)
-        if callable(own_way):
-            made: pd.DataFrame = own_way(
-                list(decoded.values()), self.labels, index, verify_integrity=False
-            )
-            return made
-        arrays = {at: _boxed(array, index) for at, array in decoded.items()}
-        frame = pd.DataFrame(arrays, index=index, copy=False)
-        frame.columns = self.labels
-        return frame
+            held = _numbers(codes, lines.places, lines.kind)
+        for at, (mask, values) in patches.items():
+            if at in lines.line:
+                held[lines.line[at], mask] = values
+        return held
 
 
-def _boxed(array: Any, index: pd.RangeIndex) -> Any:
-    """An object array as a series, since pandas would make text of a bare one."""
-    if isinstance(array, np.ndarray) and array.dtype.kind == "O":
-        return pd.Series(array, index=index, dtype=object, copy=False)
-    return array
+@dataclass(frozen=True)
+class Lines:
+    """The columns of one NumPy dtype."""
+
+    kind: np.dtype[Any]
+    places: Array  # (c,) which columns
+    line: Mapping[int, int]  # column -> its line
+    numbers: Array  # (p,) the lines of plain numbers
+    others: tuple[tuple[int, int], ...]  # line and column of what is no plain number
+
+    @staticmethod
+    def of(columns: Sequence[Column], kind: np.dtype[Any], places: Sequence[int]) -> Lines:
+        """The lines for the columns at some places."""
+        line = {at: turn for turn, at in enumerate(places)}
+        numbers = [line[at] for at in places if plain(columns[at])]
+        others = tuple((turn, at) for at, turn in line.items() if not plain(columns[at]))
+        return Lines(kind, np.array(places), line, np.array(numbers, np.intp), others)
+
+
+def _numbers(codes: Floats, places: Array, kind: np.dtype[Any]) -> Array:
+    """Columns of plain numbers, (columns, rows)."""
+    return plain_numbers(codes.T.take(places, axis=0), kind)
+
+
+def _frame(arrays: list[tuple[Any, Array]], index: pd.RangeIndex, labels: Any) -> pd.DataFrame:
+    """A frame of arrays (lines, rows) or (rows,), each with the columns that it holds."""
+    door = getattr(pd.api, "internals", None)  # since pandas 3
+    if door is not None:
+        made: pd.DataFrame = door.create_dataframe_from_blocks(arrays, index, labels)
+        return made
+    single = {
+        at: array[line] if array.ndim == 2 else array
+        for array, places in arrays
+        for line, at in enumerate(places.tolist())
+    }
+    older: Any = pd.DataFrame
+    ordered = list(map(single.get, range(len(labels))))
+    found: pd.DataFrame = older._from_arrays(ordered, labels, index, verify_integrity=False)
+    return found

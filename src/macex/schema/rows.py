@@ -195,7 +195,8 @@ def _by_name(schema: Schema, names: list[str]) -> tuple[int, ...]:
     for name in schema.frame_names:
         if name not in at:
             raise SchemaError(f"the rows have no column {name!r}{closest(name, names)}")
-    extra = [name for name in names if name not in set(schema.frame_names)]
+    known = set(schema.frame_names)
+    extra = [name for name in names if name not in known]
     if extra:
         raise SchemaError(
             f"the rows have columns the model was not trained on: {', '.join(map(repr, extra))}; "

@@ -25,7 +25,7 @@ TELLING = 64  # units that are tested one by one
 GROUPS = 32  # that all others are cut into at first
 BEST = 8  # of them are halved, again and again
 KEPT = 16  # of the single units that halving leads to
-CELLS = 2_000_000  # codes that are laid out at once
+CELLS = 4_000_000  # codes that are laid out at once
 STEPS = 20_000  # training rows times scores that are looked at for each unit
 
 
@@ -143,28 +143,48 @@ def _first_groups(open_: Array, told: Array) -> tuple[Array, int]:
 
 def _worth(task: Task, probes: GroupProbes, label: Array) -> Array:
     """How far each group moves the score at most, (Q, G); 0 where nothing was asked."""
-    count = int(label.max()) + 1
-    there = np.zeros((len(label), count), bool)
+    there = np.zeros((len(label), int(label.max()) + 1), bool)
     at, unit = np.nonzero(label >= 0)
     there[at, label[at, unit]] = True
     whose, group = np.nonzero(there)
+    place = (np.cumsum(there).reshape(there.shape) - 1)[at, label[at, unit]]
+    order = np.argsort(place, kind="stable")  # the units group by group
+    at, unit, place = at[order], unit[order], place[order]
     worth = np.zeros(there.shape)
     step = max(1, CELLS // (len(probes.base) * label.shape[1]))
     for first in range(0, len(whose), step):
         query, mine = whose[first : first + step], group[first : first + step]
-        member = label[query] == mine[:, None]
-        rows = np.where(member, probes.value[:, query], probes.start[:, query])  # (P, n, U)
-        differs = (probes.value[:, query] != probes.start[:, query]) & member
-        asked = np.flatnonzero(differs.any(axis=2).reshape(-1))
+        part = slice(*np.searchsorted(place, [first, first + step]))
+        rows, asked = _changed(probes, query, place[part] - first, at[part], unit[part])
         if not len(asked) or task.judge.late:
             continue
-        whole = np.tile(query, len(rows))
-        flat = rows.reshape(-1, rows.shape[2]).take(asked, axis=0)
-        progress = task.judge(flat, whole[asked], probe=True, told=False).progress
-        moved = np.abs(progress - probes.base[:, query].reshape(-1)[asked])
+        kind, turn = np.divmod(asked, len(query))
+        progress = task.judge(rows, query[turn], probe=True, told=False).progress
+        moved = np.abs(progress - probes.base[kind, query[turn]])
         moved[~np.isfinite(moved)] = 0.0
-        np.maximum.at(worth, (whole[asked], np.tile(mine, len(rows))[asked]), moved)
+        np.maximum.at(worth, (query[turn], mine[turn]), moved)
     return worth
+
+
+def _changed(
+    probes: GroupProbes, query: Array, turn: Array, at: Array, unit: Array
+) -> tuple[Array, Array]:
+    """Groups changed in every way that changes them: rows (m, U), and their places in (P, n).
+
+    Group n is one of `query` (n,). Its units are the `unit` whose `turn` is n; they are `at` the
+    same query.
+    """
+    width = probes.start.shape[2]
+    before, after = probes.start[:, at, unit], probes.value[:, at, unit]
+    kind, entry = np.nonzero(before != after)
+    differs = np.zeros((len(before), len(query)), bool)
+    differs[kind, turn[entry]] = True
+    asked = np.flatnonzero(differs)
+    from_ = (asked // len(query)) * probes.start.shape[1] + query[asked % len(query)]
+    rows = probes.start.reshape(-1, width).take(from_, axis=0)
+    line = np.cumsum(differs).reshape(differs.shape) - 1
+    rows[line[kind, turn[entry]], unit[entry]] = after[kind, entry]
+    return rows, asked
 
 
 def _alone(label: Array, count: int) -> Array:
