@@ -210,7 +210,7 @@ OTHERS_PRIVATE = {  # attributes of other libraries, which have no public way to
     "cli/serve.py": {"_exit"},
     "models/first_steps.py": {"_transformer_to_input_indices"},
     "models/kinds/onnx.py": {"_model_path"},
-    "models/trees/sklearn_trees.py": {"_predictors"},
+    "models/trees/readers.py": {"_predictors"},
     "models/trees/trace.py": {"_transformer_to_input_indices"},
     "scale/dask.py": {"_meta"},
     "scale/lock.py": {"_current_frames"},

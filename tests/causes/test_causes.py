@@ -11,7 +11,7 @@ import macex as mx
 from macex.causes import Causes
 from macex.causes.causes import read_causes
 from macex.errors import ConstraintError, ExpressionError
-from macex.explainer.trials.variants import caused, variant
+from macex.explainer.variants import caused, variant
 
 EDGES = {"income": ["education", "age"], "savings": ["income"]}
 RNG = np.random.default_rng(0)

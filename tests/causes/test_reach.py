@@ -9,7 +9,7 @@ import pytest
 import macex as mx
 from causes.beside import EVERY, over_samples
 from causes.worlds import WORLDS, actions_of
-from macex.audit.log import read_records
+from macex.audit import read_records
 
 LINEAR = WORLDS["linear"]
 

@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import macex as mx
-from macex.audit.log import read_records
+from macex.audit import read_records
 from macex.explanation.json import explanation_document
 
 RNG = np.random.default_rng(1)

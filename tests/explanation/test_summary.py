@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime, timedelta
+from math import isnan
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from explanation.made import batch, counterfactual, explanation
 from macex.errors import OptionError
 from macex.explanation import Change, Cost, Explanations, Interval
+from macex.explanation.summary import TypicalStep, typical
 
 
 def test_answers_reasons_and_changes_are_counted():
@@ -71,3 +74,85 @@ def test_mean_shap_stands_beside_the_counts_and_brings_columns_that_never_change
 def test_shap_of_other_columns_is_refused(shap):
     with pytest.raises(OptionError, match=r"'age'|\(rows, 5\)"):
         batch().summary(shap)
+
+
+def test_figures_are_means_over_rows_and_counterfactuals():
+    figures = batch().metrics()
+    assert all(isinstance(figure, float) for figure in figures.values())
+    assert figures["validity"] == pytest.approx(2 / 3)
+    assert figures["sparsity"] == pytest.approx((1 + 2 + 0) / 3)
+    assert figures["proximity"] == pytest.approx(0.25)
+    assert figures["distance"] == pytest.approx(0.5)
+    assert figures["plausibility"] == pytest.approx(0.62)
+    assert figures["minimal"] == 1.0
+    assert figures["returned"] == 1.0
+    assert (figures["rows"], figures["calls"], figures["seconds"]) == (120, 3, 0.01)
+
+
+def test_answers_of_a_search_that_stepped_in_are_not_the_methods_own():
+    items = [
+        explanation(counterfactual(age=38)),
+        explanation(counterfactual(age=38), method="nearest row"),
+        explanation(),
+    ]
+    figures = Explanations(items, meta={"method": "exhaustive"}).metrics()
+    assert figures["validity"] == pytest.approx(2 / 3)
+    assert figures["validity_own"] == pytest.approx(1 / 3)
+    assert Explanations(items).metrics()["validity_own"] == figures["validity"]
+
+
+def test_diversity_counts_missing_answers_as_nothing():
+    figures = batch().metrics()
+    assert figures["diversity_all_columns"] == pytest.approx(3 / 5 / 3)
+    assert figures["diversity_changed_columns"] == pytest.approx(1 / 3)
+    assert figures["diversity_column_sets"] == pytest.approx(1 / 3)
+
+
+def test_the_implausible_are_those_under_a_twentieth_and_unknown_ones_do_not_count():
+    found = [
+        replace(counterfactual(age=38), plausibility=share) for share in (0.04, 0.05, 0.9, None)
+    ]
+    figures = Explanations([explanation(*found)]).metrics()
+    assert figures["implausible"] == pytest.approx(1 / 3)
+    assert figures["plausibility"] == pytest.approx(0.33)
+
+
+def test_nothing_found_has_no_mean():
+    figures = Explanations([explanation()]).metrics()
+    assert figures["validity"] == 0
+    assert isnan(figures["sparsity"])
+    assert isnan(Explanations([]).metrics()["validity"])
+
+
+def changes(*pairs):
+    return [Change("x", before, after) for before, after in pairs]
+
+
+def test_numbers_have_a_median_step_each_way():
+    found = typical("x", changes((1, 3), (1, 9), (1, 2), (5, 1)), numbers=True)
+    assert (found.up, found.down, found.pairs) == (TypicalStep(3, 2), TypicalStep(1, 4), ())
+    assert found.times == 4
+
+
+def test_dates_move_by_time():
+    day = datetime(2024, 1, 1)  # noqa: DTZ001
+    found = typical("x", changes((day, day + timedelta(days=3))), numbers=True)
+    assert found.up == TypicalStep(1, timedelta(days=3))
+
+
+def test_a_missing_number_is_a_pair():
+    found = typical("x", changes((None, 3), (None, 3), (1, 2)), numbers=True)
+    assert found.up == TypicalStep(1, 1)
+    assert found.pairs == ((Change("x", None, 3), 2),)
+
+
+def test_categories_are_pairs_most_frequent_first_even_where_they_are_numbers():
+    found = typical("x", changes((1, 2), (3, 4), (3, 4), (5, 6), (7, 8)), numbers=False)
+    assert found.up is found.down is None
+    assert found.pairs[0] == (Change("x", 3, 4), 2)
+    assert len(found.pairs) == 3
+
+
+def test_numbers_that_cannot_be_subtracted_are_pairs():
+    found = typical("x", changes(("a", 1)), numbers=True)
+    assert found.pairs == ((Change("x", "a", 1), 1),)

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import macex as mx
-from macex.models.decision import BY_HIGHEST_SCORE, by_highest_score
+from macex.models.consultation import BY_HIGHEST_SCORE, by_highest_score
 
 DRAW = np.random.default_rng(5)
 DATA = pd.DataFrame({"x": DRAW.normal(size=300), "y": DRAW.normal(size=300)})

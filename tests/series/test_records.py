@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import macex as mx
-from macex.audit.log import read_records
+from macex.audit import read_records
 from series.machines import NAMES, Machine, explainer, made_cases
 
 QUERIES = made_cases(3, seed=1)

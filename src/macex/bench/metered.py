@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from macex.models.decision import original
+from macex.models.consultation import original
 
 ASKED = ("predict_proba", "predict")
 

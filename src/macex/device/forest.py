@@ -15,7 +15,7 @@ import numpy as np
 
 from macex.errors import ModelError
 from macex.models.kinds.xgboost import BoostedXGBoost
-from macex.models.trees.xgboost_trees import grown
+from macex.models.trees.readers import grown
 from macex.schema import Array
 
 MOST_LEAVES = 64

@@ -14,16 +14,18 @@ from macex.engine.ranking import plausibility_of
 from macex.engine.robustness import reach_of
 from macex.engine.training import distributions_of
 from macex.explanation import Action, Change, Cost, Counterfactual, Explanation, Interval, Source
-from macex.explanation.unanswered import unanswered
 from macex.explanation.values import Actions, Asking
 from macex.schema import Array
 from macex.stages.shapes import Pool
 
 if TYPE_CHECKING:
+    from macex.ask.goals import Goal
     from macex.ask.space import Space
     from macex.engine.batch import Batch, Outcome, Spans
     from macex.engine.fitted import Fitted
     from macex.engine.intervals import TestedRun
+    from macex.explanation.values import Status
+    from macex.render.names import Names
     from macex.schema import Column
 
 
@@ -335,3 +337,34 @@ def _unit_value(space: Space, place: int, code: float) -> Any:
 def _label(fitted: Fitted, decision: int) -> Any:
     classes = fitted.outlook.classes
     return None if classes is None or decision < 0 else classes[decision]
+
+
+def unanswered(
+    status: Status,
+    reason: str,
+    goal: Goal,
+    *,
+    method: str,
+    source: Source,
+    asked: Asking,
+    names: Names | None = None,
+) -> Explanation:
+    """The explanation of a row that has no score."""
+    return Explanation(
+        label=None,
+        score=float("nan"),
+        goal=goal,
+        status=status,
+        reason=reason,
+        miss=None,
+        counterfactuals=(),
+        actions=(),
+        reasons=(),
+        minimal=False,
+        minimal_over=None,
+        method=method,
+        cost=Cost(0, 0, 0.0),
+        source=source,
+        names=names or {},
+        asked=asked,
+    )

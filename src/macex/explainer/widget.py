@@ -18,11 +18,17 @@ from macex.ask.constraints import Constraints
 from macex.ask.goals import Band
 from macex.ask.question import read_constraints
 from macex.errors import MacexError, ModelError, OptionError
+from macex.explainer.curves import curve_chart, curves
 from macex.explainer.explainer import Explainer
-from macex.explainer.trials.aims import Aim, whose
-from macex.explainer.trials.curves import curves
-from macex.explainer.trials.drawings import curve_chart
-from macex.explainer.trials.variants import Variant, all_said, caused, judgements, variant
+from macex.explainer.variants import (
+    Aim,
+    Variant,
+    all_said,
+    caused,
+    judgements,
+    variant,
+    whose,
+)
 from macex.explanation import Explanations
 from macex.render.fields import TOGETHER, fields, found_values, grouped
 from macex.render.html import (

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from macex.errors import ON_EXPLANATIONS, OptionError, PlaceError, missing, require_count
 from macex.explanation.json import Document, dumps, explanations_document
-from macex.explanation.quality import quality
-from macex.explanation.summary import Summary, summarise
+from macex.explanation.summary import Summary, quality, summarise
 from macex.explanation.tables import answers_frame, changes_frame
 from macex.explanation.values import Explanation
 from macex.render.charts.chart import Chart

@@ -1,27 +1,31 @@
-"""What a batch of explanations has in common."""
+"""What a batch of explanations has in common, how good they are, and what is typical of a column.
+
+Typical of the changes of one column is a step up or down, or its most frequent pairs of values.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from macex.errors import OptionError, closest, require_number
-from macex.explanation.quality import quality
-from macex.explanation.typical import Typical, typical, typical_stretch
 from macex.explanation.values import Change, Cost, Explanation
+from macex.metrics import Diversity, diversity
 from macex.render.names import Names
 from macex.render.results import Result
 from macex.render.sheets import Finding
 from macex.render.text import summary_text
+from macex.stages.selection import PLAUSIBLE
 
 TYPICAL = 10
 MISS = re.compile(r" The nearest miss scores \S+(?= |$)")
@@ -173,3 +177,125 @@ def _mean_shap(given: Any, items: Sequence[Any]) -> dict[str, float]:
             f"(rows, {len(columns)}), not {values.shape}"
         )
     return dict(zip(columns, np.abs(values).mean(axis=0).tolist(), strict=True))
+
+
+PAIRS = 3
+
+
+class TypicalStep(NamedTuple):
+    """How often a number moves one way, and the median of how far."""
+
+    times: int
+    size: Any
+
+
+class Typical(NamedTuple):
+    """The changes of one column: how often, and what they are like.
+
+    `up` and `down` are for numbers and dates; `pairs` are the most frequent changes otherwise, and
+    those from or to a missing value. `stretch` is for channels of time series: the median of the
+    first and of the last time point that change.
+    """
+
+    column: str
+    times: int
+    up: TypicalStep | None = None
+    down: TypicalStep | None = None
+    pairs: tuple[tuple[Change, int], ...] = ()
+    stretch: tuple[int, int] | None = None
+
+
+def typical(column: str, changes: Sequence[Change], *, numbers: bool) -> Typical:
+    """What is typical of some changes of one column.
+
+    >>> typical("age", [Change("age", 30, 34), Change("age", 30, 32)], numbers=True).up
+    TypicalStep(times=2, size=3.0)
+    """
+    moved = [c for c in changes if numbers and None not in (c.before, c.after) and _movable(c)]
+    steps = [change.after - change.before for change in moved]
+    others = changes if not moved else [c for c in changes if None in (c.before, c.after)]
+    return Typical(
+        column,
+        len(changes),
+        _step([step for step in steps if step > step * 0]),
+        _step([-step for step in steps if step < step * 0]),
+        tuple(Counter(others).most_common(PAIRS)),
+    )
+
+
+def typical_stretch(channel: str, changes: Sequence[Any]) -> Typical:
+    """What is typical of some changes of one channel: when they begin and end.
+
+    >>> from types import SimpleNamespace as Given
+    >>> typical_stretch("flow", [Given(start=3, stop=9), Given(start=5, stop=7)]).stretch
+    (4, 7)
+    """
+    first = round(median(change.start for change in changes))
+    last = round(median(change.stop - 1 for change in changes))
+    return Typical(channel, len(changes), stretch=(first, last))
+
+
+def _movable(change: Change) -> bool:
+    try:
+        change.after - change.before
+    except TypeError:
+        return False
+    return True
+
+
+def _step(sizes: Sequence[Any]) -> TypicalStep | None:
+    return TypicalStep(len(sizes), median(sizes)) if sizes else None
+
+
+def quality(
+    items: Sequence[Any], wanted: int | None = None, method: str | None = None
+) -> dict[str, float]:
+    """Means over a batch; NaN where there is nothing to take a mean of.
+
+    Sparsity to plausibility are over all counterfactuals, `minimal` over the rows with an answer,
+    the rest over all rows. `wanted` is how many counterfactuals were asked for; unless it is
+    given, as many as the fullest answer has. `validity_own` counts the answers of `method` alone,
+    without those of searches that stepped in for it; unless it is given, of any method.
+    """
+    found = [counterfactual for item in items for counterfactual in item.counterfactuals]
+    known = [cf.plausibility for cf in found if cf.plausibility is not None]
+    answered = [item for item in items if item.status == "found"]
+    return {
+        "validity": _mean(item.status == "found" for item in items),
+        "validity_own": _mean(
+            item.status == "found" and method in (None, item.method) for item in items
+        ),
+        "sparsity": _mean(cf.sparsity for cf in found),
+        "proximity": _mean(cf.proximity for cf in found),
+        "distance": _mean(cf.distance for cf in found),
+        "plausibility": _mean(known),
+        "implausible": _mean(share < PLAUSIBLE for share in known),
+        "minimal": _mean(item.minimal for item in answered),
+        "returned": _mean(len(item.counterfactuals) for item in items),
+        **_diversity(items, wanted),
+        "rows": _mean(item.cost.rows for item in items),
+        "calls": _mean(item.cost.calls for item in items),
+        "seconds": _mean(item.cost.seconds for item in items),
+    }
+
+
+def _diversity(items: Sequence[Any], wanted: int | None) -> dict[str, float]:
+    if wanted is None:
+        wanted = max((len(item.counterfactuals) for item in items), default=0)
+    readings = [_differences(item, wanted) for item in items]
+    return {
+        f"diversity_{name}": _mean(getattr(reading, name) for reading in readings)
+        for name in Diversity._fields
+    }
+
+
+def _differences(item: Any, wanted: int) -> Diversity:
+    if len(item.counterfactuals) < 2:
+        return Diversity(0.0, 0.0, 0.0)
+    codes = np.stack([found.source.codes for found in item.counterfactuals])
+    return diversity(codes, item.source.codes, wanted)
+
+
+def _mean(values: Iterable[float]) -> float:
+    held = [float(value) for value in values]
+    return float(np.mean(held)) if held else float("nan")

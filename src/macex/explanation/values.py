@@ -11,10 +11,10 @@ import numpy as np
 
 from macex.ask.answers import Needed, needed
 from macex.errors import OptionError, require_path
-from macex.explanation.answered import Answered
 from macex.metrics import Why, front, with_whys
 from macex.render.exports import write_whole
 from macex.render.names import CodeTable, Names, ReasonCode, reason_codes
+from macex.render.results import Answered
 from macex.render.sentences import sentences
 from macex.render.text import explanation_text
 from macex.schema import Array

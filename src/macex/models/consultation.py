@@ -2,9 +2,9 @@
 
 `consult` asks about some rows and sees what comes back: probabilities, a decision function, labels
 or a bare score. `consulted` asks about the training rows. A classifier may decide by a threshold of
-its own instead of by its highest probability. Unless it is known that it does not, its `predict` is
-asked with every score. Training rows, and blends of rows from both sides of the decision, show
-where the decision turns.
+its own instead of by its highest probability. Unless it is known that it does not, see
+`BY_HIGHEST_SCORE`, its `predict` is asked with every score. Training rows, and blends of rows from
+both sides of the decision, show where the decision turns.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from inspect import getattr_static
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ import numpy as np
 from macex.ask.answers import Answers, Outlook, Scale
 from macex.errors import MacexError, ModelError, OptionError, UnavailableError
 from macex.models.asker import CHUNK_ROWS
-from macex.models.decision import by_highest_score
 from macex.models.files.model_file import ModelFile
+from macex.models.first_steps import kind_of, last_step
 from macex.models.kinds import adapted
 from macex.models.oracle import (
     EXTREME,
@@ -319,3 +320,59 @@ def many_labels(model: Any, given: Any, frame: Any) -> bool:
 def count_labels(given: Any) -> int:
     """How many labels an answer is about."""
     return len(given) if are_tables(given) else int(np.shape(given)[1])
+
+
+_HISTOGRAMS = "sklearn.ensemble._hist_gradient_boosting.gradient_boosting"
+BY_HIGHEST_SCORE = {
+    ("catboost.core", "CatBoostClassifier"),
+    ("lightgbm.sklearn", "LGBMClassifier"),
+    ("sklearn.calibration", "CalibratedClassifierCV"),
+    ("sklearn.ensemble._bagging", "BaggingClassifier"),
+    ("sklearn.ensemble._forest", "ExtraTreesClassifier"),
+    ("sklearn.ensemble._forest", "RandomForestClassifier"),
+    ("sklearn.ensemble._gb", "GradientBoostingClassifier"),
+    (_HISTOGRAMS, "HistGradientBoostingClassifier"),
+    ("sklearn.linear_model._logistic", "LogisticRegression"),
+    ("sklearn.linear_model._ridge", "RidgeClassifier"),
+    ("sklearn.neural_network._multilayer_perceptron", "MLPClassifier"),
+    ("sklearn.svm._classes", "LinearSVC"),
+    ("sklearn.tree._classes", "DecisionTreeClassifier"),
+    ("xgboost.sklearn", "XGBClassifier"),
+}
+ASKED = ("predict", "predict_proba", "decision_function")
+
+
+def by_highest_score(model: Any) -> bool:
+    """Whether a model, or the last step of a pipeline, is such a classifier and unmodified.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.svm import SVC
+    >>> by_highest_score(LogisticRegression()), by_highest_score(SVC(probability=True))
+    (True, False)
+    """
+    told = getattr(model, "by_highest_score", None)  # of a model in another process
+    if isinstance(told, bool):
+        return told
+    last = last_step(model)
+    if kind_of(last) not in BY_HIGHEST_SCORE:
+        return False
+    cut = getattr(last, "get_probability_threshold", None)  # CatBoost's own
+    if cut is not None and cut() not in (None, 0.5):
+        return False
+    return all(map(_as_made, (model, getattr(model, "best_estimator_", last), last)))
+
+
+def original(kind: type, name: str) -> Any:
+    """The function behind a method of a class, without its decorators."""
+    held = getattr_static(kind, name)
+    return getattr(held, "fn", held)
+
+
+def _as_made(model: Any) -> bool:
+    """Whether no method of this object was replaced by another function."""
+    held = vars(model)
+    return all(
+        getattr(held[name], "__func__", None) is original(type(model), name)
+        for name in ASKED
+        if name in held
+    )

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
-from macex.errors import ON_RESULT, missing, require_path
+from macex.errors import ON_RESULT, PlaceError, missing, require_path
 from macex.render.exports import write_whole
 from macex.render.speech import ENGLISH
 
 Facts = Mapping[str, str]
+AnswerT = TypeVar("AnswerT")
 
 
 class Result(ABC):
@@ -111,6 +112,29 @@ class Result(ABC):
 
         def __getattr__(self, name: str) -> Any:
             missing(self, name, ON_RESULT)
+
+
+class Answered(Result, Generic[AnswerT]):
+    """A result with counterfactuals, best first; one without any is false."""
+
+    counterfactuals: tuple[AnswerT, ...]
+
+    def __len__(self) -> int:
+        return len(self.counterfactuals)
+
+    @overload
+    def __getitem__(self, at: int) -> AnswerT: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[AnswerT, ...]: ...
+    def __getitem__(self, at: int | slice) -> AnswerT | tuple[AnswerT, ...]:
+        try:
+            return self.counterfactuals[at]
+        except IndexError:
+            held = f"{len(self)} counterfactual{'s' * (len(self) != 1)}"
+            raise PlaceError(f"there is no answer {at}: the row has {held}, from 0") from None
+
+    def __iter__(self) -> Iterator[AnswerT]:
+        return iter(self.counterfactuals)
 
 
 class Html(str):

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from macex.ask.goals import Goal
+from macex.engine.assembly import unanswered
 from macex.errors import SchemaError
 from macex.explainer import Explainer
 from macex.explanation import Explanation, Source
-from macex.explanation.unanswered import unanswered
 from macex.explanation.values import Asking
 from macex.schema import Column, Schema
 from macex.schema.columns import MISSING

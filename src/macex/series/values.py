@@ -13,7 +13,6 @@ import numpy as np
 from macex.ask.answers import Needed, needed
 from macex.ask.goals import Goal
 from macex.explanation import Cost
-from macex.explanation.answered import Answered
 from macex.explanation.batch import ExplanationsOf
 from macex.explanation.json import Document, dumps
 from macex.explanation.values import Asking, Over, Status
@@ -21,6 +20,7 @@ from macex.metrics import Why, with_whys
 from macex.render.cards import title
 from macex.render.charts.chart import Chart
 from macex.render.names import Names
+from macex.render.results import Answered
 from macex.render.sentences import sentences
 from macex.render.speech import Speech
 from macex.render.text import explanation_text

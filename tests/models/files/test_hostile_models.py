@@ -10,8 +10,8 @@ pytest.importorskip("lightgbm")
 pytest.importorskip("catboost")
 
 import macex as mx
-from macex.models.files.formats import format_of
 from macex.models.files.model_file import _opened
+from macex.models.files.opening import format_of
 from models.files.hostile_models import COSTS, MARK, REFUSED
 from models.files.test_hostile_onnx import a_sentence
 

@@ -7,10 +7,8 @@ import pytest
 
 from macex import Explainer
 from macex.errors import SchemaError
-from macex.explainer.trials.aims import Aim
-from macex.explainer.trials.curves import POINTS, curves
-from macex.explainer.trials.maps import SIDE, score_map
-from macex.explainer.trials.variants import all_said, variant
+from macex.explainer.curves import POINTS, SIDE, curves, score_map
+from macex.explainer.variants import Aim, all_said, variant
 from macex.render.speech import Speech
 from macex.server.pages.address import Address
 from macex.server.pages.comparison import comparison, nearest_real

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from macex import Explainer, any_of, at_least
 from macex.ask.goals import Band
-from macex.explainer.trials.variants import judged, variant
+from macex.explainer.variants import judged, variant
 from macex.render.speech import Speech
 from macex.schema import Schema
 from macex.schema.text import text_of

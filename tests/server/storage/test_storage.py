@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 import macex as mx
-from macex.audit.log import read_records
+from macex.audit import read_records
 from macex.errors import OptionError
 from macex.server.projects.parts import Parts, read_parts
 from macex.server.storage.audit import COMMON, StoredAudit, held, records, stored_audit

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from macex.errors import ModelFileError, OptionError, require_path
-from macex.models.files.formats import Format, format_of
-from macex.models.files.opening import opened
+from macex.models.files.opening import Format, format_of, opened
 from macex.models.files.trial import try_open
 from macex.models.kinds import adapted
 

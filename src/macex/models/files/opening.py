@@ -1,18 +1,21 @@
-"""From the content of a file to the live object of its library."""
+"""From the content of a file to the live object of its library.
+
+What a model file is, its content decides and never its name. A scikit-learn model is looked through
+for what it must not do when it is asked.
+"""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from macex.errors import ModelFileError, needed
-from macex.models.files.estimators import refuse_readers
-from macex.models.files.formats import Format
 from macex.models.kinds import adapted
 from macex.models.kinds.onnx import TEXT, session_of
 
@@ -93,3 +96,103 @@ OPENERS: dict[str, Callable[[bytes], Any]] = {
     "pickle": _pickle,
     "xgboost": _xgboost,
 }
+
+
+Format = Literal["onnx", "xgboost", "lightgbm", "catboost", "skops", "pickle"]
+
+XGBOOST = re.compile(rb'\s*\{\s*"(learner|version)"|\{L\x00{7}\x07(learner|version)')
+LIGHTGBM = re.compile(rb"tree\r?\nversion=v\d")
+ONNX = re.compile(rb"\x08[\x01-\x1f][\x10\x12\x1a\x22\x2a\x32\x3a\x42\x72]")
+PICKLE = re.compile(rb"\x80[\x02-\x05]|\((dp|lp|i)|c[a-zA-Z_.]+\n")
+COMPRESSED = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
+
+
+def format_of(content: bytes) -> Format:
+    r"""The format of a file's content.
+
+    >>> format_of(b"CBM1...")
+    'catboost'
+    >>> format_of(b"tree\nversion=v4\n")
+    'lightgbm'
+    """
+    if not content:
+        raise ModelFileError("the file is empty")
+    if content.startswith(b"CBM1"):
+        return "catboost"
+    if LIGHTGBM.match(content):
+        return "lightgbm"
+    if XGBOOST.match(content[:200]):
+        return "xgboost"
+    if content.startswith(b"PK\x03\x04"):
+        return _zipped(content)
+    if PICKLE.match(content[:200]) or content.startswith(COMPRESSED):
+        return "pickle"
+    if ONNX.match(content):
+        return "onnx"
+    raise ModelFileError(
+        f"the content, which begins with {content[:12]!r}, is no ONNX, XGBoost (JSON or UBJ), "
+        "LightGBM (text), CatBoost (cbm) or skops model"
+    )
+
+
+def _zipped(content: bytes) -> Format:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as box:
+            inside = {name.rpartition("/")[2] for name in box.namelist()}
+    except Exception as error:  # zipfile fails on broken zips in many ways
+        raise ModelFileError(f"the file is a broken zip: {error}") from error
+    if "schema.json" in inside:
+        return "skops"
+    if "data.pkl" in inside:
+        raise ModelFileError(
+            "the file was written by torch.save and can run code when opened: open it with "
+            "torch.load(weights_only=True) and give the module to macex.Network"
+        )
+    if "model.weights.h5" in inside:
+        raise ModelFileError(
+            "the file is a Keras model: open it with keras.saving.load_model and give the model "
+            "to macex.Network"
+        )
+    raise ModelFileError(f"the file is a zip, but of no model: it holds {sorted(inside)[:5]}")
+
+
+READING = ("file", "filename")  # what a vectorizer is told to take its cells for
+
+
+def refuse_readers(model: Any) -> None:
+    """Raise for a model with a step that takes cells of rows for names of files, and reads them.
+
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> refuse_readers([CountVectorizer(input="filename")])
+    Traceback (most recent call last):
+    macex.errors.ModelFileError: its CountVectorizer reads the files that cells name ...
+    """
+    for part in _parts(model):
+        how = getattr(part, "input", None)
+        if isinstance(how, str) and how in READING:
+            raise ModelFileError(
+                f"its {type(part).__name__} reads the files that cells name (input={how!r}): "
+                "train it on the text itself, input='content'"
+            )
+
+
+def _parts(model: Any) -> Iterator[Any]:
+    """A model and all that it is made of, each object once."""
+    waiting, seen = [model], {id(model)}
+    while waiting:
+        part = waiting.pop()
+        yield part
+        for inner in _inside(part):
+            if id(inner) not in seen:
+                seen.add(id(inner))
+                waiting.append(inner)
+
+
+def _inside(part: Any) -> list[Any]:
+    if isinstance(part, Mapping):
+        return list(part.values())
+    if isinstance(part, list | tuple | set | frozenset):
+        return list(part)
+    if isinstance(part, np.ndarray):
+        return part.ravel().tolist() if part.dtype == object else []
+    return list(getattr(part, "__dict__", {}).values())

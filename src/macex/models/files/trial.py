@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from macex.errors import ModelFileError, needed
-from macex.models.files.formats import Format
-from macex.models.files.opening import opened, tried
+from macex.models.files.opening import Format, opened, tried
 from macex.models.files.sandbox import confine, surroundings
 
 LIBRARIES = {

@@ -1,6 +1,6 @@
 """Reading tree models: between which values of a column their answers can change.
 
-`cuts` is the one verb. One file a library says how its splits are read and tested; `tracing`
+`cuts` is the one verb. `readers` says, library by library, how splits are read and tested; `trace`
 follows rows through the steps of a pipeline; `borders` finds where a test turns, to the last bit.
 """
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from macex.models.trees.reader import readings
-from macex.models.trees.splits import Reading, unreadable
+from macex.models.trees.readers import Reading, readings, unreadable
 from macex.models.trees.trace import ANY, path
 from macex.schema import MISSING, Array, Column, Schema
 

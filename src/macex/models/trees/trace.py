@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from macex.models.trees.splits import unreadable
+from macex.models.trees.readers import unreadable
 from macex.schema import Array, Schema
 
 ANY = -1  # a feature that no number has a part in

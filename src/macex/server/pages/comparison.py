@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from macex.explainer.trials.aims import Aim
+from macex.explainer.variants import Aim
 from macex.render.speech import Speech
 from macex.schema import Array, Column
 from macex.schema.columns import MISSING, special

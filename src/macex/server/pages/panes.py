@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from macex.errors import MacexError
-from macex.explainer.trials.aims import Aim, whose
-from macex.explainer.trials.curves import curves
-from macex.explainer.trials.drawings import curve_chart, map_chart
-from macex.explainer.trials.maps import score_map
-from macex.explainer.trials.variants import Variant, variant
+from macex.explainer.curves import curve_chart, curves, map_chart, score_map
+from macex.explainer.variants import Aim, Variant, variant, whose
 from macex.schema import Array, Rows
 from macex.schema.text import text_of
 from macex.server.pages.address import Address

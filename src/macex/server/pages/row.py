@@ -13,8 +13,15 @@ from markupsafe import Markup
 from macex.ask.goals import Band
 from macex.causes import drawn
 from macex.errors import MacexError, ModelError, SchemaError
-from macex.explainer.trials.aims import Aim, whose
-from macex.explainer.trials.variants import Variant, all_said, caused, judgements, variant
+from macex.explainer.variants import (
+    Aim,
+    Variant,
+    all_said,
+    caused,
+    judgements,
+    variant,
+    whose,
+)
 from macex.explanation import Explanations
 from macex.render.cards import card
 from macex.render.fields import fields, found_values

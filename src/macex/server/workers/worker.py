@@ -17,10 +17,8 @@ from importlib import import_module
 from typing import IO, Any
 
 from macex.errors import MacexError, ModelError, ModelFileError, needed
-from macex.models.consultation import regresses
-from macex.models.decision import by_highest_score
-from macex.models.files.formats import format_of
-from macex.models.files.opening import opened, tried
+from macex.models.consultation import by_highest_score, regresses
+from macex.models.files.opening import format_of, opened, tried
 from macex.models.files.sandbox import confine
 from macex.models.files.trial import LIBRARIES
 from macex.models.first_steps import columns_dropped

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from macex.errors import SchemaError
-from macex.explainer.trials.grids import grid
+from macex.explainer.curves import grid
 from macex.render.charts import Axis, Categories, Dot, Measure, Point, Scatter
 from macex.render.charts.chart import Kind
 from macex.render.speech import Speech

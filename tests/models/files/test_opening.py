@@ -10,7 +10,7 @@ import zlib
 import pytest
 
 from macex.errors import ModelFileError
-from macex.models.files.formats import format_of
+from macex.models.files.opening import format_of
 
 
 def zipped(*names: str) -> bytes:
