@@ -13,7 +13,7 @@ from macex.ask.units import unit_codes
 from macex.errors import OptionError
 from macex.schema import MISSING
 from macex.stages import candidates as stage
-from macex.stages.candidates import Both, Domain, Near, Neighbors, offer, popular, remaining
+from macex.stages.candidates import Both, Domain, Near, Neighbors, led, offer, popular, remaining
 from stages.worlds import offered, space_of
 
 # query: b=5 (bin 0), c=x, z=10 (bin 0); its neighbours that meet the goal below it
@@ -222,6 +222,32 @@ def test_both_offers_no_value_twice():
         "c": [0, 2],
         "z": [20, 30],
     }
+
+
+def test_where_rows_are_short_the_nearest_row_leads_and_then_what_goes_its_way():
+    data = pd.DataFrame({"c": list("abab"), "x": [1.0, 4.0, 6.0, 9.0], "y": [9.0, 5.0, 3.0, 1.0]})
+    space = space_of(data, rows=data.iloc[[1, 1]])
+    near = near_of(space, data.iloc[[2]], {})
+    found = offer(Domain(), space, near)
+    other = led(space, near, found, np.array([True, False]))
+    query, entry = np.nonzero(other.real)
+    order = np.lexsort((other.turns(query, entry), query))
+    names = [space.units[unit].name for unit in other.unit[entry]]
+    tried = [(int(query[k]), names[k], float(other.value[query[k], entry[k]])) for k in order]
+    first = [line[1:] for line in tried if line[0] == 0]
+    assert first == [
+        ("c", 0.0),
+        ("x", 6.0),
+        ("y", 3.0),
+        ("x", 9.0),
+        ("y", 1.0),
+        ("x", 1.0),
+        ("y", 9.0),
+    ]
+    at, place = np.nonzero(found.real)
+    kept = np.lexsort((found.turns(at, place), at))
+    before = [float(found.value[at[k], place[k]]) for k in kept if at[k] == 1]
+    assert [line[2] for line in tried if line[0] == 1] == before  # who can pay has what it had
 
 
 def test_repeats_are_found_unit_by_unit_as_all_at_once(monkeypatch):

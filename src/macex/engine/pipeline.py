@@ -30,8 +30,8 @@ from macex.models.asker import Asker
 from macex.models.judge import Judge
 from macex.models.memory import Remembered
 from macex.schema import Array
-from macex.stages.arrays import distinct
-from macex.stages.candidates import Both, Domain, Near, remaining
+from macex.stages.arrays import counted, distinct
+from macex.stages.candidates import Both, Domain, Near, led, remaining
 from macex.stages.candidates import offer as offer_values
 from macex.stages.draws import Draws, column_keys, row_keys
 from macex.stages.relevance import WIDE, screened, telling, wide
@@ -225,21 +225,36 @@ def search(outcome: Outcome) -> Outcome:
         answered_by[answered] = method.name
         open_ &= ~answered & ~_hopeless(task, found)
     outcome.judge.allow(kept_back)
+    if task.judge.capped:
+        found = replace(found, pool=_shorter(task, found.pool))
     if options.fallback and open_.any():
-        pool = _last_resort(task, near, open_ & ~task.judge.finished)
+        pool = _last_resort(task, near, open_ & ~task.judge.finished, found)
         answered_by[pool.at] = NEAREST_ROW
         found = replace(found, pool=Pool.join([found.pool, pool], task.space.width))
     pool = found.pool.take(distinct(found.pool.at, found.pool.codes))
     return replace(outcome, found=found, method=answered_by, pool=pool)
 
 
-def _last_resort(task: Task, near: Near, open_: Array) -> Pool:
+def _shorter(task: Task, pool: Pool) -> Pool:
+    """The pool, with the best example of every query without changes it can do without."""
+    best = shortlist(task, pool, sets=task.count, each=1)
+    long = counted(task.space.changed(pool.codes[best], pool.at[best])) > 2
+    if not long.any():
+        return pool
+    return Pool.join([pool, stripped(task, pool.take(best[long]))], task.space.width)
+
+
+def _last_resort(task: Task, near: Near, open_: Array, found: Found) -> Pool:
     """Training rows laid over the queries (Q,) bool that no search has an answer for."""
     if not open_.any():
         return Pool.empty(task.space.width)
     task.judge.renew(open_, MOST_ROWS)
     part = replace(task, space=task.space.closed(~open_))
-    return NearestRow()(part, near.values, near.real & open_[:, None])
+    gain = np.zeros(task.queries.shape)
+    if len(found.candidates.unit):
+        units, entry = found.candidates.best(found.weight)
+        gain[:, units] = np.take_along_axis(found.weight, entry, axis=1)
+    return NearestRow()(part, near.values, near.real & open_[:, None], gain)
 
 
 def _open(task: Task) -> Array:
@@ -261,7 +276,11 @@ def _candidates(fitted: Fitted, search: Search, task: Task, near: Near) -> Candi
     space = task.space
     if search.offered == "all" and isinstance(choice, Both):
         space = _narrowed(fitted, task, near, choice.domain)
-    return offer_values(choice, space, near, search.max_rows)
+    found = offer_values(choice, space, near, search.max_rows)
+    if search.offered != "all" or not isinstance(choice, Both):
+        return found
+    dear = task.judge.dear(found.real.sum(axis=1))
+    return led(space, near, found, dear) if dear.any() else found
 
 
 def _narrowed(fitted: Fitted, task: Task, near: Near, domain: Domain) -> Space:

@@ -160,6 +160,10 @@ class Judge:
             self.limit = np.where(queries, self.spent + rows, self.limit)
             self.ran_out &= ~queries | self.finished
 
+    def dear(self, rows: Array) -> Array:
+        """The queries (Q,) that cannot pay for so many `rows` (Q,) with half of what they may."""
+        return self.capped & (2 * rows > self.limit - self.spent)
+
     def allow(self, rows: Array | int) -> None:
         """Let each query cost so many `rows` more, or fewer, where the caller set the limit."""
         if self.capped:

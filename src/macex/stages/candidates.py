@@ -7,7 +7,7 @@ offered is already within the constraints.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -160,6 +160,26 @@ def offer(
     if not lost.any():
         return popular
     return popular.join(spread(Both().domain, space, lost))
+
+
+def led(space: Space, near: Near, found: Candidates, queries: Array) -> Candidates:
+    """What is on offer, in another order for the queries (Q,) bool that can pay for little of it.
+
+    The values of the nearest row that meets the goal lead. Then comes, of every number, the value
+    on offer that goes farthest in the same direction.
+    """
+    values, own = near.values[:, 0], space.queries
+    real = _usable(space, near.values[:, :1].transpose(0, 2, 1))[:, :, 0]
+    real &= (queries & near.real[:, 0])[:, None]
+    nearest = Candidates(np.arange(space.width), values, real, real & space.changeable)
+    number = np.array([not unit.discrete for unit in space.units])
+    way = np.where(real & number, np.sign(values - own), 0.0)[:, found.unit]
+    units, entry = found.best(np.where(found.real, way * (found.value - own[:, found.unit]), 0.0))
+    line = np.arange(len(own))[:, None]
+    ahead = way[line, entry] * (found.value[line, entry] - own[:, units]) > 0
+    far = Candidates(units, found.value[line, entry], ahead, ahead & found.allowed[line, entry])
+    first = without_repeats(nearest, far)
+    return replace(without_repeats(first, found), whole=found.whole, leading=len(first.unit))
 
 
 def remaining(

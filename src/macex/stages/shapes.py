@@ -38,6 +38,7 @@ class Candidates:
     allowed: Array  # (Q, A) bool: not only a reason but a change that may be made
     exact: bool = False  # every value seen in training is on offer, and was meant to be
     whole: Array | None = None  # (Q,) bool: what is on offer stands for every value there is
+    leading: int = 0  # entries that come first, in their order, where not all can be tried
 
     def rows(self, queries: Array, chosen: Array) -> tuple[Array, Array, Array]:
         """The single changes at `chosen` (Q, A) bool as rows: codes, their query, their entry."""
@@ -58,7 +59,7 @@ class Candidates:
         for count in np.unique(size).tolist():
             mine = size[group] == count
             turn[mine] = spread_turns(count)[place[mine]]
-        return turn
+        return np.where(entry < self.leading, entry - self.leading, turn)
 
     def shares(self, gain: Array) -> Array:
         """Gains (Q, A) of 0 or more as shares of the best gains of all units together."""
@@ -133,6 +134,9 @@ class Judging(Protocol):
 
     def renew(self, queries: Array, rows: int) -> None:
         """Let queries (Q,) bool cost `rows` more, unless the caller set the limit."""
+
+    def dear(self, rows: Array) -> Array:
+        """The queries (Q,) that cannot pay for so many `rows` (Q,) with half of what they may."""
 
     def rationed(self, least: int = 0) -> AbstractContextManager[None]:
         """Let each query spend half of its rows, where the caller set them, but `least` of them."""

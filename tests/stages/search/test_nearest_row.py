@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from macex.stages.search.nearest_row import NearestRow
+from macex.stages.search.reduction import halved
 from macex.stages.search.reduction import stripped as without_needless
 from macex.stages.shapes import Pool, Task
 from stages.worlds import space_of, task_of
@@ -53,8 +54,8 @@ def stripped(task: Task) -> Sets:
 
 
 def answered(task: Task) -> Sets:
-    near = np.ones((len(task.queries), 1, WIDTH))
-    return sets_of(task, NearestRow()(task, near, np.ones((len(task.queries), 1), bool)))
+    near, real = np.ones((len(task.queries), 1, WIDTH)), np.ones((len(task.queries), 1), bool)
+    return sets_of(task, NearestRow()(task, near, real, np.zeros(task.queries.shape)))
 
 
 @pytest.mark.parametrize("needed", [[0], [38], [19, 20], [3, 17, 30], [0, 1, 2, 3]])
@@ -103,6 +104,28 @@ def test_more_changes_than_allowed_are_no_answer():
 
 def test_no_neighbour_no_answer():
     task = task_for([[1]])
-    pool = NearestRow()(task, np.ones((1, 3, WIDTH)), np.zeros((1, 3), bool))
+    pool = NearestRow()(task, np.ones((1, 3, WIDTH)), np.zeros((1, 3), bool), np.zeros((1, WIDTH)))
     assert len(pool) == 0
     assert task.judge.sizes == []
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("needed", [2, 3, 17, 38, 39])
+def test_a_path_is_halved_to_its_shortest_beginning_that_reaches_the_goal(needed, known):
+    task = task_for([list(range(needed))])
+    steps = np.arange(WIDTH)
+    paths = np.where(steps <= steps[:, None], 1.0, 0.0)[None, :39]
+    paths[:, :, 39] = task.queries[0, 39]
+    progress = np.array([0.4 if known else -np.inf])
+    ends = Pool(np.zeros(1, int), paths[:, -1], progress)
+    found = halved(task, ends, paths, np.array([39]))
+    assert sets_of(task, found) == {0: [list(range(needed))]}
+    assert sum(task.judge.sizes) <= 7  # the end, and the halves of 38
+
+
+def test_a_path_that_leads_nowhere_is_given_up_after_one_row():
+    task = task_for([[0, 38]])
+    paths = np.tile(task.queries[0], (1, 5, 1))
+    unknown = Pool(np.zeros(1, int), task.queries, np.array([-np.inf]))
+    assert len(halved(task, unknown, paths, np.array([5]))) == 0
+    assert task.judge.sizes == [1]

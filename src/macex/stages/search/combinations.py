@@ -15,7 +15,8 @@ from macex.stages.arrays import (
     highest,
     spread_over,
 )
-from macex.stages.shapes import Candidates, Task
+from macex.stages.search.reduction import halved
+from macex.stages.shapes import Candidates, Pool, Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +161,20 @@ def grid(
 
 def greedy_path(task: Task, singles: Singles, queries: Array) -> tuple[Array, Array]:
     """The best value of each unit, one after the other, best unit first (Algorithm 2, step 5)."""
+    rows, length = _path(task, singles, queries)
+    steps = np.arange(1, rows.shape[1] + 1)
+    line, step = np.nonzero((steps > 2) & (steps <= length[:, None]) & _sparse_steps(steps))
+    return rows[line, step], queries[line]
+
+
+def shortest_path(task: Task, singles: Singles, queries: Array) -> Pool:
+    """The shortest beginning of the same path that reaches the goal, found by halving."""
+    unknown = Pool(queries, task.queries[queries], np.full(len(queries), -np.inf))
+    return halved(task, unknown, *_path(task, singles, queries))
+
+
+def _path(task: Task, singles: Singles, queries: Array) -> tuple[Array, Array]:
+    """The rows of a greedy path (q, steps, U), and how many steps each query may go (q,)."""
     unit, width = singles.candidates.unit, task.space.width
     entry, gain = best_entries(singles.gain[queries], singles.candidates, width, 1)
     useful = np.isfinite(gain) & (gain > 0)
@@ -170,12 +185,7 @@ def greedy_path(task: Task, singles: Singles, queries: Array) -> tuple[Array, Ar
         rows[line[:, None], np.arange(place, entry.shape[1])[None, :], unit[chosen][:, None]] = (
             singles.candidates.value[queries[line], chosen][:, None]
         )
-    steps = np.arange(1, entry.shape[1] + 1)
-    keep = (
-        useful & (steps > 2) & (steps <= task.max_changes[queries][:, None]) & _sparse_steps(steps)
-    )
-    line, step = np.nonzero(keep)
-    return rows[line, step], queries[line]
+    return rows, np.minimum(useful.sum(axis=1), task.max_changes[queries])
 
 
 def _sparse_steps(steps: Array) -> Array:

@@ -27,6 +27,7 @@ from macex.stages.search.combinations import (
     greedy_path,
     grid,
     numbers,
+    shortest_path,
 )
 from macex.stages.search.completion import batches, joined, paid, to_complete, worth_keeping
 from macex.stages.search.extensions import brood
@@ -39,7 +40,7 @@ MOST_PARTS = 500  # single changes that are joined in pairs where rules bind
 MOST_PAIRS = 1_000_000  # pairs that are looked at together; cells of them where rules bind
 NEARER = 64  # combinations that are tried because they are nearer than those found
 SPREAD = 1024  # pairs that are tried where several answers are wanted and too few are found
-VALUES = 2  # single changes of every unit that come before all else where rows are few
+VALUES = 1  # single changes of every unit that come before all else where rows are few
 CLOSE = 1e-9
 NEAREST_LEVELS = 3  # how many levels are looked at when the nearest example is wanted
 
@@ -123,8 +124,10 @@ class Exhaustive:
             all_of(task, singles, open_[small], size),
             _bred(task, singles, before, beam, width, beam_rows),
         ]
-        if size == 2:  # few rows, and an answer where the others cannot be paid for
-            parts.insert(0 if task.judge.capped else 2, greedy_path(task, singles, open_))
+        if size == 2 and task.judge.capped:  # an answer where the others cannot be paid for
+            pools.append(shortest_path(task, singles, open_))
+        elif size == 2:
+            parts.append(greedy_path(task, singles, open_))
         if size == 2 and task.prefer == "nearest":
             parts.append(grid(task, singles, numbers(task), beam, self.beam))
         level = _score(task, *_fresh(task, pools, parts))

@@ -13,7 +13,7 @@ import numpy as np
 
 from macex.schema import Array
 from macex.stages.arrays import rank_within
-from macex.stages.search.reduction import stripped
+from macex.stages.search.reduction import halved, stripped
 from macex.stages.shapes import Pool, Task
 
 
@@ -28,8 +28,11 @@ class NearestRow:
     rounds: int = 40
     few: int = 5
 
-    def __call__(self, task: Task, near: Array, real: Array) -> Pool:
-        """Valid examples from the neighbours `near` (Q, K, U), `real` (Q, K)."""
+    def __call__(self, task: Task, near: Array, real: Array, gain: Array) -> Pool:
+        """Valid examples from the neighbours `near` (Q, K, U), `real` (Q, K).
+
+        `gain` (Q, U) is what is known of how much a change of each unit helps.
+        """
         if task.judge.capped:
             near, real = near[:, : self.few], real[:, : self.few]
         codes, at = self._projected(task, near, real)
@@ -42,7 +45,7 @@ class NearestRow:
         best = good[rank_within(at[good], changes[good], distance) < 2]
         pool = Pool(at[best], codes[best], verdict.progress[best])
         if task.judge.capped:
-            pool = stripped(task, pool, self.rounds)
+            pool = stripped(task, _shortened(task, pool, gain), self.rounds)
         pool = Pool.join([pool, self._grown(task, pool)], task.space.width)
         pool = stripped(task, pool, self.rounds)
         few = task.space.changed(pool.codes, pool.at).sum(axis=1) <= task.max_changes[pool.at]
@@ -74,3 +77,12 @@ class NearestRow:
             codes[example[best]], progress[example[best]] = rows[best], verdict.progress[best]
             reached[example[best]] = verdict.reached[best]
         return Pool(pool.at, codes, progress).take(np.flatnonzero(reached))
+
+
+def _shortened(task: Task, pool: Pool, gain: Array) -> Pool:
+    """Every example with as few of its changes as it needs, those that gain most made first."""
+    changed = task.space.changed(pool.codes, pool.at)
+    order = np.argsort(np.where(changed, -gain[pool.at], np.inf), axis=1, kind="stable")
+    turn, steps = np.argsort(order, axis=1)[:, None], np.arange(changed.shape[1])[:, None]
+    paths = np.where(turn <= steps, pool.codes[:, None], task.queries[pool.at][:, None])
+    return halved(task, pool, paths, changed.sum(axis=1))

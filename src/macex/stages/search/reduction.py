@@ -28,6 +28,28 @@ def needed(task: Task, pool: Pool) -> Pool:
     return pool.take(np.setdiff1d(np.arange(len(pool)), example[without.reached | unknown]))
 
 
+def halved(task: Task, ends: Pool, paths: Array, length: Array) -> Pool:
+    """The shortest beginnings of paths (n, steps, U) that reach the goal, found by halving.
+
+    A path has `length` (n,) steps, of which the first is known to be too few. It is known to reach
+    the goal at its end where that has progress; it is asked about elsewhere, and given up if not.
+    """
+    low, high = np.ones_like(length), length.copy()
+    codes, progress = ends.codes.copy(), ends.progress.copy()
+    unknown = np.isneginf(progress)
+    step = np.where(unknown, length, (1 + length) // 2)
+    open_ = np.flatnonzero((length > 1) & (unknown | (length > 2)))
+    while len(open_) and not task.judge.late:
+        tried = paths[open_, step[open_] - 1]
+        verdict = task.judge(tried, ends.at[open_])
+        good, bad = open_[verdict.reached], open_[~verdict.reached]
+        codes[good], progress[good] = tried[verdict.reached], verdict.progress[verdict.reached]
+        high[good], low[bad] = step[good], step[bad]
+        step = (low + high) // 2
+        open_ = np.flatnonzero(np.isfinite(progress) & (high - low > 1))
+    return Pool(ends.at, codes, progress).take(np.flatnonzero(np.isfinite(progress)))
+
+
 def stripped(task: Task, pool: Pool, rounds: int = 40) -> Pool:
     """Every example without changes it can do without, in at most `rounds` model calls.
 
