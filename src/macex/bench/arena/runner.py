@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+import pandas as pd
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from macex.bench.arena.asking import ArenaQuestion, StrangerError, ask
+from macex.bench.arena.asking import ArenaQuestion, ArenaReply, StrangerError, ask
 from macex.bench.arena.cells import ArenaCells
 from macex.bench.arena.entries import fingerprint
 from macex.bench.arena.layout import NO_CELL, ArenaTask, done, write_part
@@ -38,6 +39,7 @@ class ArenaJob:
 
 
 Tell = Callable[[ArenaTask, float], None]
+Reply = ArenaReply | Exception
 
 
 def run(tasks: Sequence[ArenaTask], job: ArenaJob, jobs: int, tell: Tell) -> None:
@@ -76,8 +78,10 @@ def _together(group: list[ArenaTask], job: ArenaJob) -> list[tuple[ArenaTask, fl
 
 
 def _done(group: Sequence[ArenaTask], job: ArenaJob) -> Iterator[tuple[ArenaTask, float]]:
+    """Ask every method of a cell, and measure all their answers together."""
     cells, first = ArenaCells(job.folder, job.added), group[0]
-    began = time.process_time()
+    began, asked_for = time.process_time(), []
+    replies: list[Reply] = []
     try:
         with threadpool_limits(1):
             referee = ArenaReferee(cells.get(first.dataset, first.model, first.split))
@@ -86,12 +90,16 @@ def _done(group: Sequence[ArenaTask], job: ArenaJob) -> Iterator[tuple[ArenaTask
             write_part(job.out, task, [{**_common(task, job), **no_cell(error)}])
             yield task, 0.0
         return
-    for task in group:  # the first pays for the model
-        with threadpool_limits(1):
-            lines = measure(task, referee, job.own)
-        took, began = time.process_time() - began, time.process_time()
-        common = {**_common(task, job), "took": took}
-        write_part(job.out, task, [{**line, **common} for line in lines])
+    with threadpool_limits(1):
+        for task in group:
+            start = time.process_time()
+            replies.append(put(task, referee, job.own))
+            asked_for.append(time.process_time() - start)
+        lines = measured(group, referee, replies)
+    shared = (time.process_time() - began - sum(asked_for)) / len(group)
+    for task, mine, seconds in zip(group, lines, asked_for, strict=True):
+        took = seconds + shared
+        write_part(job.out, task, [{**line, **_common(task, job), "took": took} for line in mine])
         yield task, took
 
 
@@ -110,10 +118,13 @@ def said(error: Exception) -> str:
 
 
 def measure(task: ArenaTask, referee: ArenaReferee, own: str | None = None) -> list[Line]:
-    """The lines of one task; what a method raises is a line for every query."""
-    cell = referee.cell
-    most = len(cell.cell.dataset.split(task.split)[1])
-    rows = cell.cell.queries(min(task.queries, most))
+    """The lines of one task."""
+    return measured([task], referee, [put(task, referee, own)])[0]
+
+
+def put(task: ArenaTask, referee: ArenaReferee, own: str | None = None) -> Reply:
+    """What a method answers, or what it raised."""
+    cell, rows = referee.cell, _rows(task, referee)
     options = {
         "n": task.n,
         "want": cell.wants(rows),
@@ -126,9 +137,55 @@ def measure(task: ArenaTask, referee: ArenaReferee, own: str | None = None) -> l
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of other people's libraries
-            found = ask(question)
-            lines = referee(rows, [one.head(task.n) for one in found.answers])
+            return ask(question)
     except Exception as error:  # noqa: BLE001  # the other methods go on
-        nothing = {"rank": 0, "valid": False, "error": said(error)}
-        return [{"query": query, **nothing} for query in range(len(rows))]
-    return [{**line, **found.costs[line["query"]]} for line in lines]
+        return error
+
+
+def measured(
+    tasks: Sequence[ArenaTask], referee: ArenaReferee, replies: Sequence[Reply]
+) -> list[list[Line]]:
+    """The lines of tasks of one cell; what went wrong with one is a line for every query."""
+    rows, told = _rows(tasks[0], referee), zip(tasks, replies, strict=True)
+    heads = [
+        [one.head(task.n) for one in reply.answers] if isinstance(reply, ArenaReply) else []
+        for task, reply in told
+    ]
+    good = [place for place, frames in enumerate(heads) if frames]
+    judged: dict[int, list[Line] | Exception] = {}
+    try:
+        judged.update(zip(good, _judged(referee, rows, [heads[p] for p in good]), strict=True))
+    except Exception:  # noqa: BLE001  # some frames cannot be measured: whose?
+        judged.update((place, _alone(referee, rows, heads[place])) for place in good)
+    return [_lines(judged.get(place, []), reply, len(rows)) for place, reply in enumerate(replies)]
+
+
+def _judged(
+    referee: ArenaReferee, rows: pd.DataFrame, replies: Sequence[Sequence[pd.DataFrame]]
+) -> list[list[Line]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return referee.together(rows, replies)
+
+
+def _alone(
+    referee: ArenaReferee, rows: pd.DataFrame, frames: Sequence[pd.DataFrame]
+) -> list[Line] | Exception:
+    try:
+        return _judged(referee, rows, [frames])[0]
+    except Exception as error:  # noqa: BLE001  # the other methods go on
+        return error
+
+
+def _lines(judged: list[Line] | Exception, reply: Reply, count: int) -> list[Line]:
+    """Measured lines with what the answers cost, or what went wrong."""
+    wrong = reply if isinstance(reply, Exception) else judged
+    if isinstance(wrong, Exception):
+        nothing = {"rank": 0, "valid": False, "error": said(wrong)}
+        return [{"query": query, **nothing} for query in range(count)]
+    return [{**line, **reply.costs[line["query"]]} for line in wrong]
+
+
+def _rows(task: ArenaTask, referee: ArenaReferee) -> pd.DataFrame:
+    cell = referee.cell.cell
+    return cell.queries(min(task.queries, len(cell.dataset.split(task.split)[1])))
