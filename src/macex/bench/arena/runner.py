@@ -179,11 +179,11 @@ def _alone(
 
 def _lines(judged: list[Line] | Exception, reply: Reply, count: int) -> list[Line]:
     """Measured lines with what the answers cost, or what went wrong."""
-    wrong = reply if isinstance(reply, Exception) else judged
-    if isinstance(wrong, Exception):
-        nothing = {"rank": 0, "valid": False, "error": said(wrong)}
-        return [{"query": query, **nothing} for query in range(count)]
-    return [{**line, **reply.costs[line["query"]]} for line in wrong]
+    if isinstance(reply, ArenaReply) and isinstance(judged, list):
+        return [{**line, **reply.costs[line["query"]]} for line in judged]
+    error = next(one for one in (reply, judged) if isinstance(one, Exception))
+    nothing = {"rank": 0, "valid": False, "error": said(error)}
+    return [{"query": query, **nothing} for query in range(count)]
 
 
 def _rows(task: ArenaTask, referee: ArenaReferee) -> pd.DataFrame:

@@ -66,6 +66,17 @@ class Level(NamedTuple):
     reached: Array  # (n,) bool
 
 
+def affordable(task: Task, candidates: Candidates) -> Array:
+    """The entries (Q, A) bool that are worth making rows of, since they can be paid for."""
+    at, entry = np.nonzero(candidates.real)
+    paid = task.judge.affordable(at, lambda: candidates.turns(at, entry))
+    if paid.all():
+        return candidates.real
+    chosen = np.zeros_like(candidates.real)
+    chosen[at[paid], entry[paid]] = True
+    return chosen
+
+
 def combinations(singles: Singles, queries: Array, width: int, size: int) -> Array:
     """How many combinations of `size` changes each of some queries has."""
     order, units, start, _ = singles.candidates.by_unit

@@ -22,6 +22,7 @@ from macex.stages.arrays import counted, distinct, including, set_keys
 from macex.stages.search.combinations import (
     Level,
     Singles,
+    affordable,
     all_of,
     combinations,
     greedy_path,
@@ -328,7 +329,7 @@ def _completed_level(
 def _score_singles(task: Task, candidates: Candidates) -> tuple[Singles, list[Pool]]:
     reach = np.full(candidates.value.shape, -np.inf)
     reached = np.zeros(candidates.value.shape, bool)
-    codes, at, entry = candidates.rows(task.queries, _affordable(task, candidates))
+    codes, at, entry = candidates.rows(task.queries, affordable(task, candidates))
     if not len(at):
         return Singles(candidates, reached, reach), []
     verdict = task.judge(codes, at, probe=True, turn=lambda: candidates.turns(at, entry))
@@ -338,17 +339,6 @@ def _score_singles(task: Task, candidates: Candidates) -> tuple[Singles, list[Po
     return Singles(candidates, reached, reach), [
         Pool(at[good], codes[good], verdict.progress[good])
     ]
-
-
-def _affordable(task: Task, candidates: Candidates) -> Array:
-    """The entries (Q, A) bool that are worth making rows of, since they can be paid for."""
-    at, entry = np.nonzero(candidates.real)
-    paid = task.judge.affordable(at, lambda: candidates.turns(at, entry))
-    if paid.all():
-        return candidates.real
-    chosen = np.zeros_like(candidates.real)
-    chosen[at[paid], entry[paid]] = True
-    return chosen
 
 
 def _score(task: Task, codes: Array, at: Array) -> Level:
