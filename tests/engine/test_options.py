@@ -120,11 +120,11 @@ def test_a_distance_may_be_a_function():
 def test_the_chain_starts_with_the_search_and_tries_every_other_once(method, name):
     options = read(method=method)
     assert method.name == options.method.name == name
-    chain = options.chain()
+    chain = options.chain
     assert chain[0] is method
     assert {s.name for s in chain} == {"exhaustive", "reinforce", "gradientless"}
     assert len(chain) == 3
-    assert read(method=method, fallback=False).chain() == [method]
+    assert read(method=method, fallback=False).chain == (method,)
 
 
 def test_neighbours_are_sought_as_the_candidates_say():

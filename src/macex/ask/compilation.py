@@ -13,6 +13,7 @@ import numpy as np
 from macex.ask.constraints import Constraints
 from macex.ask.expressions import Formula, compile_formula, compile_rule, parse, topological
 from macex.ask.rules import (
+    NOTHING,
     FrameRule,
     KeptRule,
     Kin,
@@ -45,10 +46,11 @@ def build_space(
     """
     caused = caused or {}
     schema, own = ground.schema, rows.codes
-    kin = kin_of(keeping, per_query[0])
+    kin = NOTHING if keeping is None else kin_of(keeping, per_query[0])
     groups = tuple(tuple(schema.position(n) for n in group) for group in per_query[0].groups)
     units = ground.units(groups)
     computed = {**dict(_derived(schema, per_query[0].derived)), **dict(kin.dependents)}
+    following = () if kin is NOTHING else kin.following
     derived = _joined({**computed, **caused})
     follows = _follows(own, computed)
     bounds = _bounds(ground, own, per_query, follows)
@@ -70,8 +72,8 @@ def build_space(
         rules=(
             *_kept(schema, own, kin),
             *_rules(schema, rows, per_query),
-            *unmoved_rules(schema, per_query, caused),
-            *follower_rules(schema, own, per_query, bounds.admit, kin.following),
+            *(unmoved_rules(schema, per_query, caused) if caused else ()),
+            *(follower_rules(schema, own, per_query, bounds.admit, following) if following else ()),
         ),
         derived=derived,
         implied=kin.implied,

@@ -106,6 +106,11 @@ class Question:
         """Whether a row that goes wrong gets a reason instead of an error."""
         return self.on_error == "keep"
 
+    @property
+    def demands(self) -> bool:
+        """Whether more is asked of answers than that they reach their goals."""
+        return self.robust is not None or self.reach is not None or bool(self.also)
+
     def goals(self, count: int) -> list[Goal]:
         """One goal for each of `count` rows."""
         return resolve(self.want, count)

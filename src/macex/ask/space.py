@@ -227,10 +227,13 @@ class Space:
             ok[todo] = self._inside(full[todo], at[todo])
         return ok
 
-    def allows(self, codes: Array, at: Array) -> Array:
-        """Whether rows, by unit, keep every constraint: the final check."""
+    def allows(self, codes: Array, at: Array, full: Array | None = None) -> Array:
+        """Whether rows, by unit, keep every constraint: the final check.
+
+        `full` are the same rows by column, where these are known.
+        """
         changed = self.changed(codes, at)
-        ok = self.holds(self.columns(codes, at), at)
+        ok = self.holds(self.columns(codes, at) if full is None else full, at)
         ok &= changed.sum(axis=1) <= self.bounds.max_changes[at]
         for place in np.flatnonzero(changed.any(axis=0)):
             fits = self.admits_one(at, int(place), codes[:, place]) & self.changeable[at, place]

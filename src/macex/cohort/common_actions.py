@@ -32,7 +32,11 @@ def common_actions(engine: Engine, batch: Batch, places: Sequence[int]) -> Plan 
     time, or that answers are robust), and where no action can be asked for: the model fails on it,
     or other columns move together in each row.
     """
-    if batch.question.max_rows is not None or batch.deadline is not None or batch.requirements:
+    if (
+        batch.question.max_rows is not None
+        or batch.deadline is not None
+        or batch.requirements.asked
+    ):
         return None
     everyone = Crowd(
         engine,

@@ -154,6 +154,8 @@ def _usual(outcome: Outcome, pool: Pool, known: Array) -> Array:
 def _reach(outcome: Outcome, pool: Pool) -> Array:
     """The reach of the answers, which is known already where it was asked for."""
     known = outcome.checked.reach
+    if known is None and outcome.fitted.causal is None:
+        return np.full(len(pool), np.nan)
     if known is None:
         return reach_of(outcome, pool)
     return np.concatenate([known, np.full(len(pool) - len(known), np.nan)])

@@ -24,7 +24,7 @@ from macex.ask.goals import Goal
 from macex.ask.question import Question
 from macex.ask.rules import kin_of
 from macex.engine.intervals import TestedRun
-from macex.engine.robustness import Requirements
+from macex.engine.robustness import NOTHING_ASKED, Requirements
 from macex.errors import OptionError
 from macex.explanation import Cost, Counterfactual, Explanation, Source
 from macex.models.memory import Remembered
@@ -55,7 +55,7 @@ class BatchOf(Generic[RowsT, ConstraintsT]):
     question: Question = field(default_factory=Question)
     deadline: float | None = None
     places: Array | None = None  # where the rows stand in the caller's call
-    requirements: Requirements = field(default_factory=Requirements)
+    requirements: Requirements = NOTHING_ASKED
     spent: Array | int = 0  # (Q,) rows that the queries have cost before
     remembered: Remembered | None = None  # what the model has said in the same call
 
@@ -70,7 +70,7 @@ class BatchOf(Generic[RowsT, ConstraintsT]):
     @property
     def set_aside(self) -> int:
         """Rows of each query kept for checking its answers, and for a miss if none is robust."""
-        return self.question.n * (1 + self.requirements.price) + bool(self.requirements)
+        return self.question.n * (1 + self.requirements.price) + self.requirements.asked
 
     def take(self, places: Array) -> Self:
         """Some of the rows, which know where they stand in the call."""

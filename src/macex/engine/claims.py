@@ -100,8 +100,7 @@ def reason_of(
 
 
 def _structured(outcome: Outcome) -> str:
-    binding = outcome.fitted.binding
-    if binding is None or not binding.binding:
+    if outcome.fitted.binding is None:
         return ""
     return ' Rows that break the structure of training are left out; structure="ignore" keeps them.'
 

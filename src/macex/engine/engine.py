@@ -39,7 +39,7 @@ from macex.engine.fitted import Fitted
 from macex.engine.options import Options
 from macex.engine.pipeline import answer, remembering
 from macex.engine.recorder import Recorder
-from macex.engine.robustness import requirements_of, retried
+from macex.engine.robustness import NOTHING_ASKED, requirements_of, retried
 from macex.errors import ConstraintError, GoalError, ModelError
 from macex.explanation import Explanation
 from macex.models.asker import Asker
@@ -92,17 +92,30 @@ class EngineOf(ABC, Generic[FittedT, RowsT, ConstraintsT, ItemT]):
     def explain(
         self, batch: BatchOf[RowsT, ConstraintsT], report: Progress = silent
     ) -> list[ItemT]:
-        """An explanation for every row; memory stays flat."""
+        """An explanation for every row; memory stays flat.
+
+        Rows for which no time is left say so.
+        """
         once, shared = self.once(batch)
         done: dict[int, ItemT] = {}
         tempo = None if once.deadline is None else Tempo()
         for places, part in self.blocks(once, tempo):
-            try:
-                made = self._block(part, tempo)
-            except ModelError as error:
-                whole = next(place for place in range(len(once)) if place not in done)
-                error.partial = [done[place] for place in range(whole)]
-                raise
+            began = time.perf_counter()
+            if tempo is not None and part.late:
+                tempo.most = MOST_QUERIES
+                made = self.unreached(part)
+            else:
+                try:
+                    made, outcome = self.answered(part)
+                    if outcome.checked.fragile.any() and not part.late:
+                        made = retried(self, part, outcome.checked.fragile, made)
+                except ModelError as error:
+                    whole = next(place for place in range(len(once)) if place not in done)
+                    error.partial = [done[place] for place in range(whole)]
+                    raise
+                if tempo is not None:
+                    asking = outcome.judge.asker.cost.seconds
+                    tempo.after(len(part), time.perf_counter() - began - asking)
             done.update(zip(places.tolist(), made, strict=True))
             report(len(done))
         items = shared([done[place] for place in range(len(once))])
@@ -115,20 +128,6 @@ class EngineOf(ABC, Generic[FittedT, RowsT, ConstraintsT, ItemT]):
     ) -> tuple[BatchOf[RowsT, ConstraintsT], Callable[[list[ItemT]], list[ItemT]]]:
         """The rows that are to be answered, and what makes of their explanations those of all."""
         return batch, list
-
-    def _block(self, batch: BatchOf[RowsT, ConstraintsT], tempo: Tempo | None) -> list[ItemT]:
-        """The explanations of one block; rows for which no time is left say so."""
-        if tempo is not None and batch.late:
-            tempo.most = MOST_QUERIES
-            return self.unreached(batch)
-        began = time.perf_counter()
-        made, outcome = self.answered(batch)
-        if outcome.checked.fragile.any() and not batch.late:
-            made = retried(self, batch, outcome.checked.fragile, made)
-        if tempo is not None:
-            asking = outcome.judge.asker.cost.seconds
-            tempo.after(len(batch), time.perf_counter() - began - asking)
-        return made
 
     def constraints_of(self, given: Any, count: int) -> list[ConstraintsT]:
         """The constraints of every row: the engine's and the call's."""
@@ -194,7 +193,9 @@ class Engine(EngineOf[Fitted, Rows, Constraints, Explanation]):
             deadline=deadline,
             requirements=requirements_of(
                 self.fitted, question.robust, question.also, question.reach
-            ),
+            )
+            if question.demands
+            else NOTHING_ASKED,
         )
 
     def once(self, batch: Batch) -> tuple[Batch, Callable[[list[Explanation]], list[Explanation]]]:

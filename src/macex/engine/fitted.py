@@ -133,7 +133,8 @@ class Fitted:
     @property
     def binding(self) -> Keeping | None:
         """The relations that answers keep, if they keep any."""
-        return self.keeping if self.options.structure == "keep" else None
+        kept = self.keeping if self.options.structure == "keep" else None
+        return kept if kept is not None and kept.binding else None
 
     def with_options(self, options: Options) -> Fitted:
         """The same model and training rows, with other options; what is remembered is shared."""

@@ -57,11 +57,18 @@ SEARCHED: dict[Preference, Prefer] = {"balanced": "fewest", "plausible": "fewest
 PLAUSIBLE_AMONG = 5  # sets of changes among which a plausible answer is sought
 
 
+Steps = tuple[Callable[[Outcome], Outcome], ...]
+
+
 def answer(fitted: Fitted, batch: Batch) -> Outcome:
     """From rows to checked answers; the paper prints selection before fine-tuning."""
-    steps = (offer, search, fine_tune, rank, select, confirm)
-    printed = (offer, search, nearest_first, rank, select, fine_tune, rank, select, confirm)
-    return run(open_batch(fitted, batch), printed if fitted.options.selection.printed else steps)
+    steps: Steps = (offer, search, fine_tune, rank, select, confirm)
+    if fitted.options.selection.printed:
+        steps = (offer, search, nearest_first, rank, select, fine_tune, rank, select, confirm)
+    outcome = open_batch(fitted, batch)
+    for step in steps:
+        outcome = step(outcome)
+    return outcome
 
 
 def run(outcome: OutcomeT, steps: Sequence[Callable[[OutcomeT], OutcomeT]]) -> OutcomeT:
@@ -123,14 +130,13 @@ def _limits(batch: Batch, fitted: Fitted) -> Array:
 
 
 def _task(fitted: Fitted, batch: Batch, space: Space, judge: Judge, verdict: Verdict) -> Task:
-    names, prefer = [unit.name for unit in space.units], fitted.options.prefer
-    keys = row_keys(fitted.options.random_state, fitted.ground.schema.names, space.own)
+    prefer = fitted.options.prefer
     count = batch.question.n
     return Task(
         space=space,
         judge=judge,
         measure=measure_of(fitted, space),
-        draws=Draws(keys, column_keys(names)),
+        drawn=partial(_draws, fitted, space),
         base=np.where(np.isfinite(verdict.progress), verdict.progress, 0.0),
         bounded=judge.bounded,
         count=max(count, PLAUSIBLE_AMONG) if prefer == "plausible" else count,
@@ -141,6 +147,12 @@ def _task(fitted: Fitted, batch: Batch, space: Space, judge: Judge, verdict: Ver
         plausible=prefer == "plausible",
         additive=not callable(fitted.options.distance) and not space.implied,
     )
+
+
+def _draws(fitted: Fitted, space: Space) -> Draws:
+    """The random numbers of a batch, which only some searches ask for."""
+    keys = row_keys(fitted.options.random_state, fitted.ground.schema.names, space.own)
+    return Draws(keys, column_keys([unit.name for unit in space.units]))
 
 
 def band_of(batch: BatchOf[Any, Any], judge: Judge) -> Array | None:
@@ -208,7 +220,7 @@ def search(outcome: Outcome) -> Outcome:
     open_, found, answered_by = _open(task), outcome.found, outcome.method.copy()
     kept_back = _kept_back(outcome) if options.fallback and task.judge.capped else 0
     outcome.judge.allow(-kept_back)
-    for turn, method in enumerate(options.chain()):
+    for turn, method in enumerate(options.chain):
         asked = open_ & ~task.judge.finished
         if not asked.any() and (turn or task.judge.late):
             break

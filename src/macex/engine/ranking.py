@@ -182,7 +182,7 @@ def ranking(outcome: Outcome, pool: Pool) -> Ranked:
     place[order] = np.arange(len(pool))
     turn[order] = place[order] - np.searchsorted(pool.at[order], pool.at[order])
     settled, usual = np.zeros((2, len(task.queries)), bool)
-    few = task.count == 1 and (task.band is None or not outcome.batch.requirements)
+    few = task.count == 1 and (task.band is None or not outcome.batch.requirements.asked)
     few &= len(pool) > AT_ONCE
     for wave in (*(WAVES if few else ()), len(pool) + 1):
         look = np.flatnonzero((turn < wave) & np.isnan(found) & ~settled[pool.at])
@@ -239,13 +239,15 @@ def confirm(outcome: OutcomeT) -> OutcomeT:
     robust = outcome.batch.requirements
     spared = robust.draws and outcome.task.prefer == "nearest"
     more = SPARED_ATTEMPTS if spared else MORE_ATTEMPTS
-    for _ in range(more if robust and not judge.capped else ATTEMPTS):
+    for _ in range(more if robust.asked and not judge.capped else ATTEMPTS):
         fresh = _chosen(outcome)
         fresh = fresh[~word.given[fresh]]
         fresh = fresh[_payable(outcome.task, judge, outcome.pool.at[fresh], 1 + robust.price)]
         if not len(fresh):
             break
         word.ask(outcome, fresh)
+        if not word.barred.any():
+            break
         outcome = select(outcome, word.barred)
         if not word.barred[fresh].any() or judge.late:
             break
@@ -290,7 +292,7 @@ class _LastWord:
         self.score[fresh] = verdict.score[: len(fresh)]
         self.decision[fresh] = decided[: len(fresh)]
         self.barred[fresh] = ~verdict.reached[: len(fresh)]
-        if robust:
+        if robust.asked:
             held = verdict.reached[len(codes) - len(around) :].reshape(len(fresh), each)
             self._weigh(outcome, fresh, held)
         self.given[fresh] = True

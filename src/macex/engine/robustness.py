@@ -22,6 +22,7 @@ looks for the first draws that do, half of what is left to certainty is asked on
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,15 +66,17 @@ class Requirements:
     reach: float | None = None
     draws: int = 0
 
-    def __bool__(self) -> bool:
+    @cached_property
+    def asked(self) -> bool:
+        """Whether anything is asked of answers."""
         return self.least is not None or self.reach is not None or bool(self.others)
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """How many neighbours of an answer are asked about."""
         return 0 if self.least is None else NEIGHBOURS
 
-    @property
+    @cached_property
     def price(self) -> int:
         """How many more rows it takes to check an answer."""
         return self.rows + self.draws
@@ -102,6 +105,9 @@ class Requirements:
                 held = reached[len(at) :].reshape(len(at), self.rows)
                 agreed &= held.mean(axis=1) >= (self.least or 0.0)
         return agreed
+
+
+NOTHING_ASKED = Requirements()
 
 
 def reached_with(other: Oracle, judge: Judge, full: Array, at: Array) -> Array:

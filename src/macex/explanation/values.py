@@ -264,7 +264,9 @@ class Explanation(Answered[Counterfactual]):
     of_series: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "counterfactuals", with_whys(self.counterfactuals, self.goal))
+        found = self.counterfactuals
+        if len(found) > 1 or any(one.why for one in found):
+            object.__setattr__(self, "counterfactuals", with_whys(found, self.goal))
 
     @property
     def columns(self) -> tuple[str, ...]:

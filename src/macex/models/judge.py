@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,7 +50,7 @@ class Judge:
         self.miss_progress = np.full(count, -np.inf)
         self.miss_codes = self.space.queries.copy()
 
-    @property
+    @cached_property
     def bounded(self) -> Array:
         """Whether progress is the log odds of a probability, (Q,) bool."""
         return self.goals.by_class & self.goals.outlook.probable
@@ -102,7 +103,9 @@ class Judge:
         verdict = self.goals.judge(answers, at[sound])
         reached, decision = np.zeros(len(at), bool), np.zeros(len(at), int)
         score, progress = np.zeros(len(at)), np.full(len(at), -np.inf)
-        lawful = self.space.allows(codes[sound], at[sound]) | (sound >= len(at) - loose)
+        lawful = self.space.allows(codes[sound], at[sound], full[sound]) | (
+            sound >= len(at) - loose
+        )
         reached[sound] = verdict.reached & done & lawful
         score[sound], progress[sound] = verdict.score, verdict.progress
         decision[sound] = answers.decision
@@ -175,6 +178,9 @@ class Judge:
 
         It may spend `least` at any rate. What comes next has the rest.
         """
+        if not self.capped:
+            yield
+            return
         left = np.maximum(0, self.limit - self.spent)
         kept = np.minimum(left // 2, np.maximum(0, left - least))
         self.allow(-kept)

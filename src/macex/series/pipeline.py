@@ -169,7 +169,7 @@ def _task(
         space=space,
         judge=judge,
         measure=lambda _codes, at: np.zeros(len(at)),
-        draws=Draws(
+        drawn=lambda: Draws(
             row_keys(fitted.options.random_state, fitted.names, contents(batch.rows.values)),
             column_keys([unit.name for unit in space.units]),
         ),

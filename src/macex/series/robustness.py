@@ -7,6 +7,7 @@ training. The noise of the 32 neighbors is fixed.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ ASKED = 64  # training cases that another model is asked about
 class SeriesRobustness(Requirements):
     """What is asked of answers about series."""
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """No neighbor is a row of codes: all are asked about in `agreed`."""
         return 0

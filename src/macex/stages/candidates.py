@@ -79,7 +79,7 @@ class Domain:
     @property
     def whole(self) -> bool:
         """Whether every value is on offer."""
-        return self == Domain()
+        return (self.categories, self.quantiles, self.rows, self.beside) == (None, None, None, 0)
 
     def per_unit(self, unit: Unit, units: Array) -> Array | None:
         """How many values of a unit each query is offered, of `units` (Q,); None for all."""

@@ -157,7 +157,7 @@ class Task:
     space: Space
     judge: Judging
     measure: Callable[[Array, Array], Array]  # (codes, at) -> distance from the query, (n,)
-    draws: Draws
+    drawn: Callable[[], Draws]
     base: Array  # (Q,) progress of the queries themselves
     bounded: Array  # (Q,) bool: progress is the log odds of a probability
     count: int  # counterfactuals wanted for each query
@@ -173,6 +173,11 @@ class Task:
     def stable(self, progress: Array, at: Array) -> Array:
         """Which examples, of the queries `at`, clear the band around the threshold, (n,) bool."""
         return np.ones(len(at), bool) if self.band is None else progress >= self.band[at]
+
+    @cached_property
+    def draws(self) -> Draws:
+        """The random numbers of the batch, made on first use."""
+        return self.drawn()
 
     @cached_property
     def queries(self) -> Array:
