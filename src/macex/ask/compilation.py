@@ -12,16 +12,7 @@ import numpy as np
 
 from macex.ask.constraints import Constraints
 from macex.ask.expressions import Formula, compile_formula, compile_rule, parse, topological
-from macex.ask.rules import (
-    NOTHING,
-    FrameRule,
-    KeptRule,
-    Kin,
-    TextRule,
-    follower_rules,
-    kin_of,
-    unmoved_rules,
-)
+from macex.ask.rules import NOTHING, FrameRule, TextRule, kin_of, structural_rules
 from macex.ask.space import Bounds, Caused, Menu, Space
 from macex.ask.units import Ground, Unit, unit_codes
 from macex.errors import ConstraintError, SchemaError
@@ -47,10 +38,10 @@ def build_space(
     caused = caused or {}
     schema, own = ground.schema, rows.codes
     kin = NOTHING if keeping is None else kin_of(keeping, per_query[0])
+    bound = kin is not NOTHING or bool(caused)
     groups = tuple(tuple(schema.position(n) for n in group) for group in per_query[0].groups)
     units = ground.units(groups)
     computed = {**dict(_derived(schema, per_query[0].derived)), **dict(kin.dependents)}
-    following = () if kin is NOTHING else kin.following
     derived = _joined({**computed, **caused})
     follows = _follows(own, computed)
     bounds = _bounds(ground, own, per_query, follows)
@@ -70,10 +61,8 @@ def build_space(
         reason=_any_member(units, bounds.reason),
         joint=joint,
         rules=(
-            *_kept(schema, own, kin),
+            *(structural_rules(schema, own, per_query, bounds.admit, kin, caused) if bound else ()),
             *_rules(schema, rows, per_query),
-            *(unmoved_rules(schema, per_query, caused) if caused else ()),
-            *(follower_rules(schema, own, per_query, bounds.admit, following) if following else ()),
         ),
         derived=derived,
         implied=kin.implied,
@@ -99,19 +88,6 @@ def _joined(
         ready = [c for c, one in left.items() if not (set(one.columns) & set(left)) - {c}]
         done += [(column, left.pop(column)) for column in ready or list(left)]
     return tuple(done)
-
-
-def _kept(schema: Schema, own: Array, kin: Kin) -> Any:
-    """The relations as rules, each for the queries that keep it themselves."""
-    discrete = [column.discrete for column in schema.columns]
-    return tuple(
-        (
-            KeptRule(kept, all(discrete[schema.position(name)] for name in kept.relation.columns)),
-            kept(own),
-            repr(kept.text),
-        )
-        for kept in kin.rules
-    )
 
 
 def _any_member(units: tuple[Unit, ...], marks: Array) -> Array:

@@ -96,26 +96,29 @@ class FollowerRule:
 RowTest = TextRule | FrameRule | KeptRule | UnmovedRule | FollowerRule
 
 
-def unmoved_rules(
-    schema: Schema, per_query: Sequence[Constraints], caused: Iterable[int]
-) -> Iterator[tuple[UnmovedRule, Array, str]]:
-    """Fixed columns that have causes, as rules for the queries (Q,) bool that fix them."""
+def structural_rules(
+    schema: Schema,
+    own: Array,
+    per_query: Sequence[Constraints],
+    admit: Callable[[Array, Array, int, Array], Array],
+    kin: Kin,
+    caused: Iterable[int],
+) -> Iterator[tuple[RowTest, Array, str]]:
+    """What structure and causes ask of whole rows, and of which queries (Q,) bool.
+
+    A relation is kept by the rows of queries that keep it themselves. A column that is fixed stays
+    though it has causes, and one that follows others goes no farther than the caller lets it go.
+    """
+    discrete = [column.discrete for column in schema.columns]
+    for kept in kin.rules:
+        by_category = all(discrete[schema.position(name)] for name in kept.relation.columns)
+        yield KeptRule(kept, by_category), kept(own), repr(kept.text)
     for column in caused:
         name = schema.names[column]
         bound = np.array([name in constraints.fixed for constraints in per_query], bool)
         if bound.any():
             yield UnmovedRule(column), bound, f"fixed {name!r}"
-
-
-def follower_rules(
-    schema: Schema,
-    own: Array,
-    per_query: Sequence[Constraints],
-    admit: Callable[[Array, Array, int, Array], Array],
-    following: Iterable[int],
-) -> Iterator[tuple[FollowerRule, Array, str]]:
-    """Columns that follow others, as rules for the queries (Q,) bool that say how far they may."""
-    for column in following:
+    for column in kin.following:
         name = schema.names[column]
         bound = np.array([name in bounded(constraints) for constraints in per_query], bool)
         if bound.any():
