@@ -30,7 +30,11 @@ TEXTS = sorted(
     for path in ROOT.glob(pattern)
     if path.is_file() and path.suffix not in {".gz", ".pyc", ".png"}
 )
-NAMING_COLUMNS = {"what_if", "checked"}  # each of their keywords is looked up before it is used
+NAMING_COLUMNS = {
+    "what_if",
+    "checked",
+    "shared",
+}  # each of their keywords is looked up before it is used
 MAY_PRINT = {"bench", "cli", "demo.py"}
 EMPTY_WORDS = {"util", "utils", "helper", "helpers", "base", "manager"}
 ELSEWHERE = ["shared" + "/", "pypi" + ".org", "files.python" + "hosted", "deb." + "debian"]
@@ -143,7 +147,7 @@ BROAD = {  # where any exception is taken, beside those that are raised again
     "scale/workers.py": "a model that cannot travel runs in threads",
     "series/shortlist.py": "the model's own fault is found row by row, and told",
     "server/projects/case_intake.py": "a bad file is told in a sentence",
-    "server/shared_calls.py": "whoever waits is told",
+    "server/turns.py": "whoever waits is told",
     "server/workers/worker.py": "what a file or a model raises is an answer of its process",
 }
 
@@ -213,8 +217,7 @@ OTHERS_PRIVATE = {  # attributes of other libraries, which have no public way to
     "models/trees/readers.py": {"_predictors"},
     "models/trees/trace.py": {"_transformer_to_input_indices"},
     "scale/dask.py": {"_meta"},
-    "scale/lock.py": {"_current_frames"},
-    "scale/workers.py": {"_exit"},
+    "scale/workers.py": {"_current_frames", "_exit"},
     "schema/pandas_frames.py": {"_from_arrays"},
     "server/workers/worker.py": {"_exit"},
 }

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from macex.scale.progress import lines
+from macex.scale.run import lines
 
 LINE = "{common} --rows {files}/rows.csv --want granted"
 
@@ -163,7 +163,7 @@ def test_pages_and_json_say_what_was_asked_of_which_model(command, macex, tmp_pa
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_log_says_how_far_a_command_has_come(command, macex, monkeypatch):
     often = partial(lines, every=-1.0)
-    monkeypatch.setattr("macex.cli.progress.lines", often)
+    monkeypatch.setattr("macex.cli.populations.lines", often)
     monkeypatch.setattr("macex.cli.populations.CHUNK", 16)
     code, _, err = macex(f"{command} {LINE} --json")
     assert code == 0

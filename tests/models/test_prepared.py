@@ -25,7 +25,7 @@ import macex as mx
 from macex.bench.metered import PlainModel
 from macex.models.oracle import Oracle
 from macex.models.prepared import MOST_TABLE, prepared
-from macex.scale.threads import restrain
+from macex.scale.workers import restrain
 from macex.schema import Schema
 from macex.schema.columns import MISSING
 from models.pipelines import (

@@ -18,8 +18,7 @@ import macex as mx
 from lending import loans
 from macex.ask.question import Question
 from macex.scale.chunks import ChunkExplainer
-from macex.scale.lock import watched_lock
-from macex.scale.workers import cores, job_count, threads_pay, worked
+from macex.scale.workers import cores, job_count, threads_pay, watched_lock, worked
 from scale.town import bank, grants
 
 

@@ -68,7 +68,7 @@ def test_a_plan_is_chosen_once_and_counted_frame_by_frame(size):
 
 
 def test_a_plan_for_more_rows_than_are_looked_at_is_counted_over_all(monkeypatch):
-    monkeypatch.setattr("macex.scale.frame_findings.SAMPLE", 60)
+    monkeypatch.setattr("macex.scale.passes.SAMPLE", 60)
     rows = refused(700)
     plan = parted(rows, 90).plan(want=YES, actions=1, max_changes=1)
     (action,) = plan.actions

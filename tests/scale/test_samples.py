@@ -12,7 +12,7 @@ import pytest
 import macex as mx
 from lending import loans
 from macex.scale.readers import Chunk, raw_chunks
-from macex.scale.samples import drawn_numbers, picked
+from macex.scale.run import drawn_numbers, picked
 from scale.town import bank
 
 pytest.importorskip("pyarrow.parquet")

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import macex as mx
 from lending import loans
-from macex.scale.threads import limited_threads
+from macex.scale.workers import limited_threads
 from scale.town import grants
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from macex.errors import ConstraintError
 from macex.server.questions import CallOptions, read_ask
-from macex.server.shared_calls import Sharing
+from macex.server.turns import Sharing
 
 
 @pytest.fixture(scope="module")

@@ -7,21 +7,17 @@ from typing import Annotated
 import typer
 
 from macex.cli import options
-from macex.cli.populations import Files, Showing, asked, bands_typed, records
+from macex.cli.populations import PopulationQuestion, Showing, about_rows, bands_typed, records
 
 
+@about_rows
 def bias(
+    crowd: PopulationQuestion,
+    show: Showing,
     *,
-    model: options.Model,
-    data: options.Data,
-    rows: options.Rows,
     protected: Annotated[
         list[str], typer.Option(metavar="COLUMN", help="A protected column; repeatable.")
     ],
-    label: options.Label = None,
-    drop: options.Drop = None,
-    want: options.Want = None,
-    constraints: options.Rules = None,
     by: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Compare groups by these columns too; repeatable."),
@@ -38,14 +34,6 @@ def bias(
         ),
     ] = None,
     sample: options.Sample = None,
-    schema: options.SchemaFile = None,
-    classes: options.Classes = None,
-    out: options.Sheet = None,
-    force: options.Force = False,
-    allow_pickle: options.AllowPickle = False,
-    trusted: options.Trusted = None,
-    quiet: options.Quiet = False,
-    as_json: options.Json = False,
 ) -> None:
     """Measure what protected columns do to decisions, to answers and to the effort of groups.
 
@@ -53,15 +41,9 @@ def bias(
 
         macex bias --model model.onnx --data train.csv --label income --rows test.csv --protected gender --protected race --want ">50K"
     """  # noqa: E501 - a command is one line
-    show = Showing(out, force, quiet, as_json)
-    files = Files(
-        model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle, trusted
-    )
-    crowd = asked(files)
-    found = crowd.population(sample, quiet=quiet).bias(
+    found = crowd.population(sample).bias(
         protected=protected,
-        want=crowd.want,
-        constraints=crowd.constraints,
+        **crowd.asks,
         by=by or None,
         explained=explained,
         bands=bands_typed(bands),

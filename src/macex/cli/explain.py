@@ -14,17 +14,23 @@ from macex.ask.question import FIELDS
 from macex.audit import Audit
 from macex.cli import options
 from macex.cli.colours import complain, say
-from macex.cli.explainers import columns_dropped, explainer_made, refuse_beside, required
-from macex.cli.inputs import model_for, training
-from macex.cli.models import open_model
-from macex.cli.progress import bar_or_lines
+from macex.cli.inputs import (
+    columns_dropped,
+    explainer_made,
+    model_for,
+    open_model,
+    refuse_beside,
+    required,
+    training,
+)
+from macex.cli.populations import bar_or_lines
 from macex.cli.toml import read_codes, read_constraints
 from macex.engine.options import PREFERENCES
 from macex.explainer.storage import load
 from macex.render.text import batch_text
 from macex.scale.chunks import placed
 from macex.scale.files import explain_file, frames_of, refuse_existing
-from macex.scale.names import index_named
+from macex.scale.forms import index_named
 from macex.scale.partition import CHUNK
 from macex.scale.places import place_of
 from macex.scale.run import FileRun

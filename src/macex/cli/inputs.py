@@ -1,8 +1,9 @@
-"""What commands read: training rows, corrected columns, constraints and the model."""
+"""What commands read: the model, training rows, corrected columns, constraints, or an explainer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +12,14 @@ from typing import Any
 import pandas as pd
 
 from macex.ask.units import Ground
-from macex.cli.models import open_model
-from macex.cli.toml import read_kinds
-from macex.errors import DataError, ModelError, SchemaError, closest
-from macex.scale.readers import read_table, require
+from macex.cli.toml import read_causes, read_kinds, read_structure
+from macex.engine.options import PREFERENCES, STRUCTURES
+from macex.errors import DataError, ModelError, ModelFileError, OptionError, SchemaError, closest
+from macex.explainer import Explainer
+from macex.models.files.model_file import load_model
+from macex.scale.readers import date_columns, read_table, require
 from macex.schema import Kind, Schema
+from macex.stages.search.names import DEFAULT_SEARCH
 
 
 @dataclass(frozen=True)
@@ -36,8 +40,7 @@ def training(
 ) -> Training:
     """The training rows that the options describe."""
     kinds = {} if schema is None else read_kinds(schema)
-    stated = [name for name, kind in kinds.items() if type(kind).__name__ == "Datetime"]
-    table = read_table(data, dates=stated)
+    table = read_table(data, dates=date_columns(kinds))
     named = {"--drop": list(drop or ()), "--label": [] if label is None else [label]}
     for option, columns in named.items():
         for column in columns:
@@ -102,3 +105,73 @@ def label_hint(data: Path, label: str | None) -> Iterator[None]:
 def classes_named(text: str | None) -> list[str] | None:
     """The names in a list such as `no,yes`."""
     return None if text is None else [name.strip() for name in text.split(",")]
+
+
+TRUSTING = re.compile(r"load_model\(path, trusted=\[(?P<types>[^\]]*)\]\)")
+
+
+def open_model(path: Path, *, allow_pickle: bool, trusted: Sequence[str] = ()) -> Any:
+    """The model in a file; an error about an argument names the option instead."""
+    try:
+        return load_model(path, allow_pickle=allow_pickle, trusted=trusted)
+    except ModelFileError as error:
+        said = str(error).replace("allow_pickle=True", "--allow-pickle")
+        said = TRUSTING.sub(lambda found: _options(found["types"]), said)
+        raise ModelError(said) from error
+
+
+def _options(types: str) -> str:
+    """What the library calls `trusted=[...]`, as options.
+
+    >>> _options("'a.B', 'c.D'")
+    '--trusted a.B --trusted c.D'
+    """
+    return " ".join(f"--trusted {name}" for name in re.findall("'([^']*)'", types))
+
+
+DEFAULTS = {"method": DEFAULT_SEARCH, "prefer": PREFERENCES[0], "seed": 0}
+
+
+def explainer_made(
+    learnt: Training,
+    files: Mapping[str, Any],
+    reading: Mapping[str, Any],
+    more: Mapping[str, Any] | None = None,
+) -> Explainer:
+    """The explainer of the model, constraints and classes that `files` name.
+
+    `reading` says how the model is opened; `more` are further arguments of `Explainer`.
+    """
+    data, label, rules = files["data"], files["label"], files["constraints"]
+    opened = model_for(files["model"], data, learnt.rows, **reading)
+    stated = {"structure": read_structure(rules) or STRUCTURES[0], "causes": read_causes(rules)}
+    with label_hint(data, label):
+        return Explainer(
+            opened,
+            learnt.rows,
+            schema=learnt.kinds,
+            classes=classes_named(files["classes"]),
+            **{**stated, **(more or {})},
+        )
+
+
+def refuse_beside(explainer: Path, said: Mapping[str, Any]) -> None:
+    """Refuse options that a saved explainer has answered already."""
+    for option, value in said.items():
+        if value != DEFAULTS.get(option):
+            raise OptionError(
+                f"--{option} stands beside --explainer {explainer}: it was settled when the "
+                "explainer was made; leave one of them out"
+            )
+
+
+def required(data: Path | None) -> Path:
+    """The training rows, which are needed where no explainer was saved."""
+    if data is None:
+        raise OptionError("give the training rows as --data, or a saved explainer as --explainer")
+    return data
+
+
+def columns_dropped(drop: Sequence[str] | None, label: str | None) -> tuple[str, ...]:
+    """The columns of the rows that are not features."""
+    return (*(drop or ()), *(() if label is None else (label,)))

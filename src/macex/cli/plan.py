@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from macex.cli import options
-from macex.cli.populations import Files, Showing, asked, bands_typed, records
+from macex.cli.populations import PopulationQuestion, Showing, about_rows, bands_typed, records
 
 
+@about_rows
 def plan(
+    crowd: PopulationQuestion,
+    show: Showing,
     *,
-    model: options.Model,
-    data: options.Data,
-    rows: options.Rows,
-    label: options.Label = None,
-    drop: options.Drop = None,
-    want: options.Want = None,
-    constraints: options.Rules = None,
     actions: Annotated[int, typer.Option(help="The most actions.")] = 5,
     max_changes: Annotated[int, typer.Option(help="The most columns an action changes.")] = 2,
     slack: Annotated[
@@ -36,14 +32,6 @@ def plan(
     by: options.By = None,
     bands: options.Bands = None,
     sample: options.Sample = None,
-    schema: options.SchemaFile = None,
-    classes: options.Classes = None,
-    out: options.Sheet = None,
-    force: options.Force = False,
-    allow_pickle: options.AllowPickle = False,
-    trusted: options.Trusted = None,
-    quiet: options.Quiet = False,
-    as_json: options.Json = False,
 ) -> None:
     """Find few common actions that flip the most rows of a file.
 
@@ -53,15 +41,8 @@ def plan(
 
         macex plan --model model.ubj --data train.csv --rows rejected.csv --actions 10 --max-changes 1 --by region --constraints rules.toml
     """  # noqa: E501 - a command is one line
-    show = Showing(out, force, quiet, as_json)
-    files = Files(
-        model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle, trusted
-    )
-    crowd = asked(files)
-    asked_for = {"want": crowd.want, "constraints": crowd.constraints}
-    asked_for |= {"actions": actions, "max_changes": max_changes}
-    asked_for |= {"slack": slack, "max_cost": max_cost, "plausible": plausible}
-    asked_for |= {"support": support, "by": by or None, "bands": bands_typed(bands)}
-    found = crowd.population(sample, quiet=quiet).plan(**asked_for)
+    asked: dict[str, Any] = {"actions": actions, "max_changes": max_changes, "by": by or None}
+    asked |= {"slack": slack, "max_cost": max_cost, "plausible": plausible, "support": support}
+    found = crowd.population(sample).plan(**crowd.asks, **asked, bands=bands_typed(bands))
     counts = {"rows": len(found.taken), "asked": found.asked, "flipped": found.flipped}
     show(found, {**counts, "actions": records(found.to_frame())})

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from macex.cli import options
-from macex.cli.explainers import explainer_made
-from macex.cli.inputs import classes_named, training
+from macex.cli.inputs import classes_named, explainer_made, training
 from macex.cli.toml import read_constraints
 from macex.errors import OptionError
 

@@ -7,18 +7,14 @@ from typing import Annotated
 import typer
 
 from macex.cli import options
-from macex.cli.populations import Files, Showing, asked, records
+from macex.cli.populations import PopulationQuestion, Showing, about_rows, records
 
 
+@about_rows
 def recourse(
+    crowd: PopulationQuestion,
+    show: Showing,
     *,
-    model: options.Model,
-    data: options.Data,
-    rows: options.Rows,
-    label: options.Label = None,
-    drop: options.Drop = None,
-    want: options.Want = None,
-    constraints: options.Rules = None,
     by: options.By = None,
     sample: options.Sample = None,
     max_rows: Annotated[
@@ -28,14 +24,6 @@ def recourse(
         bool,
         typer.Option("--diagnose/--no-diagnose", help="Count which constraints take answers away."),
     ] = True,
-    schema: options.SchemaFile = None,
-    classes: options.Classes = None,
-    out: options.Sheet = None,
-    force: options.Force = False,
-    allow_pickle: options.AllowPickle = False,
-    trusted: options.Trusted = None,
-    quiet: options.Quiet = False,
-    as_json: options.Json = False,
 ) -> None:
     """Count rows with an answer under the constraints, provably without one, and undecided.
 
@@ -43,14 +31,8 @@ def recourse(
 
         macex recourse --model model.onnx --data train.csv --label income --rows rejected.csv --want ">50K" --constraints rules.toml --by gender
     """  # noqa: E501 - a command is one line
-    show = Showing(out, force, quiet, as_json)
-    files = Files(
-        model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle, trusted
-    )
-    crowd = asked(files)
-    found = crowd.population(sample, quiet=quiet).recourse(
-        want=crowd.want,
-        constraints=crowd.constraints,
+    found = crowd.population(sample).recourse(
+        **crowd.asks,
         by=by or None,
         diagnose=diagnose,
         max_rows=max_rows,

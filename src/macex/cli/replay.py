@@ -11,7 +11,7 @@ import typer
 
 from macex.audit import read_records
 from macex.cli import options
-from macex.cli.models import open_model
+from macex.cli.inputs import open_model
 from macex.errors import OptionError
 from macex.replays import find_record
 from macex.replays import replay as replayed

@@ -157,12 +157,12 @@ def _server(settings: Any) -> tuple[Any, Callable[[], None]]:
 
 def _workers(settings: Any) -> Any:
     """The workers; the demo's model is made while the server's own libraries are imported."""
-    from macex.server.projects import demo_model
+    from macex.server.projects import demo
     from macex.server.workers.pool import workers_for
 
     workers = workers_for(settings)
     if settings.demo and settings.project is None and not settings.projects.exists():
-        workers.begin(demo_model.__name__)
+        workers.begin(demo.__name__)
     return workers
 
 

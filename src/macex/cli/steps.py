@@ -3,42 +3,28 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
 import typer
 
 from macex.ask.question import FIELDS
-from macex.cli import options
-from macex.cli.populations import Files, Showing, asked
+from macex.cli.populations import PopulationQuestion, Showing, about_rows
 from macex.cli.toml import read_costs
 from macex.errors import OptionError
 
 
+@about_rows
 def steps(
+    crowd: PopulationQuestion,
+    show: Showing,
     *,
-    model: options.Model,
-    data: options.Data,
-    rows: options.Rows,
     row: Annotated[int, typer.Option(help="Which row, from 0.")] = 0,
-    label: options.Label = None,
-    drop: options.Drop = None,
-    want: options.Want = None,
-    constraints: options.Rules = None,
     reach: Annotated[float | None, typer.Option(help=FIELDS["reach"])] = None,
     rank: Annotated[int, typer.Option(help="Which answer, from 1.")] = 1,
     dense: Annotated[
         bool, typer.Option("--dense", help="Lead through rows that look usual.")
     ] = False,
-    schema: options.SchemaFile = None,
-    classes: options.Classes = None,
-    out: options.Sheet = None,
-    force: options.Force = False,
-    allow_pickle: options.AllowPickle = False,
-    trusted: options.Trusted = None,
-    quiet: options.Quiet = False,
-    as_json: options.Json = False,
 ) -> None:
     """Order the changes of an answer into steps, with what follows from each and what it costs.
 
@@ -46,29 +32,19 @@ def steps(
 
     `[costs]` in the file of constraints says what a change of a column takes: `school = "2 years"`.
     """  # noqa: E501 - a command is one line
-    show = Showing(out, force, quiet, as_json)
-    files = Files(
-        model, data, rows, label, drop, want, constraints, schema, classes, allow_pickle, trusted
-    )
-    crowd = asked(files)
     found = crowd.explainer.explain(
-        _one(crowd.frames(), row, rows),
-        n=rank,
-        want=crowd.want,
-        constraints=crowd.constraints,
-        reach=reach,
+        _one(crowd.frames(), row, crowd.files["rows"]), n=rank, reach=reach, **crowd.asks
     )[0]
     if not 1 <= rank <= len(found.counterfactuals):
         there = len(found.counterfactuals)
         why = "" if found.reason is None else f": {found.reason}"
         raise OptionError(f"--rank {rank}: row {row} has {there} answers{why}")
-    way = crowd.explainer.steps(
-        found.counterfactuals[rank - 1], read_costs(constraints), dense=dense
-    )
+    costs = read_costs(crowd.files["constraints"])
+    way = crowd.explainer.steps(found.counterfactuals[rank - 1], costs, dense=dense)
     show(way, json.loads(way.to_json()))
 
 
-def _one(frames: Any, row: int, origin: str | Path) -> pd.DataFrame:
+def _one(frames: Any, row: int, origin: str) -> pd.DataFrame:
     """The row at a place of some frames."""
     start = 0
     for frame in frames:

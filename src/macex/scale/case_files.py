@@ -23,8 +23,7 @@ from macex.ask.question import Question
 from macex.errors import DataError, OptionError, closest, require_count
 from macex.render.exports import csv_text
 from macex.scale.places import Local, Place, place_of
-from macex.scale.progress import Progress
-from macex.scale.run import FileRun
+from macex.scale.run import FileRun, Progress
 from macex.scale.workers import job_count, worked
 from macex.schema import Array
 from macex.series.explainer import SeriesExplainer

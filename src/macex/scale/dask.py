@@ -10,15 +10,13 @@ from typing import Any
 import pandas as pd
 
 from macex.ask.constraints import Constraints
-from macex.ask.question import Question
 from macex.errors import needed
 from macex.explainer import Explainer
-from macex.scale.chunks import ChunkExplainer
+from macex.scale.chunks import ChunkExplainer, question_of
 from macex.scale.partition import Partition, refuse_other
-from macex.scale.populations import PartedPopulation
-from macex.scale.spread import Finder, spread
+from macex.scale.populations import Finder, PartedPopulation, spread
 from macex.scale.text import as_trained
-from macex.scale.threads import limited_threads
+from macex.scale.workers import limited_threads
 
 
 def explain(
@@ -52,18 +50,7 @@ def explain(
     """
     delayed = needed("dask", "dask").delayed
     refuse_other(ddf, "map_partitions", "a Dask DataFrame")
-    question = Question(
-        n=n,
-        want=want,
-        constraints=constraints,
-        max_rows=max_rows,
-        margin=margin,
-        diagnose=diagnose,
-        on_error=on_error,
-        robust=robust,
-        reach=reach,
-        also=also,
-    )
+    question = question_of(locals())
     partition = Partition.of(ChunkExplainer(explainer, question), list(ddf.columns))
     meta = partition.empty(ddf._meta)  # noqa: SLF001 - Dask's own way to ask for it
     return ddf.map_partitions(_explained, delayed(partition, pure=True), meta=meta)

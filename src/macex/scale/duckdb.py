@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from macex.ask.constraints import Constraints
-from macex.ask.question import Question
 from macex.errors import OptionError, needed
 from macex.explainer import Explainer
+from macex.scale.chunks import question_of
 from macex.scale.layout import AnswerField
-from macex.scale.partition import refuse_other
-from macex.scale.structs import Structs, said
-from macex.scale.threads import limited_threads
+from macex.scale.partition import Structs, refuse_other, said
+from macex.scale.workers import limited_threads
 from macex.schema.arrow_tables import pandas_frame
 
 TYPES = {
@@ -58,16 +57,7 @@ def register(
         raise OptionError(
             f"name= is a word that SQL can say, such as 'counterfactual', not {name!r}"
         )
-    question = Question(
-        n=1,
-        want=want,
-        constraints=constraints,
-        max_rows=max_rows,
-        margin=margin,
-        on_error=on_error,
-        robust=robust,
-        also=also,
-    )
+    question = question_of(locals())
     structs = Structs.of(explainer, question)
     types = {field: _type(kind) for field, kind in structs.fields.items()}
     made = ", ".join(f'"{field}" {kind}' for field, kind in types.items())

@@ -17,27 +17,31 @@ import pandas as pd
 
 from macex.ask.constraints import Constraints
 from macex.ask.goals import goal_stated
-from macex.ask.question import Question
 from macex.engine.recorder import fingerprint, others_marked
 from macex.errors import DataError, OptionError, require_count
 from macex.explainer import Explainer
 from macex.explanation.json import plain
-from macex.scale.audits import audit_path
 from macex.scale.case_files import CaseTask, explain_cases
-from macex.scale.chunks import ChunkExplainer, placed
-from macex.scale.forms import Form, Parquet, form_named
-from macex.scale.growth import ANY, Growing, begun_before, round_of
+from macex.scale.chunks import ChunkExplainer, placed, question_of
+from macex.scale.forms import Form, Parquet, form_named, index_named, names_types
 from macex.scale.layout import answers_layout, changes_layout
-from macex.scale.names import index_named, names_types
 from macex.scale.partition import CHUNK
-from macex.scale.parts import DONE, NOTES, PART, Folder, PartFiles
+from macex.scale.parts import (
+    ANY,
+    DONE,
+    NOTES,
+    PART,
+    Folder,
+    Growing,
+    PartFiles,
+    begun_before,
+    round_of,
+)
 from macex.scale.places import Local, Place, place_of
-from macex.scale.progress import Progress, reporting
 from macex.scale.readers import Chunk, count_rows, raw_chunks
-from macex.scale.run import FileRun, Run
-from macex.scale.samples import drawn_numbers, picked, refuse_sample
+from macex.scale.run import FileRun, Progress, Run, drawn_numbers, picked, refuse_sample, reporting
 from macex.scale.sources import Origin, content_marks, hidden, marks_hash, refuse_source
-from macex.scale.task import FileTask, Todo, explained_part, framed, refuse_index
+from macex.scale.task import FileTask, Todo, audit_path, explained_part, framed, refuse_index
 from macex.scale.workers import job_count, worked
 from macex.series.explainer import SeriesExplainer
 
@@ -114,18 +118,7 @@ def explain_file(
         rows in all or None).
     """
     began = time.perf_counter()
-    question = Question(
-        n=n,
-        want=want,
-        constraints=constraints,
-        max_rows=max_rows,
-        margin=margin,
-        diagnose=diagnose,
-        on_error=on_error,
-        robust=robust,
-        reach=reach,
-        also=also,
-    )
+    question = question_of(locals())
     place = place_of("out", out) if isinstance(out, str | Path) else None
     if isinstance(explainer, SeriesExplainer):
         _refuse_for_cases(drop, index, compression, partition_by, device, resume, add, sample)

@@ -12,24 +12,28 @@ import io
 import json
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, Any, ClassVar
 from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
 
-from macex.errors import OptionError, closest
+from macex.errors import DataError, OptionError, closest
 from macex.explanation import Explanations
 from macex.explanation.json import BATCH_FORMAT, explanations_document, plain
 from macex.render.exports import csv_text
+from macex.scale.binary import arrow_module
 from macex.scale.layout import AnswerField, Layout
 from macex.scale.places import Place
-from macex.scale.sources import MISSING_VALUE
+from macex.scale.readers import Chunk, declared_type, raw_chunks
+from macex.scale.sources import MISSING_VALUE, Origin, files_of, folder_values
 
 Numbers = Sequence[int]  # of the rows of a part among all rows
 LABEL = "cf.label"  # whole numbers stay whole beside a row without a label
+ALL = "*"
 
 
 @dataclass(frozen=True)
@@ -299,3 +303,51 @@ def _arrow() -> tuple[Any, Any]:
     except ImportError as error:
         raise OptionError("Parquet files need pyarrow: pip install macex[files]") from error
     return pa, parquet
+
+
+def index_named(
+    index: str | Sequence[str] | None, origin: Origin, other: Collection[str]
+) -> tuple[str, ...]:
+    """The columns that name the rows; `"*"` is all that are none of the `other` ones."""
+    if index is None:
+        return ()
+    if index not in (ALL, (ALL,), [ALL]):
+        return (index,) if isinstance(index, str) else tuple(index)
+    file = files_of(origin)[0]
+    if not isinstance(file, str | Path):
+        raise OptionError("--id '*' (index=) needs files: a stream is read once, so name columns")
+    found = next(raw_chunks(file, 1))
+    told = folder_values(file)
+    columns = [*map(str, found.frame.columns), *told] if isinstance(found, Chunk) else [*told]
+    return tuple(dict.fromkeys(name for name in columns if name not in other))
+
+
+def names_types(origin: Origin, index: Sequence[str]) -> dict[str, Any]:
+    """The Arrow types of the columns that name the rows, where files declare them."""
+    known = {name: names_type(origin, name) for name in index}
+    return {name: kind for name, kind in known.items() if kind is not None}
+
+
+def names_type(origin: Origin, column: str) -> Any:
+    """The Arrow type that holds a column of all files; None where they declare none, or several.
+
+    A file that cannot be read, or lacks the column, is said when its rows are read.
+    """
+    arrow, found = arrow_module("pyarrow"), []
+    for file in files_of(origin):
+        if not isinstance(file, str | Path):
+            return None
+        try:
+            kind = declared_type(file, column)
+        except (DataError, OSError):
+            continue
+        if kind is None:
+            return None
+        found.append(
+            arrow.schema([(column, kind.value_type if arrow.types.is_dictionary(kind) else kind)])
+        )
+    try:
+        joined = arrow.unify_schemas(found, promote_options="permissive").types
+    except arrow.ArrowException:
+        return None
+    return joined[0] if joined and not arrow.types.is_null(joined[0]) else None

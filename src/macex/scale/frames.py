@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from macex.ask.constraints import Constraints
-from macex.ask.question import Question
 from macex.errors import OptionError
 from macex.explainer import Explainer
-from macex.scale.chunks import ChunkExplainer, placed
+from macex.scale.chunks import ChunkExplainer, placed, question_of
 from macex.scale.workers import job_count, worked
 from macex.schema.arrow_tables import frame_of
 from macex.series.explainer import SeriesExplainer
@@ -68,18 +67,7 @@ def explain_frames(
     >>> pd.concat(made)[["hours", "cf.row"]].to_numpy().tolist()
     [[46, 0], [46, 1], [46, 2], [46, 3]]
     """
-    question = Question(
-        n=n,
-        want=want,
-        constraints=constraints,
-        max_rows=max_rows,
-        margin=margin,
-        diagnose=diagnose,
-        on_error=on_error,
-        robust=robust,
-        reach=reach,
-        also=also,
-    )
+    question = question_of(locals())
     if _is_table(frames) or not isinstance(frames, Iterable):
         raise OptionError(
             f"frames takes an iterable of frames, not a {type(frames).__name__}: for one frame "

@@ -1,4 +1,4 @@
-"""The pure function that every engine runs: a frame of rows in, a frame of answers out."""
+"""The pure function that every engine runs: rows in, answers out, as a frame or as structs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 
 import pandas as pd
 
+from macex.ask.question import Question
 from macex.errors import DataError, OptionError, closest
 from macex.explainer import Explainer
 from macex.scale.binary import undecimal
 from macex.scale.chunks import ChunkExplainer
-from macex.scale.layout import Layout, answers_layout
+from macex.scale.layout import AnswerField, Layout, answers_layout
 
 CHUNK = 4096
 
@@ -109,3 +110,35 @@ def refuse_other(table: Any, method: str, what: str) -> None:
             f"{what} is expected, not a {type(table).__name__}; a frame in memory is for "
             "explainer.explain"
         )
+
+
+@dataclass(frozen=True)
+class Structs:
+    """Makes of the features of rows, in the order of training, one struct for each of them."""
+
+    partition: Partition
+
+    @staticmethod
+    def of(explainer: Explainer, question: Question) -> Structs:
+        """What answers a question, of one counterfactual a row, in structs."""
+        return Structs(Partition.of(ChunkExplainer(explainer, question), explainer.columns))
+
+    @property
+    def fields(self) -> dict[str, AnswerField]:
+        """What the struct holds, by what SQL calls it."""
+        fields = self.partition.layout.fields
+        return {said(field.name): field for field in fields if field.name != "cf.rank"}
+
+    def made(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The structs of some rows, a column for each field."""
+        answers = self.partition.explain_chunk(rows)
+        return pd.DataFrame({name: answers[field.name] for name, field in self.fields.items()})
+
+
+def said(name: str) -> str:
+    """What a field is called: the answers' own columns have no dot in SQL.
+
+    >>> said("cf.status"), said("net.income")
+    ('cf_status', 'net.income')
+    """
+    return name.replace(".", "_") if name.startswith("cf.") else name

@@ -6,6 +6,7 @@ knows how to log in, from the environment and its own configuration; macex never
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -20,11 +21,11 @@ from typing import IO, Any
 from macex.audit import file_hash
 from macex.errors import DataError, OptionError, require_path
 from macex.render.exports import whole_file, write_whole
-from macex.scale.alone import alone
 
 MARKS = ("ETag", "etag", "md5Hash", "content_md5")  # what a store says of a file's content
 PATTERN = "*?["
 WEB = ("http", "https")
+LOCK = "lock"
 
 
 @dataclass(frozen=True)
@@ -295,3 +296,32 @@ def _fsspec() -> Any:
         return import_module("fsspec.core")
     except ImportError as error:
         raise ImportError("pip install macex[remote]") from error
+
+
+try:
+    import fcntl
+except ImportError:  # a system without such locks
+    fcntl = None  # type: ignore[assignment]
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold a folder; one that another run holds is an error. A run that dies lets go of it."""
+    held = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        if fcntl is not None:
+            _hold(held, folder)
+        yield
+    finally:
+        os.close(held)
+
+
+def _hold(file: int, folder: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise OptionError(
+            f"another run is writing to {folder} now: wait until it ends, or name another output"
+        ) from error
+    except OSError:
+        return  # a disk without locks

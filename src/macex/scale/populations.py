@@ -9,13 +9,15 @@ one without the model that counts rows and groups; so do plans by group. A pictu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from macex.cohort.bias import Bias, bias_question, called
 from macex.cohort.flips import MOST_PAIRS
@@ -30,30 +32,29 @@ from macex.cohort.plans import (
 from macex.cohort.population import advising, opened
 from macex.cohort.recourse import Recourse
 from macex.cohort.recourse import joined as joined_recourse
-from macex.errors import OptionError, closest, require_count
+from macex.errors import DataError, OptionError, closest, require_count
 from macex.explainer import Explainer
-from macex.scale.frame_findings import (
+from macex.scale.partition import carried_columns, cut, features_of
+from macex.scale.passes import (
     ALL,
     NOBODY,
     AskedOfAll,
+    Census,
     Division,
     Flipped,
-    PlannedPart,
-    drawn_of,
-    needy_of,
-    plan_of,
-    recourse_of,
-)
-from macex.scale.passes import (
-    Census,
     Pass,
+    PlannedPart,
     Work,
     counting,
     divided,
+    drawn_of,
+    needy_of,
     over_frames,
+    plan_of,
+    recourse_of,
     total,
 )
-from macex.scale.progress import Progress, reporting
+from macex.scale.run import Progress, reporting
 
 By = str | Sequence[str] | None
 Telling = Callable[[str], AbstractContextManager[Progress]]
@@ -264,3 +265,40 @@ def of_frames(
     1.0
     """
     return PartedPopulation(explainer, over_frames(frames), telling, rows)
+
+
+@dataclass(frozen=True)
+class Finder:
+    """What travels to a worker: who is asked, and what is to be found of a frame."""
+
+    explainer: Explainer
+    index: str | None  # the column that names the rows
+    work: Work
+
+    def found(self, frame: pd.DataFrame) -> Iterator[bytes]:
+        """What is found of the rows of a partition, some thousands at a time."""
+        for part in cut(frame):
+            features = features_of(self.explainer, part)
+            if self.index is not None:
+                features.index = pd.Index(part[self.index])
+            yield pickle.dumps(self.work(features))
+
+
+def spread(
+    explainer: Explainer,
+    columns: Iterable[Any],
+    index: str | None,
+    sent: Callable[[Finder], Iterable[bytes]],
+) -> PartedPopulation:
+    """A population in a table with these columns; `sent` runs a finder on all its partitions."""
+    names = list(map(str, columns))
+    carried_columns(explainer, names)
+    if index is not None and index not in names:
+        raise DataError(
+            f"index names {index!r}, which the table does not have{closest(index, names)}"
+        )
+
+    def over(work: Work) -> Iterator[Any]:
+        return map(pickle.loads, sent(Finder(explainer, index, work)))
+
+    return PartedPopulation(explainer, over)

@@ -7,14 +7,12 @@ from functools import lru_cache, partial
 from typing import Any
 
 from macex.ask.constraints import Constraints
-from macex.ask.question import Question
 from macex.errors import DataError, needed, require_count
 from macex.explainer import Explainer
-from macex.scale.chunks import ChunkExplainer
+from macex.scale.chunks import ChunkExplainer, question_of
 from macex.scale.partition import CHUNK, Partition, refuse_other
-from macex.scale.populations import PartedPopulation
-from macex.scale.spread import Finder, spread
-from macex.scale.threads import limited_threads, restrain
+from macex.scale.populations import Finder, PartedPopulation, spread
+from macex.scale.workers import limited_threads, restrain
 from macex.schema.arrow_tables import pandas_frame
 
 
@@ -51,18 +49,7 @@ def explain(
         dataset. By default they are as many as are free.
     """
     data = needed("ray.data", "ray")
-    question = Question(
-        n=n,
-        want=want,
-        constraints=constraints,
-        max_rows=max_rows,
-        margin=margin,
-        diagnose=diagnose,
-        on_error=on_error,
-        robust=robust,
-        reach=reach,
-        also=also,
-    )
+    question = question_of(locals())
     refuse_other(dataset, "map_batches", "a Ray dataset")
     if workers is not None:
         require_count("workers", workers)

@@ -24,7 +24,7 @@ from macex.scale.lines import csv_frames, json_frames
 from macex.scale.places import is_url, opened
 from macex.scale.sources import Origin, RowFault, Single, SourceRows, files_of, folder_values, named
 from macex.scale.text import as_numbers, as_trained, inferred, parsed_times
-from macex.schema import Column
+from macex.schema import Column, Datetime, Kind
 
 Form = Literal["csv", "parquet", "arrow", "jsonl"]
 
@@ -136,6 +136,11 @@ def read_table(
         look = inferred if column in told else looks.get(form)
         cells[column] = held if look is None or column in dates else look(held)
     return pd.DataFrame(cells)
+
+
+def date_columns(kinds: Mapping[str, Kind]) -> list[str]:
+    """The columns that are stated to be points in time."""
+    return [name for name, kind in kinds.items() if isinstance(kind, Datetime)]
 
 
 def _all_chunks(origin: Origin) -> list[Chunk]:

@@ -10,16 +10,13 @@ from typing import Any
 import pandas as pd
 
 from macex.ask.constraints import Constraints
-from macex.ask.question import Question
 from macex.errors import OptionError, needed
 from macex.explainer import Explainer
-from macex.scale.chunks import ChunkExplainer
+from macex.scale.chunks import ChunkExplainer, question_of
 from macex.scale.layout import AnswerField, Layout
-from macex.scale.partition import Partition, refuse_other
-from macex.scale.populations import PartedPopulation
-from macex.scale.spread import Finder, spread
-from macex.scale.structs import Structs
-from macex.scale.threads import limited_threads, restrain
+from macex.scale.partition import Partition, Structs, refuse_other
+from macex.scale.populations import Finder, PartedPopulation, spread
+from macex.scale.workers import limited_threads, restrain
 from macex.schema import Column
 
 Frames = Iterator[pd.DataFrame]
@@ -54,18 +51,7 @@ def explain(
         `Explainer.explain`, the same for all rows; a row that cannot be read, or that the model
         fails on, has no answer unless `on_error="raise"`.
     """
-    question = Question(
-        n=n,
-        want=want,
-        constraints=constraints,
-        max_rows=max_rows,
-        margin=margin,
-        diagnose=diagnose,
-        on_error=on_error,
-        robust=robust,
-        reach=reach,
-        also=also,
-    )
+    question = question_of(locals())
     refuse_other(df, "mapInPandas", "a Spark DataFrame")
     task = _Task.of(df, Partition.of(ChunkExplainer(explainer, question), df.columns))
     made = task.travel.sent(df).mapInPandas(_work(df, task), task.schema(df))
@@ -113,16 +99,7 @@ def function(
     explainer : an explainer without an audit, and without columns of points or lengths of time.
     want, constraints, max_rows, margin, on_error, robust, also : as in `Explainer.explain`.
     """
-    question = Question(
-        n=1,
-        want=want,
-        constraints=constraints,
-        max_rows=max_rows,
-        margin=margin,
-        on_error=on_error,
-        robust=robust,
-        also=also,
-    )
+    question = question_of(locals())
     structs, types = Structs.of(explainer, question), needed("pyspark.sql.types", "spark")
     made = types.StructType()
     for name, field in structs.fields.items():

@@ -1,24 +1,27 @@
-"""What becomes of one chunk of a file: its part of the output, and a note of what it holds."""
+"""What becomes of one chunk of a file: its part of the output, a note of it, and its records."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
+from macex.audit import append, read_records
 from macex.errors import DataError, OptionError, SchemaError, closest
 from macex.explainer import Explainer
 from macex.explanation import Explanations
-from macex.scale.audits import Records, collecting
 from macex.scale.chunks import ChunkExplainer
 from macex.scale.forms import Form
 from macex.scale.readers import Chunk, require
 
 NOTED = 20
+Records = list[dict[str, Any]]
 
 
 class Todo(NamedTuple):
@@ -136,3 +139,35 @@ def refuse_columns(given: Sequence[str], wanted: Sequence[str], name: str) -> No
                 f"{name} has a column {column!r}, which the training data does not have: pass "
                 f"--drop {column}, or --id {column} to keep it as the name of the rows"
             )
+
+
+def audit_path(explainer: Explainer) -> Path | None:
+    """The file to which an explainer records, if it does."""
+    recorder = explainer.recorder
+    return None if recorder is None else Path(recorder.path)
+
+
+def collecting(explainer: Explainer) -> tuple[Explainer, Records]:
+    """The explainer as one that puts its records into a list instead of its audit."""
+    records: Records = []
+    recorder = explainer.recorder
+    if recorder is None:
+        return explainer, records
+    return Explainer.of(explainer.engine, recorder.into(records.extend)), records
+
+
+def intention(path: Path, note: dict[str, Any], records: Records) -> bytes:
+    """What is about to be recorded: a run that dies while it does can tell how far it came."""
+    before = path.stat().st_size if path.exists() else 0
+    return json.dumps({"note": note, "before": before, "records": records}).encode()
+
+
+def completed(path: Path, intended: bytes) -> dict[str, Any]:
+    """Record what was intended and is not there yet; the note of the part it belongs to."""
+    meant = json.loads(intended)
+    there = (
+        {record["id"] for record in read_records(path, meant["before"])} if path.exists() else ()
+    )
+    append(path, [record for record in meant["records"] if record["id"] not in there])
+    note: dict[str, Any] = meant["note"]
+    return note

@@ -2,8 +2,12 @@
 
 A model that lets go of the interpreter's lock is asked by threads, which share it; any other gets
 processes, each with a copy of the explainer. Which of the two is found by watching the lock while
-the first chunk is explained in this process (`lock.py`). A search on a GPU stays in this process,
-which lends it to processes that do the rest.
+the first chunk is explained in this process: a thread sleeps, and looks how late it wakes and
+whether the model is being asked. The engine's own operations let go of the lock often but shortly,
+which helps nobody; so they count as holding it. A search on a GPU stays in this process, which
+lends it to processes that do the rest.
+
+There are no more threads than cores: what a model starts by itself is held back in workers.
 """
 
 from __future__ import annotations
@@ -11,23 +15,26 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from multiprocessing import active_children
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from threading import Thread
+from types import FrameType
 from typing import Any, TypeVar
 
 from macex.errors import RunError, require_count
-from macex.scale.lock import watched_lock
-from macex.scale.threads import limited_threads, restrain
+from macex.explainer import Explainer
+from macex.models.oracle import Oracle
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
@@ -35,6 +42,10 @@ Work = Callable[[Any, Any], Any]  # of what is shared and of a chunk
 
 WATCH_S = 0.5  # how often a worker looks whether it is still wanted
 AHEAD = 2  # chunks a worker may be given before the first is done
+_OPENED: dict[str, Any] = {}  # in a worker process: what it shares with the others
+TICK_S = 0.001
+PROMPT_S = 0.001  # much less than the 5 ms after which the interpreter takes the lock away
+ENOUGH_S = 0.05
 
 
 def job_count(jobs: Any) -> int:
@@ -163,9 +174,6 @@ def _processes(packed: bytes, jobs: int) -> Iterator[Executor]:
                 kill_process_tree(process)
 
 
-_OPENED: dict[str, Any] = {}  # in a worker process: what it shares with the others
-
-
 def _open(held: Path, threads: int, parent: int) -> None:
     from joblib.externals.loky.backend.reduction import loads
 
@@ -192,3 +200,114 @@ def _ask_here(shared: Any, threads: int, work: Work, chunk: Any) -> Any:
     """Work in a thread of this process; between chunks the caller has all its threads."""
     with limited_threads(threads):
         return work(shared, chunk)
+
+
+ASKING = {Oracle.__call__.__code__, Oracle.of_codes.__code__}
+
+
+@dataclass
+class Lock:
+    """Seconds watched, and those of them in which the lock was free while the model was asked."""
+
+    seconds: float = 0.0
+    free_seconds: float = 0.0
+
+    @property
+    def free(self) -> float:
+        """The share of the time for which the lock was free; 0 where too little was seen."""
+        return self.free_seconds / self.seconds if self.seconds >= ENOUGH_S else 0.0
+
+
+@contextmanager
+def watched_lock() -> Iterator[Lock]:
+    """Watch the lock while this thread explains something."""
+    seen, over, watched = Lock(), threading.Event(), threading.get_ident()
+
+    def watch() -> None:
+        while not over.is_set():
+            began = time.perf_counter()
+            time.sleep(TICK_S)
+            took = time.perf_counter() - began
+            seen.seconds += took
+            if took < TICK_S + PROMPT_S and _asks(sys._current_frames().get(watched)):  # noqa: SLF001
+                seen.free_seconds += took
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield seen
+    finally:
+        over.set()
+        watcher.join()
+
+
+def _asks(frame: FrameType | None) -> bool:
+    """Whether a thread is just asking a model."""
+    while frame is not None:
+        if frame.f_code in ASKING:
+            return True
+        frame = frame.f_back
+    return False
+
+
+_LOCK = threading.Lock()
+
+
+@dataclass
+class _Shared:
+    """The first of the calls that overlap, and how many they are."""
+
+    first: Any = None
+    calls: int = 0
+
+
+_SHARED = _Shared()
+
+
+@contextmanager
+def limited_threads(threads: int) -> Iterator[None]:
+    """Limit the threads of a call in the libraries that compute with arrays.
+
+    Some libraries have one limit for the process, some one for each thread. So every call sets and
+    puts back its own, and the last of several that overlap puts back what was before the first:
+    by itself it would put back the limit of another.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with _LOCK:
+        mine = threadpool_limits(threads)
+        _SHARED.first = _SHARED.first or mine
+        _SHARED.calls += 1
+    try:
+        yield
+    finally:
+        with _LOCK:
+            mine.restore_original_limits()
+            _SHARED.calls -= 1
+            if not _SHARED.calls:
+                _SHARED.first.restore_original_limits()
+                _SHARED.first = None
+
+
+def restrain(explainer: Explainer, threads: int) -> None:
+    """Limit the threads of this process from now on, and the jobs of the model.
+
+    This is for a worker, which has a copy of the explainer to itself.
+    """
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(threads)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(threads)
+    ask = explainer.engine.fitted.oracle.ask
+    model: Any = getattr(ask, "__self__", ask)
+    if hasattr(model, "get_params"):
+        wide = [name for name in model.get_params() if name.split("__")[-1] == "n_jobs"]
+        model.set_params(**dict.fromkeys(wide, threads))
+    _restrain_booster(getattr(model, "booster", None), threads)
+
+
+def _restrain_booster(booster: Any, threads: int) -> None:
+    """XGBoost's own number of threads; others follow the limit of the process."""
+    if hasattr(booster, "set_param"):
+        booster.set_param({"nthread": threads})

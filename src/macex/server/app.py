@@ -10,19 +10,26 @@ from anyio import to_thread
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
-from macex.server.api.routes import add_api
+from macex.server.api import cases, explanations, jobs, projects, service, views
 from macex.server.logs import Logging
-from macex.server.pages import add_pages
-from macex.server.problems import add_problems
-from macex.server.security.middleware import Wrapping
+from macex.server.pages import cases as case_pages
+from macex.server.pages import cohort, glance, home, job, login, reference, row, rows
+from macex.server.pages.shell import add_lost
+from macex.server.problems import ProblemDetail, add_problems
+from macex.server.recent import Recent
+from macex.server.security.middleware import Admission, Wrapping
 from macex.server.settings import Settings
 from macex.server.state import Server, server_for
-from macex.server.workers.admission import Admission
 from macex.server.workers.pool import Workers
 from macex.version import __version__
 
 ABOUT = "The least that would have to be different for a model to decide otherwise."
 COMPRESSED_FROM = 1000  # bytes of an answer
+PREFIX = "/api/v1"
+API = (service, projects, cases, explanations, jobs, views)
+PAGES = (home, login, glance, rows, row, case_pages, cohort, reference, job)
+KEPT = 8  # outcomes of jobs that are not summed up again
+PACES = 200  # jobs whose pace is watched
 
 
 def create_app(settings: Settings | None = None, workers: Workers | None = None) -> FastAPI:
@@ -32,15 +39,21 @@ def create_app(settings: Settings | None = None, workers: Workers | None = None)
         title="macex",
         summary=ABOUT,
         version=__version__,
-        openapi_url="/api/v1/openapi.json",
+        openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,
         lifespan=_lifespan,
     )
     app.state.server = server
+    app.state.outcomes, app.state.plans = Recent(most=KEPT), Recent(most=KEPT)
+    app.state.paces = Recent(most=PACES)
     add_problems(app)
-    add_api(app)
-    add_pages(app)
+    for room in API:
+        app.include_router(room.router, prefix=PREFIX)
+    _describe_problems(app)
+    for room in PAGES:
+        app.include_router(room.router)
+    add_lost(app)
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=5)
     app.add_middleware(Admission, most=max(1, server.settings.requests_at_once // 2))
     app.add_middleware(Wrapping, settings=server.settings, gate=server.gate)
@@ -51,6 +64,19 @@ def create_app(settings: Settings | None = None, workers: Workers | None = None)
         model=server.projects.model_hash,
     )
     return app
+
+
+def _describe_problems(app: FastAPI) -> None:
+    """Let OpenAPI know the shape of errors, which no route names as its answer."""
+    make = app.openapi
+
+    def described() -> dict[str, object]:
+        document = make()
+        own = ProblemDetail.model_json_schema(ref_template="#/components/schemas/{model}")
+        document["components"]["schemas"] |= {**own.pop("$defs"), "ProblemDetail": own}
+        return document
+
+    app.openapi = described  # type: ignore[method-assign]
 
 
 @asynccontextmanager

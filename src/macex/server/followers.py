@@ -58,13 +58,10 @@ class Following:
         now = asyncio.get_running_loop().time()
         began, look = self._looks.get(job, (0.0, None))
         if look is None or (look.done() and now - began >= LOOK_S):
-            look = asyncio.create_task(self._looked(job))
+            look = asyncio.create_task(to_thread.run_sync(self._look, job))
             self._looks[job] = now, look
             look.add_done_callback(lambda _: self._forget_old(now))
         return await asyncio.shield(look)
-
-    async def _looked(self, job: str) -> tuple[str, bool] | None:
-        return await to_thread.run_sync(self._look, job)
 
     def _forget_old(self, now: float) -> None:
         """Looks that nobody came back for."""

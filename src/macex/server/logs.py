@@ -14,15 +14,15 @@ import queue
 import secrets
 import time
 import traceback
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
+from contextvars import ContextVar
 from logging.handlers import QueueHandler, QueueListener
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from macex.server.metrics import Metrics
-from macex.server.notes import NOTED
 from macex.server.problems import CALLED
 from macex.server.security.gate import KNOWN
 from macex.server.structured import bound_contextvars, structlog
@@ -30,6 +30,8 @@ from macex.server.structured import bound_contextvars, structlog
 LOG = logging.getLogger("macex.server")
 WAITING = 10_000  # lines that may wait to be written; more of them are lost
 Event = MutableMapping[str, Any]
+PLAIN = ("n", "max_rows", "timeout_s", "margin", "diagnose", "robust", "reach")
+NAMED = ("method", "prefer", "structure", "also")
 
 
 class JsonLines(structlog.stdlib.ProcessorFormatter):
@@ -45,9 +47,12 @@ class JsonLines(structlog.stdlib.ProcessorFormatter):
 
     def __init__(self, *, values: bool = False) -> None:
         def error(_logger: Any, _method: str, event: Event) -> Event:
+            event.pop("color_message", None)  # uvicorn's second message, for terminals
             fault = event.pop("exc_info", None)
             if fault and fault[0] is not None:
-                event["error"] = _whole(fault) if values else _bare(fault)
+                places = [f"{one.filename}:{one.lineno}" for one in traceback.extract_tb(fault[2])]
+                bare = {"kind": fault[0].__name__, "places": places}
+                event["error"] = "".join(traceback.format_exception(*fault)) if values else bare
             return event
 
         super().__init__(
@@ -60,24 +65,9 @@ class JsonLines(structlog.stdlib.ProcessorFormatter):
                 structlog.processors.EventRenamer("message"),
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 error,
-                _colorless,
                 structlog.processors.JSONRenderer(json.dumps, ensure_ascii=False, default=str),
             ]
         )
-
-
-def _whole(fault: Any) -> str:
-    return "".join(traceback.format_exception(*fault))
-
-
-def _bare(fault: Any) -> dict[str, Any]:
-    places = [f"{one.filename}:{one.lineno}" for one in traceback.extract_tb(fault[2])]
-    return {"kind": fault[0].__name__, "places": places}
-
-
-def _colorless(_logger: Any, _method: str, event: Event) -> Event:
-    event.pop("color_message", None)  # uvicorn's second message, for terminals
-    return event
 
 
 class Unhurried(QueueHandler):
@@ -166,3 +156,44 @@ class Logging:
         if self.values:
             line |= {"path": scope["path"], "query": scope["query_string"].decode("latin-1")}
         LOG.info("request", extra={**line, **noted})
+
+
+NOTED: ContextVar[dict[str, Any] | None] = ContextVar("noted", default=None)
+"""The notes of the request that is being answered, by all threads that answer it."""
+
+
+def note(parts: Mapping[str, Any]) -> None:
+    """Let the log line of the present request say this, too."""
+    noted = NOTED.get()
+    if noted is not None:
+        noted.update(parts)
+
+
+def gist(
+    options: Mapping[str, Any], want: Any, constraints: Any, filtered: Any = None
+) -> dict[str, Any]:
+    """A question without what may be personal: which goal and which constraints, not their values.
+
+    >>> gist({"n": 2, "robust": None}, {"kind": "rise_by", "by": 0.1}, {"fixed": ["age"]})
+    {'n': 2, 'goal': 'rise_by', 'constraints': ['fixed']}
+    """
+    said = {part: options[part] for part in (*PLAIN, *NAMED) if options.get(part)}
+    goals = {_goal(one) for one in (want if isinstance(want, list) else [want])}
+    said["goal"] = ", ".join(sorted(goals))
+    each = constraints if isinstance(constraints, list) else [constraints]
+    parts = sorted({str(part) for one in each if isinstance(one, Mapping) for part in one})
+    if parts:
+        said["constraints"] = parts
+    if isinstance(filtered, Mapping) and any(filtered.values()):
+        said["filter"] = sorted(part for part, value in filtered.items() if value)
+    return said
+
+
+def _goal(want: Any) -> str:
+    if want is None:
+        return "any other"
+    if isinstance(want, Mapping):
+        return str(want.get("kind"))
+    return getattr(want, "kind", None) or (
+        "label" if isinstance(want, str | int | float) else "goal"
+    )

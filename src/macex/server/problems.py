@@ -141,11 +141,6 @@ def status_of(error: MacexError) -> int:
     return 404 if isinstance(error, UnknownProjectError) else 422
 
 
-def _waits(error: Exception) -> dict[str, str]:
-    """When to ask again, as a header."""
-    return {"Retry-After": str(ceil(error.retry_s))} if isinstance(error, UnavailableError) else {}
-
-
 def add_problems(app: FastAPI) -> None:
     """Answer every error in the same form."""
 
@@ -156,7 +151,9 @@ def add_problems(app: FastAPI) -> None:
     def wrong(_request: Request, error: Exception) -> Response:
         status = status_of(error) if isinstance(error, MacexError) else 500
         code = code_of(error) if isinstance(error, MacexError) else None
-        kind, waits = f"{KIND}{type(error).__name__}", _waits(error)
+        kind, waits = f"{KIND}{type(error).__name__}", {}
+        if isinstance(error, UnavailableError):
+            waits = {"Retry-After": str(ceil(error.retry_s))}
         return problem_response(status, str(error), headers=waits, kind=kind, code=code)
 
     def invalid(_request: Request, error: Exception) -> Response:

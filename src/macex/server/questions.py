@@ -1,4 +1,4 @@
-"""Questions as they come with requests, ready to be put to an explainer."""
+"""Questions as they come with requests, about rows or cases, put to the explainer of a project."""
 
 from __future__ import annotations
 
@@ -9,20 +9,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from macex.ask.answers import Answers, compile_goals
 from macex.ask.constraints import Constraints
-from macex.ask.goals import AnyOf, above_row, goal_read, goal_typed
+from macex.ask.goals import AnyOf, above_row, goal_read, goal_typed, resolve
 from macex.engine.options import PREFERENCES
 from macex.engine.robustness import draws_of
 from macex.errors import ConstraintError, GoalError, OptionError, SchemaError, closest
 from macex.explainer import Explainer
 from macex.explanation import Explanations
 from macex.scale.text import as_trained
+from macex.schema import Array
+from macex.series.values import SeriesExplanations
 from macex.server.projects.project import Project
+from macex.server.projects.series import SeriesProject
 from macex.server.storage.audit import asked_by
 from macex.stages.search.names import DEFAULT_SEARCH
 
 BIGGEST = 2**63
 Cells = Mapping[str, Any]
+CHOSEN = ("method", "prefer", "structure", "also")
+OWN_ROWS = 100_000  # more than a search, and finding out why it failed, take of their own accord
 
 
 @dataclass(frozen=True)
@@ -55,10 +61,6 @@ class CallOptions:
         if self.reach is None:
             del call["reach"]  # of which time series know nothing
         return {**call, "on_error": "keep"}
-
-
-CHOSEN = ("method", "prefer", "structure", "also")
-OWN_ROWS = 100_000  # more than a search, and finding out why it failed, take of their own accord
 
 
 def bounded_rows(asked: int | None, most: int) -> int | None:
@@ -230,3 +232,52 @@ def _cell(value: Any) -> Any:
     if isinstance(value, int) and not -BIGGEST <= value < BIGGEST:
         raise SchemaError(f"{str(value)[:20]}… is too large a number")
     return value
+
+
+@dataclass(frozen=True)
+class CaseAsk:
+    """Cases with a goal and constraints each, and who asked."""
+
+    options: CallOptions
+    cases: Array
+    want: Any = None
+    constraints: Any = None
+    by: Mapping[str, Any] = field(default_factory=dict)
+    also: Sequence[Any] = ()  # the models that `options.also` names
+
+
+def read_cases_of(given: Sequence[Any]) -> Array:
+    """Cases that came with a request, (cases, channels, time)."""
+    try:
+        cases = np.array(given, dtype=float)
+    except (ValueError, OverflowError):
+        raise SchemaError("cases are lists of channels, each a list of as many numbers") from None
+    if cases.ndim != 3 or not cases.size:
+        raise SchemaError(f"cases are (cases, channels, time), not {cases.shape}")
+    return cases
+
+
+def goals_of(project: SeriesProject, want: Any) -> Any:
+    """Goals from JSON: one for all cases, or a list of one each, checked against the model."""
+    if isinstance(want, list):
+        return [goals_of(project, one) for one in want]
+    if isinstance(want, Mapping) and want.get("kind") == "above_row":
+        raise GoalError("above_row is for rows: ask for a score, such as above(0.7)")
+    explainer = project.case_explainer()
+    goal, outlook = plain_goal(want, explainer.classes), explainer.fitted.outlook
+    own = Answers(np.zeros((1, max(1, outlook.width))), np.zeros(1, int))
+    compile_goals(resolve(goal, 1), own, outlook, 0.0)
+    return goal
+
+
+def explained(project: SeriesProject, ask: CaseAsk) -> SeriesExplanations:
+    """The answers for cases; the caller holds the project's turn."""
+    explainer = project.case_explainer(ask.options.method, ask.options.prefer)
+    with asked_by([ask.by] * len(ask.cases)):
+        return explainer.explain(
+            ask.cases,
+            want=goals_of(project, ask.want),
+            constraints=ask.constraints,
+            also=ask.also,
+            **ask.options.call,
+        )

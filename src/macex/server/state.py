@@ -13,21 +13,17 @@ from macex.server.api.responses import progress
 from macex.server.followers import Following
 from macex.server.jobs.runner import Runner
 from macex.server.metrics import Metrics
-from macex.server.opening import Opening
-from macex.server.projects.catalogue import Catalogue
+from macex.server.projects.catalogue import Catalogue, Opening
 from macex.server.security.gate import Gate
 from macex.server.security.sessions import Sessions, kept_secret
 from macex.server.settings import Settings
-from macex.server.shared_calls import Sharing
 from macex.server.storage.answers import StoredAnswers
 from macex.server.storage.audit import stored_audit
-from macex.server.storage.database import open_database
+from macex.server.storage.database import Watch, open_database
 from macex.server.storage.jobs import Jobs
-from macex.server.storage.keys import Keys
-from macex.server.storage.sessions import StoredSessions
+from macex.server.storage.keys import Keys, StoredSessions
 from macex.server.storage.views import Views
-from macex.server.storage.watch import Watch
-from macex.server.turns import Turns
+from macex.server.turns import Sharing, Turns
 from macex.server.workers.pool import Workers, workers_for
 
 STOP_S = 3.0  # for a job's present chunk

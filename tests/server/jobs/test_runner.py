@@ -12,8 +12,7 @@ import pytest
 
 from macex.errors import UnavailableError
 from macex.server.jobs import runner as module
-from macex.server.jobs.runner import Runner
-from macex.server.jobs.trial import TRIES
+from macex.server.jobs.runner import TRIES, Runner
 from macex.server.storage.database import open_database
 from macex.server.storage.jobs import Jobs
 from server.at_work import AtWork

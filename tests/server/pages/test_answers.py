@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from macex.server.pages.answers import turn
+from macex.server.pages.questions import turn
 from macex.server.problems import ProblemError
 from macex.server.projects.project import Project
 

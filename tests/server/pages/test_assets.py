@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 
-from macex.server.pages.assets import KINDS, assets
+from macex.server.pages.shell import MEDIA, assets
 
 SHARED = files("macex.render").joinpath("templates", "style.css.j2").read_text()
 OWN = files("macex.server.pages").joinpath("static", "pages.css").read_text()
@@ -22,7 +22,7 @@ def test_the_pages_restyle_only_what_they_mean_to():
 
 def test_every_file_has_a_kind_and_asks_for_nothing_elsewhere():
     for name, content in assets().items():
-        assert name.rpartition(".")[2] in KINDS
+        assert name.rpartition(".")[2] in MEDIA
         text = content.decode().replace("http://www.w3.org/2000/svg", "")
         assert "//" not in re.sub(r"^\s*//.*|\s//\s.*", "", text, flags=re.MULTILINE)
 

@@ -14,7 +14,7 @@ import macex as mx
 from macex.server import Settings
 from macex.server.api.explanations import _stepped, _tried
 from macex.server.api.shapes import StepsRequest, WhatIfRequest
-from macex.server.projects.live import LiveProject
+from macex.server.local_page import LiveProject
 from macex.server.questions import CallOptions, answered, check_reach, read_ask
 from macex.server.security.gate import Caller
 

@@ -11,8 +11,7 @@ from macex.explainer.curves import POINTS, SIDE, curves, score_map
 from macex.explainer.variants import Aim, all_said, variant
 from macex.render.speech import Speech
 from macex.server.pages.address import Address
-from macex.server.pages.comparison import comparison, nearest_real
-from macex.server.pages.panes import curve_pane, map_pane
+from macex.server.pages.panes import comparison, curve_pane, map_pane, nearest_real
 from macex.server.projects.parts import Parts
 from macex.server.projects.project import Project
 from server.pages.conftest import DATA, scored

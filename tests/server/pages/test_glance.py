@@ -10,13 +10,10 @@ from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_s
 from macex.engine import batch
 from macex.errors import OptionError
 from macex.render.speech import Speech
-from macex.server.pages.glance.groups import grouped_by
-from macex.server.pages.glance.importance import EXPLAINED, SHUFFLED, importance
-from macex.server.pages.glance.points import DOTS, scattered
-from macex.server.pages.glance.scores import scored
-from macex.server.projects.parts import Parts
+from macex.server.pages.charts import DOTS, scattered, scored
+from macex.server.pages.glance import SAMPLED, SHUFFLED, grouped_by, importance
+from macex.server.projects.parts import Parts, positions
 from macex.server.projects.project import Project
-from macex.server.projects.truth import positions
 from server.pages.conftest import DATA
 from server.pages.conftest import scored as model
 
@@ -123,7 +120,7 @@ def test_importance_is_asked_in_few_bounded_calls(project, monkeypatch):
     assert found.columns.bars[0].name == "hours"
     assert named["hours"].beside > 0.2
     assert named["job"].beside == 0  # the model does not read it
-    assert found.explained + found.bordering + found.without == 2 * EXPLAINED
+    assert found.explained + found.bordering + found.without == 2 * SAMPLED
 
 
 def test_groups_are_compared_with_intervals(project):

@@ -171,7 +171,7 @@ def test_parts_of_a_page_are_those_of_the_whole(client):
 
 
 def test_files_of_the_present_edition_are_kept_for_ever(client):
-    from macex.server.pages.assets import assets, version
+    from macex.server.pages.shell import assets, version
 
     for name in assets():
         answer = client.get(f"/static/{version()}/{name}")

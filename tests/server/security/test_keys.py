@@ -11,7 +11,7 @@ from macex.errors import OptionError
 from macex.server import Settings, create_app
 from macex.server.security.sessions import COOKIE, CSRF_HEADER, Sessions, kept_secret
 from macex.server.storage.database import open_database
-from macex.server.storage.sessions import StoredSessions
+from macex.server.storage.keys import StoredSessions
 
 ASK = "/api/v1/projects/loans/explain"
 

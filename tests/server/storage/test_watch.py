@@ -8,8 +8,7 @@ import httpx
 from sqlalchemy import text
 
 from macex.server import Settings
-from macex.server.storage.database import open_database
-from macex.server.storage.watch import Watch
+from macex.server.storage.database import Watch, open_database
 
 
 def test_a_database_that_fails_is_seen_and_seen_to_come_back(engine):
@@ -29,7 +28,7 @@ def test_a_database_that_fails_is_seen_and_seen_to_come_back(engine):
 def test_a_database_that_says_nothing_is_gone(tmp_path, monkeypatch):
     watch = Watch(open_database(f"sqlite:///{tmp_path / 'server.db'}"))
     assert watch.fault == ""
-    monkeypatch.setattr("macex.server.storage.watch.PATIENCE_S", -1.0)
+    monkeypatch.setattr("macex.server.storage.database.PATIENCE_S", -1.0)
     assert watch.fault == "no answer"
 
 

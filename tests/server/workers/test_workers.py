@@ -23,8 +23,8 @@ pytest.importorskip("onnxruntime")
 import macex as mx
 from lending import lender, loans
 from macex.errors import ModelFileError, UnavailableError
-from macex.server.projects import demo_model
-from macex.server.workers import places, process
+from macex.server.projects import demo
+from macex.server.workers import process
 from macex.server.workers.messages import LENGTH, packed, receive, unpacked
 from macex.server.workers.pool import Workers
 from macex.server.workers.process import ModelFault, WorkerLimits
@@ -174,7 +174,7 @@ def two(tmp_path):
 
 
 def test_the_model_that_was_asked_longest_ago_makes_room(two, monkeypatch):
-    monkeypatch.setattr(places, "RESTS_S", 0.0)
+    monkeypatch.setattr(process, "RESTS_S", 0.0)
     pool, paths = two
     first, second = (pool.open_model(path) for path in paths[:2])
     before = first(FRAME)
@@ -211,10 +211,10 @@ def test_a_model_that_is_always_slow_goes_behind_others(opened, monkeypatch):
 
 def test_a_model_without_a_file_is_made_once_and_before_it_is_asked_for():
     pool = Workers(WorkerLimits(seconds=60))
-    pool.begin(demo_model.__name__)
-    model = pool.make_model(demo_model.__name__)
-    rows = demo_model.people().rows.head(20)
-    here = demo_model.model()
+    pool.begin(demo.__name__)
+    model = pool.make_model(demo.__name__)
+    rows = demo.people().rows.head(20)
+    here = demo.model()
     assert model.predict_proba(rows).tolist() == here.predict_proba(rows).tolist()
     assert list(model.classes_) == list(here.classes_)
     assert (model.sha256, model.worker.starts) == (None, 1)

@@ -25,11 +25,17 @@ from macex.server.api.responses import (
 )
 from macex.server.api.shapes import ANSWER_SCORES, ExplainRequest
 from macex.server.bodies import BodyRoute
-from macex.server.case_questions import CaseAsk, explained, goals_of, read_cases_of
 from macex.server.problems import ProblemError, documented
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
-from macex.server.questions import CallOptions, check_reach
+from macex.server.questions import (
+    CallOptions,
+    CaseAsk,
+    check_reach,
+    explained,
+    goals_of,
+    read_cases_of,
+)
 from macex.server.security.gate import Caller
 
 NUMBERS = 200_000  # of a case

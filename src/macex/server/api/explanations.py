@@ -12,11 +12,10 @@ from starlette.responses import Response
 
 from macex.ask.constraints import Constraints
 from macex.engine.predictions import Predictions, predicted, tried
-from macex.errors import SchemaError
 from macex.explanation.json import BATCH_FORMAT, plain
 from macex.explanation.steps import OrderedStep
 from macex.server.api.cases import answer, case_ask, refuse_other, require_few_scores, scored
-from macex.server.api.jobs import begun, others
+from macex.server.api.jobs import begun, check_question, others
 from macex.server.api.needs import Asker, Chosen, Running
 from macex.server.api.responses import (
     ChangeInfo,
@@ -35,7 +34,6 @@ from macex.server.api.shapes import (
     ExplainRequest,
     JobRequest,
     PredictRequest,
-    QuestionBody,
     StepsRequest,
     WhatIfRequest,
 )
@@ -45,7 +43,6 @@ from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.questions import Ask, answered, frame_of, models_of, read_ask
 from macex.server.security.gate import Caller
-from macex.server.settings import Settings
 from macex.server.state import Server
 
 router = APIRouter(route_class=BodyRoute, tags=["explain"], responses=documented())
@@ -101,7 +98,8 @@ async def explain(
     """
     count = len(asked.places or asked.rows or asked.cases or ())
     if count > server.settings.sync_rows:
-        return await server.turns.run(project, partial(_many, asked, project, server, caller))
+        many = JobRequest(**asked.model_dump())
+        return await server.turns.run(project, partial(begun, server, project, caller, many))
     check_question(asked, server.settings)
     if isinstance(project, SeriesProject):
         text = await to_thread.run_sync(_cases_answered, asked, project, server, caller)
@@ -150,8 +148,7 @@ def _stepped(asked: StepsRequest, project: Project, server: Server, caller: Call
         reach=asked.reach,
     )
     check_question(question, server.settings)
-    options = question.options(server.settings.explain_seconds, server.settings.model_rows)
-    rows = _rows(question, project)
+    options, rows = question.options(server.settings), _rows(question, project)
     ask = read_ask(project, options, rows, asked.wanted(), asked.constraints, caller.signature)
     found = answered(project, [ask])[0][0]
     told = StepList(status=found.status, reason=found.reason, score=float(found.score))
@@ -208,31 +205,17 @@ def prediction(said: Predictions, row: int) -> Prediction:
     )
 
 
-def check_question(asked: QuestionBody, settings: Settings) -> None:
-    """Raise for a question that asks for too much."""
-    if asked.n > settings.answers:
-        raise ProblemError(
-            422, f"n: at most {settings.answers} answers for each row, not {asked.n}"
-        )
-
-
-def _many(asked: ExplainRequest, project: Project, server: Server, caller: Caller) -> Response:
-    """A job for many rows."""
-    return begun(server, project, caller, JobRequest(**asked.model_dump()))
-
-
 def _cases_answered(
     asked: ExplainRequest, project: SeriesProject, server: Server, caller: Caller
 ) -> str:
     refuse_other(project, asked)
-    options = asked.options(server.settings.explain_seconds, server.settings.model_rows)
+    options = asked.options(server.settings)
     also = models_of(project, others(server, caller, options.also))
     return answer(project, case_ask(project, asked, options, caller, also))
 
 
 def _ask(asked: ExplainRequest, project: Project, server: Server, caller: Caller) -> Ask:
-    options = asked.options(server.settings.explain_seconds, server.settings.model_rows)
-    rows, by = _rows(asked, project), caller.signature
+    options, rows, by = asked.options(server.settings), _rows(asked, project), caller.signature
     also = models_of(project, others(server, caller, options.also))
     return read_ask(project, options, rows, asked.wanted(), asked.constraints, by, also)
 
@@ -252,7 +235,4 @@ def _one_row(asked: WhatIfRequest, project: Project) -> Any:
         raise ProblemError(422, "give a row, or the place of a row of the table, and not both")
     if asked.row is not None:
         return frame_of(project.explainer(), [asked.row])
-    place = asked.place or 0
-    if place >= len(project.table):
-        raise SchemaError(f"there is no row {place}: the table has {len(project.table)}")
-    return project.table.rows.iloc[[place]]
+    return project.table.rows.iloc[[project.table.checked(asked.place or 0)]]

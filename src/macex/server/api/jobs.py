@@ -16,9 +16,8 @@ from macex.explainer import Explainer
 from macex.server.api.cases import check, refuse_other
 from macex.server.api.needs import Asker, Chosen, Identity, Reader, Running, Size, Start
 from macex.server.api.responses import JobInfo, JobList, job_said, written
-from macex.server.api.shapes import Filter, JobRequest
+from macex.server.api.shapes import ExplainRequest, Filter, JobRequest
 from macex.server.bodies import BodyRoute
-from macex.server.case_questions import CaseAsk, read_cases_of
 from macex.server.jobs import results
 from macex.server.jobs.results import FORMS
 from macex.server.jobs.work import parted
@@ -27,12 +26,14 @@ from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.projects.table import View
 from macex.server.questions import (
+    CaseAsk,
     check_reach,
     constraints_of,
     frame_of,
     goal_of,
     models_of,
     per_row,
+    read_cases_of,
 )
 from macex.server.room import require_room
 from macex.server.security.gate import Caller
@@ -164,9 +165,7 @@ def begun(server: Server, project: Project, caller: Caller, asked: JobRequest) -
 
 def submitted(server: Server, project: Project, caller: Caller, asked: JobRequest) -> Job:
     """A job for a request; what can be checked before it begins is checked now."""
-    if asked.n > server.settings.answers:
-        most = server.settings.answers
-        raise ProblemError(422, f"n: at most {most} answers for each row, not {asked.n}")
+    check_question(asked, server.settings)
     if asked.timeout_s is not None:
         raise ProblemError(
             422, "timeout_s is for explain: a job runs until it ends or is cancelled"
@@ -175,7 +174,7 @@ def submitted(server: Server, project: Project, caller: Caller, asked: JobReques
         most = server.settings.jobs_at_once
         raise ProblemError(429, f"{caller.name!r} has {most} unfinished jobs")
     require_room(server.settings)
-    options = asked.options(None, server.settings.model_rows)
+    options = asked.options(server.settings, timed=False)
     given = (asked.wanted(), asked.constraints)
     models_of(project, others(server, caller, options.also))
     source, total = _source(project, asked, server.settings)
@@ -205,6 +204,13 @@ def submitted(server: Server, project: Project, caller: Caller, asked: JobReques
     )
     server.runner.submit(job)
     return job
+
+
+def check_question(asked: ExplainRequest, settings: Settings) -> None:
+    """Raise for a question that asks for too much."""
+    if asked.n > settings.answers:
+        said = f"n: at most {settings.answers} answers for each row, not {asked.n}"
+        raise ProblemError(422, said)
 
 
 def others(server: Server, caller: Caller, names: Sequence[str]) -> list[Project]:

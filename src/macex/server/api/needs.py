@@ -7,8 +7,8 @@ from typing import Annotated
 from anyio import to_thread
 from fastapi import Depends, Path, Query, Request
 
-from macex.server.opening import settle
 from macex.server.problems import ProblemError
+from macex.server.projects.catalogue import settle
 from macex.server.projects.project import Project
 from macex.server.security.gate import Caller, allowed, known
 from macex.server.state import Server, server_of

@@ -1,11 +1,12 @@
-"""Projects, their columns and their rows."""
+"""Projects, their columns and their rows; projects made and removed by request."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, File, Form, Path, Query, UploadFile
 from starlette.responses import Response
 
 from macex.errors import SchemaError
@@ -13,9 +14,10 @@ from macex.explanation.json import plain
 from macex.render.names import called
 from macex.schema import Column
 from macex.server.api.cases import series_info
-from macex.server.api.needs import Chosen, Reader, Running, Size, Start
+from macex.server.api.needs import Admin, Chosen, Name, Reader, Running, Size, Start
 from macex.server.api.responses import (
     ColumnInfo,
+    InspectedTable,
     ProjectInfo,
     ProjectItem,
     ProjectList,
@@ -30,12 +32,15 @@ from macex.server.problems import ProblemError, documented
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.projects.table import ScoredLine, View
+from macex.server.projects.uploads import Upload, inspected, made
 
 router = APIRouter(route_class=BodyRoute, tags=["projects"], responses=documented())
 SHOWN = 100
 CELLS = 200_000  # on a page
 CATEGORIES = ("categories", "enum")  # where a dtype of pandas, or of polars, keeps its own
 Text = Annotated[str, Query(max_length=2000)]
+Json = Annotated[str, Form(max_length=1_000_000, description="An object as JSON.")]
+Listed = Annotated[list[str] | None, Form()]
 
 
 @router.get("/projects")
@@ -153,7 +158,10 @@ def _format(project: Project) -> dict[str, Any]:
     schema = plain(explainer.schema.to_dict())
     for column in (*schema["columns"], *schema["blocks"]):
         column["seen"], column["counts"] = [], []
-    names = {column: plain(_name_parts(name)) for column, name in project.parts.names.items()}
+    names = {
+        column: plain(name if isinstance(name, str) else asdict(name))
+        for column, name in project.parts.names.items()
+    }
     return {
         "values_total": dict(filter(None, map(_shortened, schema["columns"]))),
         "schema": schema,
@@ -172,10 +180,6 @@ def _shortened(column: dict[str, Any]) -> tuple[str, int] | None:
             dtype[part] = None  # those of the column
     column["table"] = table[:SHOWN]
     return column["name"], len(table)
-
-
-def _name_parts(name: Any) -> Any:
-    return name if isinstance(name, str) else asdict(name)
 
 
 def _column(column: Column, name: str) -> ColumnInfo:
@@ -203,3 +207,97 @@ def _column(column: Column, name: str) -> ColumnInfo:
 
 def _line(line: ScoredLine) -> RowLine:
     return RowLine(place=line.row, label=line.label, score=line.score, cells=line.cells)
+
+
+@router.post("/projects", status_code=201)
+def create(
+    *,
+    server: Running,
+    caller: Admin,
+    title: Annotated[str, Form(min_length=1, max_length=100)],
+    model: Annotated[UploadFile, File(description="ONNX, XGBoost, LightGBM, CatBoost or skops.")],
+    data: Annotated[UploadFile, File(description="Training rows: CSV, Parquet, Arrow, JSONL.")],
+    rows: Annotated[UploadFile | None, File(description="The rows to look at.")] = None,
+    label: Annotated[str | None, Form(max_length=200)] = None,
+    drop: Listed = None,
+    classes: Listed = None,
+    columns: Annotated[
+        str, Form(alias="schema", max_length=1_000_000, description="Kinds of columns as JSON.")
+    ] = "",
+    constraints: Json = "",
+    names: Json = "",
+    kind: Annotated[
+        Literal["table", "series"],
+        Form(description="Rows of a table, or cases of time series: NumPy files, .npz with X."),
+    ] = "table",
+    channels: Listed = None,
+    times: Listed = None,
+    time_unit: Annotated[str, Form(max_length=50)] = "",
+    structure: Annotated[
+        str,
+        Form(max_length=1_000_000, description="keep, warn, ignore, or relations as JSON."),
+    ] = "",
+    causes: Json = "",
+) -> ProjectInfo | SeriesInfo:
+    """A project from a model file, its training rows or cases, and their description."""
+    if not caller.everywhere:
+        raise ProblemError(403, "the key is for some projects only", code="scope_needed")
+    upload = Upload(
+        title=title,
+        model=model.file,
+        data=data.file,
+        rows=None if rows is None or not rows.size else rows.file,
+        label=label or None,
+        drop=[column for column in drop or () if column],
+        classes=[name for name in classes or () if name] or None,
+        schema=_object("schema", columns),
+        constraints=_object("constraints", constraints),
+        names=_object("names", names),
+        structure=_relations(structure),
+        causes=_object("causes", causes),
+        kind=kind,
+        channels=[channel for channel in channels or () if channel],
+        times=times or (),
+        time_unit=time_unit,
+    )
+    return project_info(made(server.projects, upload, server.settings))
+
+
+@router.post("/inspect")
+def inspect(
+    server: Running,
+    _caller: Admin,
+    data: Annotated[UploadFile, File(description="Training rows: CSV, Parquet, Arrow, JSONL.")],
+    label: Annotated[str | None, Form(max_length=200)] = None,
+    drop: Listed = None,
+) -> InspectedTable:
+    """What the columns of a table are taken for, to be corrected before a project is made."""
+    kept = [column for column in drop or () if column]
+    count, columns = inspected(data.file, label or None, kept, server.settings)
+    return InspectedTable(rows=count, columns=json.loads(json.dumps(columns, default=str)))
+
+
+@router.delete("/projects/{name}", status_code=204)
+def remove(name: Name, server: Running, _caller: Admin) -> Response:
+    """Remove a project that was uploaded, with its files, jobs and saved views."""
+    server.remove_project(name)
+    return Response(status_code=204)
+
+
+def _relations(text: str) -> str | list[Any]:
+    """A word, or a list of relations."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return found if isinstance(found, list) else text
+
+
+def _object(part: str, text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ProblemError(422, f"{part} must be an object as JSON")
+    return found

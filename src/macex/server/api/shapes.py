@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -24,8 +25,9 @@ from pydantic import (
 from macex.ask.question import FIELDS
 from macex.engine.options import PREFERENCES, Preference, search_names
 from macex.errors import closest
-from macex.server.notes import NAMED, PLAIN, gist
+from macex.server.logs import NAMED, PLAIN, gist
 from macex.server.questions import CallOptions, bounded_rows
+from macex.server.settings import Settings
 from macex.server.storage.views import STATE_BYTES
 from macex.stages.search.names import DEFAULT_SEARCH
 
@@ -229,33 +231,18 @@ class QuestionBody(RequestBody):
         if self.method not in search_names():
             asked.pop("method")
         given = (getattr(self, part, None) for part in ("rows", "cases", "places"))
-        said = gist(asked, self.wanted(), self.constraints, self._filtered())
+        chosen = getattr(self, "filter", None)
+        filtered = None if chosen is None else chosen.model_dump()
+        said = gist(asked, self.wanted(), self.constraints, filtered)
         return {"question": said, "rows": next((len(one) for one in given if one), None)}
 
-    def _filtered(self) -> Any:
-        chosen = getattr(self, "filter", None)
-        return None if chosen is None else chosen.model_dump()
-
-    def options(self, most_seconds: float | None, most_rows: int) -> CallOptions:
-        """What the call is made with, within the server's bounds."""
-        timeout = (
-            self.timeout_s
-            if most_seconds is None
-            else min(self.timeout_s or most_seconds, most_seconds)
-        )
-        return CallOptions(
-            n=self.n,
-            method=self.method,
-            prefer=self.prefer,
-            structure=self.structure,
-            max_rows=bounded_rows(self.max_rows, most_rows),
-            timeout_s=timeout,
-            margin=self.margin,
-            diagnose=self.diagnose,
-            robust=self.robust,
-            reach=self.reach,
-            also=tuple(dict.fromkeys(self.also)),
-        )
+    def options(self, settings: Settings, *, timed: bool = True) -> CallOptions:
+        """What the call is made with, within the server's bounds; a job has no time limit."""
+        most = settings.explain_seconds
+        asked = {one.name: getattr(self, one.name) for one in fields(CallOptions)}
+        asked["max_rows"] = bounded_rows(self.max_rows, settings.model_rows)
+        asked["timeout_s"] = min(self.timeout_s or most, most) if timed else self.timeout_s
+        return CallOptions(**asked | {"also": tuple(dict.fromkeys(self.also))})
 
 
 class ExplainRequest(QuestionBody):

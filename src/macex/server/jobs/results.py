@@ -12,7 +12,6 @@ from macex.engine.facts import facts_about
 from macex.errors import OptionError
 from macex.explanation import Explanations
 from macex.explanation.reader import explanations_read
-from macex.render.exports import csv_text
 from macex.scale.files import MOST_ON_A_PAGE
 from macex.scale.forms import Csv, Parquet
 from macex.scale.layout import answers_layout
@@ -83,6 +82,8 @@ def written(jobs: Jobs, project: Project, job: Job, form: str) -> Iterator[bytes
     if form == "csv":
         return _csv(jobs, project, job)
     if form == "parquet":
+        if not jobs.finished_parts(job.id):
+            raise OptionError("the job has no finished rows yet")
         return _parquet(jobs, project, job)
     if job.total > MOST_ON_A_PAGE:
         raise OptionError(
@@ -117,19 +118,12 @@ def _html(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
 def _csv(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
     form, start = Csv(index=("id",)), 0
     for batch in _batches(jobs, project, job):
-        table = form.table(batch, range(start, start + len(batch)))
-        yield csv_text(table, head=not start).encode(errors="backslashreplace")
+        yield form.part(batch, range(start, start + len(batch)), head=not start)
         start += len(batch)
 
 
 def _parquet(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
     """One file, of any length, from the disk."""
-    if not jobs.finished_parts(job.id):
-        raise OptionError("the job has no finished rows yet")
-    return _joined(jobs, project, job)
-
-
-def _joined(jobs: Jobs, project: Project, job: Job) -> Iterator[bytes]:
     work = Work(project, job, jobs.source(job.id))
     form = Parquet(index=("id",), layout=answers_layout(work.explainer))
     with tempfile.TemporaryDirectory() as folder:

@@ -17,16 +17,18 @@ from macex.engine.recorder import fingerprint, others_marked
 from macex.explainer import Explainer
 from macex.scale.forms import Jsonl
 from macex.series.json import explanation_document
-from macex.server.case_questions import CaseAsk, explained, read_cases_of
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.questions import (
     CallOptions,
+    CaseAsk,
     constraints_of,
+    explained,
     frame_of,
     goal_of,
     models_of,
     per_row,
+    read_cases_of,
 )
 from macex.server.storage.audit import asked_by
 from macex.server.storage.jobs import Job

@@ -18,18 +18,22 @@ from macex.series.explainer import SeriesExplainer
 from macex.series.values import SeriesExplanations
 from macex.server.api.cases import series_of
 from macex.server.api.needs import Asker
-from macex.server.case_questions import CaseAsk
-from macex.server.case_questions import explained as answers_of
-from macex.server.notes import gist, note
+from macex.server.logs import gist, note
 from macex.server.pages.address import LISTING, Address
-from macex.server.pages.answers import gone_of, turn
-from macex.server.pages.channels import channel_constraints, channel_limits
-from macex.server.pages.constraints import WAYS
-from macex.server.pages.guard import PageRoute
-from macex.server.pages.questions import asked_of, question
-from macex.server.pages.shell import address_of, attached, page, page_number, parts_asked, pieces
+from macex.server.pages.constraints import WAYS, channel_constraints, channel_limits
+from macex.server.pages.questions import asked_of, gone_of, question, turn
+from macex.server.pages.shell import (
+    PageRoute,
+    address_of,
+    attached,
+    page,
+    page_number,
+    parts_asked,
+    pieces,
+)
 from macex.server.projects.series import SeriesProject
-from macex.server.questions import CallOptions, bounded_rows
+from macex.server.questions import CallOptions, CaseAsk, bounded_rows
+from macex.server.questions import explained as answers_of
 from macex.server.security.gate import caller_of
 from macex.server.state import server_of
 
@@ -49,7 +53,10 @@ def cases_page(request: Request, project: SeriesProject) -> HTMLResponse:
     classes = None if explainer.classes is None else [str(label) for label in explainer.classes]
     shown = places[SIZE * (number - 1) : SIZE * number].tolist()
     values = {
-        "lines": [(at, _label(classes, decision[at]), float(scores[at, -1])) for at in shown],
+        "lines": [
+            (at, "" if classes is None else classes[int(decision[at])], float(scores[at, -1]))
+            for at in shown
+        ],
         "fault": fault,
         "matching": len(places),
         "total": len(decision),
@@ -130,10 +137,6 @@ def _panels(explainer: SeriesExplainer, case: Array, speech: Speech) -> list[Pan
     times = explainer.fitted.times
     lines = zip(explainer.channels, case, strict=True)
     return [panel(name, values, None, (), speech, None, times) for name, values in lines]
-
-
-def _label(classes: list[str] | None, position: int) -> str:
-    return "" if classes is None else classes[int(position)]
 
 
 def _places(project: SeriesProject, address: Address) -> Array:

@@ -15,10 +15,9 @@ from macex.server.api.needs import Asker, Reader
 from macex.server.api.shapes import JobRequest
 from macex.server.pages.address import ASKING, LIMITING, Address
 from macex.server.pages.constraints import constraints, editing, gist
-from macex.server.pages.guard import Form, PageRoute
 from macex.server.pages.questions import asked_of, question
 from macex.server.pages.rows import view_of
-from macex.server.pages.shell import address_of, moved, page
+from macex.server.pages.shell import Form, PageRoute, address_of, moved, page
 from macex.server.problems import ProblemError
 from macex.server.projects.project import Project
 from macex.server.security.gate import Caller

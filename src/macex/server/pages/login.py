@@ -6,8 +6,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from macex.server.api.needs import Reader
-from macex.server.pages.guard import Form, PageRoute
-from macex.server.pages.shell import moved, page
+from macex.server.pages.shell import Form, PageRoute, moved, page
 from macex.server.problems import ProblemError
 from macex.server.security.sessions import COOKIE
 from macex.server.state import server_of

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from anyio import from_thread
+from fastapi import Request
+
+from macex.ask.constraints import Constraints
 from macex.ask.goals import Goal, at_least, at_most, between
 from macex.errors import GoalError, OptionError
 from macex.explainer import Explainer
+from macex.explanation import Explanations
 from macex.series.explainer import SeriesExplainer
+from macex.server.logs import gist, note
 from macex.server.pages.address import Address
-from macex.server.projects.project import METHODS, PREFERENCES
+from macex.server.problems import ProblemError
+from macex.server.projects.project import METHODS, PREFERENCES, WAIT_S, Project
+from macex.server.questions import bounded_rows
+from macex.server.settings import Settings
+from macex.server.storage.audit import asked_by
 from macex.stages.search.names import EXHAUSTIVE, GRADIENTLESS, REINFORCE
 
 ANSWERS = 3
@@ -26,6 +38,8 @@ SAID = {
     "plausible": "as many changes as make it plausible",
     "surest": "the surest answer",
 }
+LOOK_S = 0.2  # how often somebody who waits for a turn is looked after
+Gone = Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -110,3 +124,50 @@ def _chosen(option: str, given: str, known: Sequence[str]) -> str:
     if given not in known:
         raise OptionError(f"{option} is one of {', '.join(known)}, not {given!r}")
     return given
+
+
+def gone_of(request: Request) -> Gone:
+    """Tells, on the thread of a page, whether its visitor has left or asked for something newer."""
+    return lambda: from_thread.run(request.is_disconnected)
+
+
+@contextmanager
+def turn(project: Project, gone: Gone) -> Iterator[None]:
+    """The project's lock, for callers who are still there when it is their turn."""
+    until = time.monotonic() + WAIT_S
+    while not project.lock.acquire(timeout=LOOK_S):
+        if gone():
+            raise ProblemError(503, "nobody waits for this any more")
+        if time.monotonic() > until:
+            raise project.busy()
+    try:
+        if gone():
+            raise ProblemError(503, "nobody waits for this any more")
+        yield
+    finally:
+        project.lock.release()
+
+
+def explained(
+    settings: Settings,
+    project: Project,
+    rows: Any,
+    asked: PageQuestion,
+    constraints: Constraints,
+    gone: Gone,
+    by: Mapping[str, str],
+) -> Explanations:
+    """The answers for a few rows, with what stands in the way where there are none."""
+    explainer = project.explainer(asked.method, asked.prefer)
+    note({"question": gist(vars(asked), asked.want, constraints.to_dict()), "rows": len(rows)})
+    with turn(project, gone), asked_by([by] * len(rows)):
+        return explainer.explain(
+            rows,
+            n=asked.n,
+            want=asked.want,
+            constraints=constraints,
+            max_rows=bounded_rows(None, settings.model_rows),
+            timeout_s=settings.explain_seconds,
+            diagnose=bool(constraints) or bool(explainer.constraints),
+            on_error="keep",
+        )

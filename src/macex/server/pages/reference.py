@@ -11,8 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from macex.server.api.needs import Reader
-from macex.server.pages.guard import PageRoute
-from macex.server.pages.shell import page
+from macex.server.pages.shell import PageRoute, page
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 

@@ -29,14 +29,11 @@ from macex.render.speech import Speech
 from macex.schema.text import text_of
 from macex.server.api.needs import Asker, Reader
 from macex.server.pages.address import ASKING, LIMITING, LISTING, VARIANTS
-from macex.server.pages.answers import explained, gone_of
 from macex.server.pages.constraints import constraints, editing, gist
-from macex.server.pages.guard import PageRoute
-from macex.server.pages.panes import Pane, answer_codes, compare_pane, curve_pane, map_pane
-from macex.server.pages.paths import steps
-from macex.server.pages.questions import asked_of, question, wanted
+from macex.server.pages.panes import Pane, answer_codes, compare_pane, curve_pane, map_pane, steps
+from macex.server.pages.questions import asked_of, explained, gone_of, question, wanted
 from macex.server.pages.rows import view_of
-from macex.server.pages.shell import address_of, attached, page, parts_asked, pieces
+from macex.server.pages.shell import PageRoute, address_of, attached, page, parts_asked, pieces
 from macex.server.projects.project import Project
 from macex.server.security.gate import caller_of
 from macex.server.settings import Settings

@@ -1,33 +1,46 @@
-"""The page of a project's rows, with the model's decisions: paged, sorted, filtered, searched."""
+"""The page of a project's rows: paged, sorted, filtered, searched; and the views that are kept."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from math import ceil
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse, StreamingResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 
-from macex.errors import MacexError
+from macex.errors import MacexError, OptionError
 from macex.render.exports import csv_text
 from macex.render.speech import Speech
 from macex.schema import Array, Schema
 from macex.schema.text import text_of
-from macex.server.api.needs import Reader
+from macex.server.api.needs import Asker, Reader
 from macex.server.pages.address import ASKING, LIMITING, Address
 from macex.server.pages.cases import cases_page
-from macex.server.pages.guard import PageRoute
-from macex.server.pages.shell import address_of, attached, page, page_number, parts_asked, pieces
-from macex.server.pages.views import kept_views
+from macex.server.pages.login import inside
+from macex.server.pages.shell import (
+    Form,
+    PageRoute,
+    address_of,
+    attached,
+    moved,
+    page,
+    page_number,
+    parts_asked,
+    pieces,
+)
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.projects.table import Page, ScoredTable, View
-from macex.server.state import server_of
+from macex.server.room import require_room
+from macex.server.state import Server, server_of
 from macex.server.turns import turn_name
 
 SIZE = 25
 WRITTEN = 10_000  # rows of a file that are written at once
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
+LONGEST = 200
 
 
 def view_of(address: Address) -> View:
@@ -110,3 +123,51 @@ def example(schema: Schema) -> str:
     numbers = (column for column in schema.columns if column.kind == "continuous")
     column = next(numbers, None)
     return "" if column is None else f"{column.name} >= {text_of(column.value(column.high))}"
+
+
+@dataclass(frozen=True)
+class ListedView:
+    """A saved view as the page lists it."""
+
+    id: str
+    name: str
+    by: str
+    address: str
+
+
+def kept_views(server: Server, project: str) -> list[ListedView]:
+    """The saved views of a project; one that was saved over HTTP is a state of the list."""
+    return [
+        ListedView(
+            view.id, view.name, f"{view.owner}, {view.created[:10]}", _address(project, view.state)
+        )
+        for view in server.views.of(project)
+    ]
+
+
+def _address(project: str, state: Any) -> str:
+    parts = state if isinstance(state, Mapping) else {}
+    if "address" in parts:
+        return inside(str(parts["address"]))
+    plain = [(str(key), str(value)) for key, value in parts.items() if value is not None]
+    return f"/projects/{project}?{Address(plain)}"
+
+
+@router.post("/projects/{name}/views")
+def keep(request: Request, name: str, sent: Form, caller: Asker) -> Response:
+    """Keep an address under a name, and go back to it."""
+    server = server_of(request)
+    title, address = sent.one("name").strip(), inside(sent.one("state"))
+    if not 0 < len(title) <= LONGEST or not title.isprintable():
+        raise OptionError(f"a view has a name of 1 to {LONGEST} letters")
+    require_room(server.settings)
+    server.views.save(server.projects[name].name, caller.name, title, {"address": address})
+    return RedirectResponse(address, 303)
+
+
+@router.post("/projects/{name}/views/{identity}/forget")
+def forget(request: Request, name: str, identity: str, _caller: Asker) -> Response:
+    """Forget a view."""
+    server = server_of(request)
+    server.views.remove(server.projects[name].name, identity)
+    return moved(request, f"/projects/{name}")

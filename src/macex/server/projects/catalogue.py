@@ -1,25 +1,28 @@
-"""The projects of a server, by name.
+"""The projects of a server, by name, and how they are opened in the background.
 
-A name that comes with a request is looked up here and never becomes a path.
+A name that comes with a request is looked up here and never becomes a path. While a project is
+opened, its pages say that they are loading.
 """
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import logging
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import RLock
+from threading import Lock, RLock
 from typing import Any
 
 from macex.audit import Audit
 from macex.errors import DataError, closest
 from macex.models.files.model_file import load_model
-from macex.server.projects import demo_model
-from macex.server.projects.demo import TITLE, demo_parts
+from macex.server.projects.demo import NAME, TITLE, demo_parts
 from macex.server.projects.description import FILE, read_description
 from macex.server.projects.parts import OpenModel, Parts, read_parts
 from macex.server.projects.project import Project
@@ -29,6 +32,8 @@ from macex.server.workers.pool import Workers
 LOG = logging.getLogger("macex.server")
 REMEMBERED_S = 1.0
 AuditFor = Callable[[str], Callable[[Any], Audit] | None]
+AT_ONCE = 2
+SOON_S = 0.3  # within which a page is worth waiting for
 
 
 class UnknownProjectError(DataError):
@@ -63,13 +68,13 @@ class Catalogue:
         if single is not None:
             self._list(slug(read_description(single).title, set(self._projects)), single)
         if demo and single is None:
-            name = slug(demo_model.NAME, set(self._projects))
+            name = slug(NAME, set(self._projects))
             self._projects[name] = Project(name, TITLE, self._demo, audit(name))
 
     def _demo(self) -> Parts:
         if self._workers is None:
             return demo_parts()
-        return demo_parts(partial(self._workers.make_model, demo_model.__name__))
+        return demo_parts(partial(self._workers.make_model, demo_parts.__module__))
 
     def __iter__(self) -> Iterator[Project]:
         with self._lock:
@@ -193,3 +198,52 @@ def _folders(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
     return sorted(place for place in folder.iterdir() if (place / FILE).is_file())
+
+
+def settle() -> None:
+    """Let the collector of garbage leave alone what is there now, which stays.
+
+    A look at all objects of the libraries stops every thread for more than a tenth of a second.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+class Opening:
+    """Opens projects, each once at a time."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=AT_ONCE, thread_name_prefix="open")
+        self._lock = Lock()
+        self._running: dict[str, Future[Project]] = {}
+
+    def begin(self, project: Project) -> Future[Project]:
+        """Open a project, unless that is being done already."""
+        with self._lock:
+            running = self._running.get(project.name)
+            if running is None:
+                running = self._running[project.name] = self._pool.submit(self._open, project)
+        return running
+
+    async def soon(self, project: Project) -> bool:
+        """Whether a project is there within a moment; one that cannot be opened says so later."""
+        if project.ready():
+            return True
+        running = asyncio.wrap_future(self.begin(project))
+        done, _ = await asyncio.wait([running], timeout=SOON_S)
+        if done:
+            running.exception()  # which whoever opens it meets again, and shows
+        return bool(done)
+
+    def _open(self, project: Project) -> Project:
+        try:
+            opened = project.open()
+            settle()
+            return opened
+        finally:
+            with self._lock:
+                self._running.pop(project.name, None)
+
+    def close(self) -> None:
+        """Begin nothing more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)

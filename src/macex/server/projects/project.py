@@ -23,9 +23,8 @@ from macex.engine.recorder import Recorder
 from macex.errors import OptionError, UnavailableError
 from macex.explainer import Explainer
 from macex.schema import Array
-from macex.server.projects.parts import Parts
+from macex.server.projects.parts import Parts, positions
 from macex.server.projects.table import ScoredTable
-from macex.server.projects.truth import positions
 from macex.server.recent import Recent
 from macex.stages.search.names import DEFAULT_SEARCH
 

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from macex.errors import DataError, ModelFileError, UnavailableError
 from macex.scale.intake import IntakeLimits, read_apart, take_in
-from macex.scale.readers import read_table, require
+from macex.scale.readers import date_columns, read_table, require
 from macex.schema import Schema
 from macex.schema.statement import kinds_stated, stated
 from macex.server.projects.catalogue import Catalogue
@@ -86,7 +86,7 @@ def made(catalogue: Catalogue, upload: Upload, settings: Settings) -> Project:
     what = "cases" if upload.series else "rows"
 
     def fill(folder: Path) -> None:
-        dates = None if upload.series else _dates(upload.schema)
+        dates = None if upload.series else date_columns(kinds_stated(upload.schema))
         _taken(upload.data, folder / upload.file(DATA), f"the training {what}", settings, dates)
         if upload.rows is not None:
             _taken(upload.rows, folder / upload.file(ROWS), f"the {what}", settings, dates)
@@ -154,8 +154,3 @@ def _place() -> Iterator[None]:
         yield
     finally:
         READING.release()
-
-
-def _dates(schema: Mapping[str, Any]) -> list[str]:
-    kinds = kinds_stated(schema)
-    return [name for name, kind in kinds.items() if type(kind).__name__ == "Datetime"]

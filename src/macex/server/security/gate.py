@@ -11,6 +11,7 @@ import hmac
 import math
 import secrets
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from threading import Lock
@@ -22,12 +23,12 @@ from starlette.responses import Response
 
 from macex.errors import OptionError
 from macex.server.problems import ProblemError
-from macex.server.security.rates import Rates
 from macex.server.security.sessions import COOKIE, CSRF_FIELD, CSRF_HEADER, Sessions
 from macex.server.storage.keys import SCOPES, Key, Keys, Scope, digest_of
 
 if TYPE_CHECKING:
     from macex.server.settings import Settings
+
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 REMEMBERED_S = 2.0
@@ -37,6 +38,7 @@ ADMIN, LOCAL = "admin", "local"
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 KNOWN = "macex.caller"  # where the scope of a request says who sent it
 PACE = "macex.pace"  # and how many more requests they may send
+MOST_CALLERS = 10_000
 
 
 @dataclass(frozen=True)
@@ -303,3 +305,36 @@ async def _token(request: Request) -> str | None:
         return given
     field = (await request.form()).get(CSRF_FIELD)
     return field if isinstance(field, str) else None
+
+
+class Rates:
+    """A bucket for each caller.
+
+    >>> clock = iter([0.0, 0.0, 0.0, 1.0])
+    >>> rates = Rates(per_second=1, at_once=2, clock=lambda: next(clock))
+    >>> [rates.wait("me") for _ in range(4)]
+    [0.0, 0.0, 1.0, 0.0]
+    """
+
+    def __init__(
+        self, per_second: float, at_once: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._rate, self._most, self._clock = per_second, float(at_once), clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._lock = Lock()
+
+    def wait(self, caller: str) -> float:
+        """Take a token; 0 if there was one, else the seconds until there is."""
+        return self.take(caller)[0]
+
+    def take(self, caller: str) -> tuple[float, float]:
+        """Take a token; how long to wait for one, 0 if there was one, and how many are left."""
+        with self._lock:
+            now = self._clock()
+            tokens, since = self._buckets.pop(caller, (self._most, now))
+            tokens = min(self._most, tokens + (now - since) * self._rate)
+            taken = tokens >= 1
+            self._buckets[caller] = (tokens - taken, now)
+            if len(self._buckets) > MOST_CALLERS:
+                self._buckets.popitem(last=False)
+        return (0.0, tokens - 1) if taken else ((1 - tokens) / self._rate, 0.0)

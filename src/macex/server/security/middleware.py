@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
-from urllib.parse import urlsplit
+from collections import Counter
+from urllib.parse import SplitResult, urlsplit
 
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import Headers, MutableHeaders
@@ -67,7 +69,8 @@ class Arriving:
         try:
             message = await asyncio.wait_for(self._receive(), max(0.001, left))
         except TimeoutError:
-            self.refusal = _too_slow()
+            said = "the body did not come in time"
+            self.refusal = problem_response(408, said, headers={"Connection": "close"})
             raise CutError from None
         self._taken += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
@@ -159,12 +162,12 @@ class Wrapping:
         host = headers.get("host", "")
         if "\0" in scope["path"] or b"%00" in scope["query_string"]:
             return 400, "an address cannot hold NUL"
-        if self.names and _hostname(f"//{host}") not in self.names:
+        if self.names and (_split(f"//{host}").hostname or "").rstrip(".") not in self.names:
             return 421, f"this server does not answer to {host!r}; MACEX_HOSTS lists its names"
         origin = headers.get("origin")
         if scope["method"] in SAFE:
             return None
-        foreign = origin is not None and _place(origin) != host
+        foreign = origin is not None and _split(origin).netloc != host
         if foreign or headers.get("sec-fetch-site") == "cross-site":
             return 403, f"pages of {origin or 'elsewhere'} may not change anything here"
         return None
@@ -179,28 +182,19 @@ def _too_much(most: int) -> Response:
     return problem_response(413, f"a body may have at most {most:,} bytes here")
 
 
-def _too_slow() -> Response:
-    said = "the body did not come in time"
-    return problem_response(408, said, headers={"Connection": "close"})
-
-
 def _length(headers: Headers) -> int:
     said = headers.get("content-length", "")
     return int(said[:20]) if said.isdecimal() else 0
 
 
-def _hostname(address: str) -> str:
+def _split(address: str) -> SplitResult:
+    """The parts of an address, all empty where it is none."""
     try:
-        return (urlsplit(address).hostname or "").rstrip(".")
+        parts = urlsplit(address)
+        _ = parts.hostname
     except ValueError:
-        return ""
-
-
-def _place(origin: str) -> str:
-    try:
-        return urlsplit(origin).netloc
-    except ValueError:
-        return ""
+        return urlsplit("")
+    return parts
 
 
 def _bare(send: Send) -> Send:
@@ -234,3 +228,34 @@ def _marking(scope: Scope, send: Send) -> Send:
         await send(message)
 
     return marked
+
+
+OF_PROJECT = re.compile(r"(?:/api/v1)?/projects/([^/]+)")
+
+
+class Admission:
+    """Refuses requests to a project that holds `most` of them already."""
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        self.app, self.most = app, most
+        self._held: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Count the request of a project while it is answered."""
+        path: str = scope.get("path", "").removeprefix(scope.get("root_path", ""))
+        found = OF_PROJECT.match(path) if scope["type"] == "http" else None
+        if found is None:
+            await self.app(scope, receive, send)
+            return
+        name = found[1]
+        if self._held[name] >= self.most:
+            said = f"{self.most} requests wait for project {name[:100]!r}: ask again later"
+            await problem_response(503, said, headers={"Retry-After": "5"})(scope, receive, send)
+            return
+        self._held[name] += 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self._held[name] -= 1
+            if not self._held[name]:
+                del self._held[name]

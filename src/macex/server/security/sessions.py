@@ -13,7 +13,7 @@ from typing import Any
 from itsdangerous import BadData, URLSafeSerializer
 
 from macex.render.exports import write_whole
-from macex.server.storage.sessions import StoredSessions
+from macex.server.storage.keys import StoredSessions
 
 COOKIE = "macex_session"
 CSRF_HEADER = "X-CSRF-Token"

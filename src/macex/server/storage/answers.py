@@ -11,7 +11,7 @@ from sqlalchemy import and_, delete, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from macex.server.storage import tables
-from macex.server.storage.store import Store
+from macex.server.storage.tables import Store
 
 KEPT_S = 24 * 3600
 WORKED_S = 600  # after which one who began to answer is thought to be gone

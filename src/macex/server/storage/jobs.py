@@ -20,8 +20,7 @@ from sqlalchemy.exc import IntegrityError
 
 from macex.server.storage import tables
 from macex.server.storage.audit import AuditLines, keep_common
-from macex.server.storage.store import Store
-from macex.server.storage.tables import now
+from macex.server.storage.tables import Store, now
 from macex.version import __version__
 
 Status = Literal["queued", "running", "done", "failed", "cancelled"]

@@ -1,9 +1,13 @@
-"""API keys: who may do what. A key is shown once, when it is made, and kept as a digest only."""
+"""API keys, which say who may do what, and the sessions of pages that keys have begun.
+
+A key is shown once, when it is made, and kept as a digest only.
+"""
 
 from __future__ import annotations
 
 import hmac
 import secrets
+import time
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal, get_args
@@ -13,8 +17,7 @@ from sqlalchemy.exc import IntegrityError
 
 from macex.errors import OptionError, closest
 from macex.server.storage import tables
-from macex.server.storage.store import Store
-from macex.server.storage.tables import now
+from macex.server.storage.tables import Store, now
 
 Scope = Literal["read", "explain", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -103,3 +106,24 @@ def _key(line: dict[str, str]) -> Key:
     scopes, told = checked_scopes(tuple(line["scopes"].split())), line["projects"]
     projects = None if told is None else tuple(told.split())
     return Key(line["id"], line["name"], line["digest"], scopes, line["created"], projects)
+
+
+class StoredSessions(Store):
+    """The sessions in a database."""
+
+    def add(self, key_id: str, lifetime_s: float) -> str:
+        """A new session of a key; its id."""
+        identity, now = secrets.token_hex(16), time.time()
+        line = {"id": identity, "key": key_id, "until": int(now + lifetime_s)}
+        old = delete(tables.sessions).where(tables.sessions.c.until < now)
+        self._run(old, insert(tables.sessions).values(line))
+        return identity
+
+    def key_id(self, identity: str) -> str | None:
+        """Whose session it is; None for one that is over."""
+        line = self._line(select(tables.sessions).where(tables.sessions.c.id == identity))
+        return None if line is None or line["until"] < time.time() else str(line["key"])
+
+    def end(self, identity: str) -> None:
+        """The session is over."""
+        self._run(delete(tables.sessions).where(tables.sessions.c.id == identity))

@@ -11,8 +11,7 @@ from sqlalchemy import delete, func, insert, select
 
 from macex.errors import OptionError
 from macex.server.storage import tables
-from macex.server.storage.store import Store
-from macex.server.storage.tables import now
+from macex.server.storage.tables import Store, now
 
 MOST = 200  # of a project: they are listed on its page
 STATE_BYTES = 50_000

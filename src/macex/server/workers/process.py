@@ -18,13 +18,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from math import ceil
 from pathlib import Path
-from threading import Lock
+from threading import Lock, RLock
 from typing import IO, Any
 
 from macex.errors import ModelError, ModelFileError, UnavailableError
 from macex.models.files.sandbox import surroundings
 from macex.server.workers.messages import receive, send, unpacked
-from macex.server.workers.places import Places
 
 LOG = logging.getLogger("macex.server.workers")
 SLOW_S = 2.0  # a call that takes longer goes on behind all others
@@ -43,6 +42,7 @@ Source = Path | str
 """Where a model is from: a file, or a module of this package whose `model()` makes it."""
 
 SILENCED: ContextVar[tuple[Worker | None, str]] = ContextVar("silenced", default=(None, ""))
+RESTS_S = 1.0  # how long a worker was not asked when it may be ended for another
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Worker:
 
     def face(self) -> Mapping[str, Any]:
         """What the model can be asked for; raises for a file that is not a model."""
-        with _Turn(self):
+        with self._asking():
             self._running()
             return self._face
 
@@ -102,7 +102,7 @@ class Worker:
         whom, why = SILENCED.get()
         if whom is self:
             raise ModelError(why)
-        with _Turn(self):
+        with self._asking():
             process, content = self._running(), pickle.dumps(question, protocol=5)
             most = MOST_SAID + MOST_A_ROW * rows
             said, answer = self._exchange(process, content, self.limits.seconds, most)
@@ -154,7 +154,21 @@ class Worker:
             self._end()
             self._turn.release()
 
-    def refuse(self) -> None:
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """A turn, for who comes before the wait is over."""
+        self._refuse()
+        wait = self.limits.seconds
+        if not self._turn.acquire(timeout=wait):
+            said = f"others have been asking the model for more than {wait:g} s"
+            raise UnavailableError(said, retry_s=5)
+        try:
+            self._refuse()
+            yield
+        finally:
+            self._turn.release()
+
+    def _refuse(self) -> None:
         """Raise where nothing is to be asked now."""
         if self._closed:
             raise UnavailableError("the project is closed, or the server is ending", retry_s=5)
@@ -285,29 +299,6 @@ def silenced(worker: Worker, why: str) -> Iterator[None]:
         SILENCED.reset(token)
 
 
-class _Turn:
-    """A turn at a worker, for who comes before the wait is over."""
-
-    def __init__(self, worker: Worker) -> None:
-        self.worker = worker
-
-    def __enter__(self) -> None:
-        self.worker.refuse()
-        wait = self.worker.limits.seconds
-        if not self.worker._turn.acquire(timeout=wait):  # noqa: SLF001 - of the same file
-            raise UnavailableError(
-                f"others have been asking the model for more than {wait:g} s", retry_s=5
-            )
-        try:
-            self.worker.refuse()
-        except BaseException:
-            self.worker._turn.release()  # noqa: SLF001 - of the same file
-            raise
-
-    def __exit__(self, *_: object) -> None:
-        self.worker._turn.release()  # noqa: SLF001 - of the same file
-
-
 def _ends(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     if process.stdin is None or process.stdout is None:
         raise TypeError("a worker has pipes")
@@ -321,3 +312,33 @@ def _log_once(missing: tuple[str, ...]) -> None:
     if missing and missing not in _told:
         _told.add(missing)
         LOG.warning("this system does not confine workers fully", extra={"open": list(missing)})
+
+
+class Places:
+    """So many processes; where all are taken, the one that was asked longest ago is ended."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._lock = RLock()
+        self._taken: set[Worker] = set()
+
+    def take(self, worker: Worker) -> None:
+        """A place for a worker that is about to start, or an error that says to come back."""
+        with self._lock:
+            if worker not in self._taken and len(self._taken) >= self.most:
+                self._end_one()
+            self._taken.add(worker)
+
+    def leave(self, worker: Worker) -> None:
+        """The process of a worker has ended."""
+        with self._lock:
+            self._taken.discard(worker)
+
+    def _end_one(self) -> None:
+        now = time.monotonic()
+        for other in sorted(self._taken, key=lambda one: one.asked):
+            if now - other.asked > RESTS_S and other.rest():
+                return
+        raise UnavailableError(
+            f"{self.most} models are being asked, and no more may run at once", retry_s=2
+        )

@@ -1,1 +1,0 @@
-"""A project's first page: the model at a glance."""
