@@ -21,7 +21,7 @@ from macex.explanation.json import dumps, explanation_document
 from macex.models.files.model_file import load_model
 from macex.scale.readers import read_table
 from macex.schema import Schema
-from macex.schema.statement import frame_names, kinds_stated
+from macex.schema.schema import frame_names, kinds_stated
 from macex.series.constraints import SeriesConstraints
 from macex.series.explainer import SeriesExplainer
 from macex.series.json import explanation_document as series_document

@@ -11,7 +11,7 @@ import pytest
 
 from macex.errors import SchemaError
 from macex.schema import Continuous, OneHot, Schema
-from macex.schema.statement import frame_names, kinds_stated, stated
+from macex.schema.schema import frame_names, kinds_stated, stated
 from schema.every_dtype import identical
 
 EDU = ["BSc", "MSc", "PhD", "MSc", "BSc"]

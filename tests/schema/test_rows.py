@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import pairwise, permutations
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import polars as pl
 import pytest
 
 from macex.errors import SchemaError
-from macex.schema import MISSING, UNKNOWN, Schema
+from macex.schema import MISSING, UNKNOWN, Schema, cell_keys, row_keys
 from schema.every_dtype import identical
 
 TRAIN = pd.DataFrame({"age": [30.5, 41.0], "edu": ["BSc", "PhD"], "pay": [10, 20]})
@@ -213,3 +214,26 @@ def test_a_cell_that_is_blanked_holds_the_missing_value_of_training(blank):
     written = rows.row(0, rows.codes[2] * [1, 0]).iloc[0]["word"]
     assert pd.isna(written)
     assert type(written) is type(blank)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 5, 9])
+@pytest.mark.parametrize("step", [1.0, 0.1, 1e6, 2.0**-30])
+def test_different_rows_have_different_keys(columns, step):
+    rng = np.random.default_rng(columns)
+    rows = np.unique(rng.integers(-40, 40, (60_000, columns)) * step, axis=0)
+    assert len(np.unique(row_keys(rows))) == len(rows)
+
+
+def test_rows_that_hold_the_same_values_elsewhere_differ():
+    rows = np.array(list(permutations([0.0, 1.0, 2.0, 3.0, MISSING, UNKNOWN])))
+    assert len(np.unique(row_keys(rows))) == len(rows)
+
+
+def test_the_key_of_a_row_is_the_sum_of_its_cells():
+    row = np.array([[4.0, 7.5, MISSING]])
+    cells = [cell_keys(row[:, at], np.array([at])) for at in range(3)]
+    assert row_keys(row) == cells[0] + cells[1] + cells[2]
+
+
+def test_zero_has_one_key():
+    assert all(a == b for a, b in pairwise(row_keys(np.array([[0.0], [-0.0]]))))

@@ -27,7 +27,7 @@ from macex.series.values import (
     SeriesExplanation,
     SeriesExplanations,
 )
-from macex.stages.search.names import EXHAUSTIVE
+from macex.stages.search.protocol import EXHAUSTIVE
 
 
 class Sampled(NamedTuple):

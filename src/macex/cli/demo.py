@@ -24,7 +24,7 @@ from macex.cli.colours import say
 from macex.datasets import load
 from macex.engine.options import BUILT_IN
 from macex.render.text import aligned, paper_table
-from macex.stages.search.names import EXHAUSTIVE
+from macex.stages.search.protocol import EXHAUSTIVE
 
 SHORT = {"marital_status": "marital", "hours_per_week": "hours"}
 SPOKEN = {"marital": "marital status", "hours": "hours per week"}

@@ -34,7 +34,7 @@ from macex.scale.forms import index_named
 from macex.scale.partition import CHUNK
 from macex.scale.places import place_of
 from macex.scale.run import FileRun
-from macex.stages.search.names import DEFAULT_SEARCH, EXHAUSTIVE, GRADIENTLESS, REINFORCE
+from macex.stages.search.protocol import DEFAULT_SEARCH, EXHAUSTIVE, GRADIENTLESS, REINFORCE
 
 SHOWN = 20
 INCOMPLETE = 1  # the exit code of a run that could not read everything

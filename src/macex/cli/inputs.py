@@ -19,7 +19,7 @@ from macex.explainer import Explainer
 from macex.models.files.model_file import load_model
 from macex.scale.readers import date_columns, read_table, require
 from macex.schema import Kind, Schema
-from macex.stages.search.names import DEFAULT_SEARCH
+from macex.stages.search.protocol import DEFAULT_SEARCH
 
 
 @dataclass(frozen=True)

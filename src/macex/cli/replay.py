@@ -16,7 +16,7 @@ from macex.errors import OptionError
 from macex.replays import find_record
 from macex.replays import replay as replayed
 from macex.scale.readers import read_table
-from macex.schema.statement import frame_names
+from macex.schema.schema import frame_names
 
 LISTED = 20
 TOLD = ("id", "time", "row", "name", "status")  # of each record that is listed

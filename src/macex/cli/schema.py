@@ -15,7 +15,7 @@ from macex.cli.toml import written_kinds, written_structure
 from macex.errors import OptionError
 from macex.render.exports import write_whole
 from macex.schema import Schema
-from macex.schema.statement import stated
+from macex.schema.schema import stated
 from macex.structure import find_structure
 
 

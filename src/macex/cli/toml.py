@@ -17,7 +17,7 @@ from macex.causes import Causes, check_causes
 from macex.errors import ConstraintError, MacexError, OptionError, SchemaError
 from macex.render.names import Name, with_codes
 from macex.schema import Column, Kind, Schema
-from macex.schema.statement import kinds_stated, stated
+from macex.schema.schema import kinds_stated, stated
 from macex.structure import Structure
 
 

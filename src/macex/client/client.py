@@ -31,7 +31,7 @@ from macex.explanation.json import plain
 from macex.explanation.reader import explanations_read
 from macex.render.names import read_names
 from macex.schema import Rows, Schema
-from macex.stages.search.names import DEFAULT_SEARCH
+from macex.stages.search.protocol import DEFAULT_SEARCH
 
 FULL = 0.8  # how much of the largest body a request uses
 VALUES = 1000  # of a column that an answer of the server holds

@@ -23,8 +23,7 @@ from macex.stages.finetune.descent import GradientlessDescent
 from macex.stages.finetune.section import Section
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.gradientless import GradientlessSearch
-from macex.stages.search.names import DEFAULT_SEARCH, EXHAUSTIVE
-from macex.stages.search.protocol import Search
+from macex.stages.search.protocol import DEFAULT_SEARCH, EXHAUSTIVE, Search
 from macex.stages.search.reinforce import Reinforce
 from macex.stages.selection import Selection
 from macex.stages.thresholds import Thresholds

@@ -35,9 +35,8 @@ from macex.stages.candidates import Both, Domain, Near, led, remaining
 from macex.stages.candidates import offer as offer_values
 from macex.stages.draws import Draws, column_keys, row_keys
 from macex.stages.relevance import WIDE, screened, telling, wide
-from macex.stages.search.names import NEAREST_ROW
 from macex.stages.search.nearest_row import NearestRow
-from macex.stages.search.protocol import MOST_ROWS, Search
+from macex.stages.search.protocol import MOST_ROWS, NEAREST_ROW, Search
 from macex.stages.search.reduction import stripped
 from macex.stages.selection import STABLE, shortlist
 from macex.stages.shapes import Candidates, Found, Pool, Prefer, Task

@@ -17,8 +17,7 @@ from macex.engine.intervals import probe
 from macex.engine.robustness import drawn_reach, neighbours, no_surer, surer
 from macex.schema import Array
 from macex.stages.arrays import alike_lines, distinct
-from macex.stages.finetune.holds import held, held_further
-from macex.stages.finetune.section import Section
+from macex.stages.finetune.section import Section, held, held_further
 from macex.stages.finetune.trades import traded
 from macex.stages.search.protocol import MOST_ROWS
 from macex.stages.search.reduction import without_idle

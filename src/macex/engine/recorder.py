@@ -28,7 +28,7 @@ from macex.engine.options import written_options
 from macex.engine.robustness import ASKED, requirements_of
 from macex.errors import OptionError
 from macex.explanation.json import explanation_document, plain
-from macex.schema.statement import stated
+from macex.schema.schema import stated
 from macex.version import __version__
 
 if TYPE_CHECKING:

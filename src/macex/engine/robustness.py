@@ -35,7 +35,7 @@ from macex.models.consultation import consult
 from macex.models.oracle import Oracle
 from macex.schema import Array, special
 from macex.stages.draws import Draws, column_keys
-from macex.stages.finetune.holds import held_steps
+from macex.stages.finetune.section import held_steps
 from macex.stages.finetune.trades import admitted_at
 from macex.stages.shapes import Pool
 

@@ -34,7 +34,7 @@ from macex.explanation.steps import Steps
 from macex.render.names import Name, check_names
 from macex.schema import Array, Schema
 from macex.schema.arrow_tables import frame_of
-from macex.stages.search.names import DEFAULT_SEARCH
+from macex.stages.search.protocol import DEFAULT_SEARCH
 from macex.structure import Relation, Structure
 from macex.version import __version__
 

@@ -27,7 +27,7 @@ from macex.models.asker import CHUNK_ROWS
 from macex.schema import Array, Schema
 from macex.schema.distributions import restored
 from macex.stages.approximate import arrays_of
-from macex.stages.plausibility import storage as realness_storage
+from macex.stages.plausibility import measure
 from macex.structure import Structure
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def save(engine: Engine, path: Any, *, private: bool = False) -> None:
         made = arrays_of(fitted.approximate)
         arrays |= {f"{NEIGHBORS}{part}": array for part, array in made.items()}
     if private or "training" in fitted.learnt:
-        learnt = realness_storage.arrays_of(fitted.realness)
+        learnt = measure.arrays_of(fitted.realness)
         arrays |= {f"{REALNESS}{part}": array for part, array in learnt.items()}
         arrays |= dict(zip(TRAINING, fitted.training_realness, strict=True))
     known = distributions_of(fitted) if private else None
@@ -170,7 +170,7 @@ def _learnt(arrays: dict[str, Any]) -> dict[str, Any]:
     if not stored:
         return {}
     return {
-        "realness": realness_storage.realness_of(stored),
+        "realness": measure.realness_of(stored),
         "training": tuple(arrays[part] for part in TRAINING),
     }
 

@@ -23,8 +23,8 @@ from macex.explanation import Explanation, Explanations, Source
 from macex.explanation.values import Asking
 from macex.schema import Column, Schema
 from macex.schema.arrow_tables import frame_of
+from macex.schema.codes import encode
 from macex.schema.columns import MISSING
-from macex.schema.encoding import encode
 from macex.schema.frames import library, library_of
 from macex.series.constraints import SeriesConstraints
 from macex.series.explainer import SeriesExplainer

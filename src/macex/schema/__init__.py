@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from macex.schema.cells import Array
 from macex.schema.columns import MISSING, UNKNOWN, Column, any_special, special
-from macex.schema.keys import cell_keys, row_keys
 from macex.schema.kinds import Categorical, Continuous, Datetime, Kind, OneHot, Ordered
-from macex.schema.rows import Rows
+from macex.schema.rows import Rows, cell_keys, row_keys
 from macex.schema.schema import Schema
 
 __all__ = [

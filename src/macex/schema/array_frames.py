@@ -9,8 +9,8 @@ import numpy as np
 
 from macex.errors import SchemaError
 from macex.schema.cells import Array, Cells, array_cells
+from macex.schema.codes import Decoders
 from macex.schema.columns import Column, Floats
-from macex.schema.decoding import Decoders
 from macex.schema.frames import Patch, Write
 
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from macex.errors import SchemaError, closest
 from macex.schema.blocks import find_blocks
 from macex.schema.cells import Cells, all_numbers, distinct, numbers, plain, types_of
+from macex.schema.codes import encode
 from macex.schema.columns import Column, Floats, Storage, on_grid
-from macex.schema.encoding import encode
 from macex.schema.kinds import (
     Categorical,
     Continuous,

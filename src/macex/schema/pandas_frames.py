@@ -12,8 +12,8 @@ from pandas.api.types import is_numeric_dtype
 
 from macex.errors import SchemaError
 from macex.schema.cells import BLANKS, Array, Cells, array_cells, unsupported
+from macex.schema.codes import Decoders, objects, plain_column, plain_numbers
 from macex.schema.columns import Column, Floats
-from macex.schema.decoding import Decoders, objects, plain, plain_numbers
 from macex.schema.frames import Patch, Write
 
 
@@ -237,8 +237,8 @@ class Lines:
     def of(columns: Sequence[Column], kind: np.dtype[Any], places: Sequence[int]) -> Lines:
         """The lines for the columns at some places."""
         line = {at: turn for turn, at in enumerate(places)}
-        numbers = [line[at] for at in places if plain(columns[at])]
-        others = tuple((turn, at) for at, turn in line.items() if not plain(columns[at]))
+        numbers = [line[at] for at in places if plain_column(columns[at])]
+        others = tuple((turn, at) for at, turn in line.items() if not plain_column(columns[at]))
         return Lines(kind, np.array(places), line, np.array(numbers, np.intp), others)
 
 

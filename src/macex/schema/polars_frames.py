@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from macex.schema.cells import BLANKS, Array, Cells, unsupported
+from macex.schema.codes import integers, positions
 from macex.schema.columns import MISSING, Column, Floats
-from macex.schema.decoding import integers, positions
 from macex.schema.frames import Patch, Write
 
 try:

@@ -27,7 +27,7 @@ from macex.series.storage import save
 from macex.series.times import read_times
 from macex.series.turned import question
 from macex.series.values import SeriesExplanation, SeriesExplanations
-from macex.stages.search.names import DEFAULT_SEARCH
+from macex.stages.search.protocol import DEFAULT_SEARCH
 from macex.version import __version__
 
 

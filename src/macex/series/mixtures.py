@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from macex.schema import Array
-from macex.schema.keys import row_keys
+from macex.schema.rows import row_keys
 from macex.series.cases import Cases
 from macex.series.limits import CaseLimits
 

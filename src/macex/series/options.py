@@ -19,8 +19,7 @@ from macex.series.nearness import NearCases
 from macex.series.segments import Segments
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.gradientless import GradientlessSearch
-from macex.stages.search.names import EXHAUSTIVE, GRADIENTLESS, REINFORCE
-from macex.stages.search.protocol import Search
+from macex.stages.search.protocol import EXHAUSTIVE, GRADIENTLESS, REINFORCE, Search
 from macex.stages.search.reinforce import Reinforce
 from macex.stages.selection import Selection
 from macex.stages.shapes import Prefer

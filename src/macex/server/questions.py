@@ -23,7 +23,7 @@ from macex.series.values import SeriesExplanations
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.storage.audit import asked_by
-from macex.stages.search.names import DEFAULT_SEARCH
+from macex.stages.search.protocol import DEFAULT_SEARCH
 
 BIGGEST = 2**63
 Cells = Mapping[str, Any]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from macex.schema import MISSING, UNKNOWN
-from macex.stages.plausibility.inputs import BINS, LEVELS, NUMBERS, learn_inputs
+from macex.stages.plausibility.measure import BINS, LEVELS, NUMBERS, learn_inputs
 
 
 def learned(codes: np.ndarray, discrete: list[bool]):

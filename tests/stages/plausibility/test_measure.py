@@ -10,7 +10,13 @@ from sklearn.metrics import roc_auc_score
 from macex.schema import Array, Schema
 from macex.stages.distance import Scales, learn_scales
 from macex.stages.plausibility.distance import reference
-from macex.stages.plausibility.measure import Compared, Realness, learn_realness
+from macex.stages.plausibility.measure import (
+    Compared,
+    Realness,
+    arrays_of,
+    learn_realness,
+    realness_of,
+)
 from stages.plausibility.shop import shop
 
 
@@ -96,3 +102,25 @@ def test_columns_of_many_categories_and_many_columns_are_bounded():
     wide["id"] = [f"name {i}" for i in range(200)]
     _, codes, scales = world(wide)
     assert np.isfinite(learned(codes, scales)(codes[:5])).all()
+
+
+def test_what_was_stored_says_the_same():
+    schema = Schema.infer(shop(300))
+    codes = schema.read(shop(300)).codes
+    scales = learn_scales(schema, codes)
+    realness = learn_realness(codes, scales.discrete, scales.by_name)
+    arrays = arrays_of(realness)
+    assert all(array.dtype != object for array in arrays.values())
+    again = realness_of(arrays)
+    fresh = schema.read(shop(100, seed=1)).codes
+    assert again(fresh).tolist() == realness(fresh).tolist()
+    assert not len(again.rows)
+    assert not any(array.shape[:1] == (len(codes),) for array in arrays.values())
+
+
+def test_a_table_of_categories_alone_is_stored_too():
+    data = shop(200)[["line", "backup"]]
+    schema = Schema.infer(data)
+    codes = schema.read(data).codes
+    realness = learn_realness(codes, np.ones(2, bool), np.arange(2))
+    assert realness_of(arrays_of(realness))(codes).tolist() == realness(codes).tolist()

@@ -29,7 +29,7 @@ from macex.server.logs import NAMED, PLAIN, gist
 from macex.server.questions import CallOptions, bounded_rows
 from macex.server.settings import Settings
 from macex.server.storage.views import STATE_BYTES
-from macex.stages.search.names import DEFAULT_SEARCH
+from macex.stages.search.protocol import DEFAULT_SEARCH
 
 BODY_ROWS = 20_000  # rows in one body, and goals and constraints beside them
 ANSWER_SCORES = 500_000  # of an answer, which is written at a stretch

@@ -9,7 +9,7 @@ from fastapi import APIRouter, File, Request, Response, UploadFile
 from fastapi.responses import HTMLResponse
 
 from macex.errors import MacexError, OptionError
-from macex.schema.statement import KINDS
+from macex.schema.schema import KINDS
 from macex.server.api.jobs import found
 from macex.server.api.needs import Admin, Asker, Reader
 from macex.server.pages.address import Address

@@ -24,7 +24,7 @@ from macex.server.projects.project import METHODS, PREFERENCES, WAIT_S, Project
 from macex.server.questions import bounded_rows
 from macex.server.settings import Settings
 from macex.server.storage.audit import asked_by
-from macex.stages.search.names import EXHAUSTIVE, GRADIENTLESS, REINFORCE
+from macex.stages.search.protocol import EXHAUSTIVE, GRADIENTLESS, REINFORCE
 
 ANSWERS = 3
 MOST_ANSWERS = 10

@@ -41,7 +41,7 @@ from macex.engine.options import STRUCTURES
 from macex.errors import DataError, MacexError, closest
 from macex.render.exports import write_whole
 from macex.render.names import read_names
-from macex.schema.statement import kinds_stated
+from macex.schema.schema import kinds_stated
 from macex.structure import Structure
 
 FILE = "project.toml"

@@ -20,7 +20,7 @@ from macex.models.files.model_file import load_model
 from macex.render.names import Name, read_names
 from macex.scale.readers import date_columns, read_chunks, read_table, require
 from macex.schema import Array, Kind, Schema
-from macex.schema.statement import kinds_stated
+from macex.schema.schema import kinds_stated
 from macex.schema.text import text_of
 from macex.server.projects.description import (
     Description,

@@ -26,7 +26,7 @@ from macex.schema import Array
 from macex.server.projects.parts import Parts, positions
 from macex.server.projects.table import ScoredTable
 from macex.server.recent import Recent
-from macex.stages.search.names import DEFAULT_SEARCH
+from macex.stages.search.protocol import DEFAULT_SEARCH
 
 METHODS = search_names()
 REMEMBERED = 256  # curves, maps and sums that pages have shown lately

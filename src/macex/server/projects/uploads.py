@@ -15,7 +15,7 @@ from macex.errors import DataError, ModelFileError, UnavailableError
 from macex.scale.intake import IntakeLimits, read_apart, take_in
 from macex.scale.readers import date_columns, read_table, require
 from macex.schema import Schema
-from macex.schema.statement import kinds_stated, stated
+from macex.schema.schema import kinds_stated, stated
 from macex.server.projects.catalogue import Catalogue
 from macex.server.projects.description import described
 from macex.server.projects.project import WAIT_S, Project

@@ -11,7 +11,7 @@ import numpy as np
 
 from macex.schema import Array
 from macex.stages.arrays import rank_within
-from macex.stages.finetune.holds import held_steps
+from macex.stages.finetune.section import held_steps
 from macex.stages.shapes import Pool, Task
 
 ROUNDS = 4

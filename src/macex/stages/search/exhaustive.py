@@ -24,16 +24,19 @@ from macex.stages.search.combinations import (
     Singles,
     affordable,
     all_of,
+    batches,
     combinations,
     greedy_path,
     grid,
+    joined,
     numbers,
+    paid,
     shortest_path,
+    to_complete,
+    worth_keeping,
 )
-from macex.stages.search.completion import batches, joined, paid, to_complete, worth_keeping
 from macex.stages.search.extensions import brood
-from macex.stages.search.names import EXHAUSTIVE
-from macex.stages.search.protocol import MOST_ROWS
+from macex.stages.search.protocol import EXHAUSTIVE, MOST_ROWS
 from macex.stages.search.reduction import needed, without_idle
 from macex.stages.shapes import Candidates, Found, Pool, Task
 

@@ -28,9 +28,8 @@ from macex.errors import OptionError, require_counts, require_pair
 from macex.schema import Array
 from macex.stages.arrays import distinct, rank_within
 from macex.stages.draws import Draws
-from macex.stages.search.names import GRADIENTLESS
 from macex.stages.search.options import UnitValues, options_of
-from macex.stages.search.protocol import MOST_ROWS
+from macex.stages.search.protocol import GRADIENTLESS, MOST_ROWS
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
 CHANGED = 0.5  # a column whose score is above it is changed

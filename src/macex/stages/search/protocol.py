@@ -1,13 +1,23 @@
-"""What a search is: the protocol of stage 2, open to searches of other packages."""
+"""What a search is: the protocol of stage 2, open to searches of other packages.
+
+The names of macex's own searches stand here, too: what `method=` takes and answers carry.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeGuard, runtime_checkable
 
 from macex.stages.shapes import Candidates, Found, Task
 
 if TYPE_CHECKING:
     from macex.stages.search.exhaustive import Exhaustive
+
+
+EXHAUSTIVE: Final = "exhaustive"
+REINFORCE: Final = "reinforce"
+GRADIENTLESS: Final = "gradientless"
+NEAREST_ROW: Final = "nearest row"  # the last resort, which nobody can ask for
+DEFAULT_SEARCH: Final = EXHAUSTIVE
 
 MOST_ROWS = 6000  # how many rows a query may cost, unless the search or the caller says
 

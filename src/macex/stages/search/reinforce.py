@@ -19,9 +19,8 @@ import numpy as np
 from macex.errors import OptionError, require_counts, require_number
 from macex.schema import Array
 from macex.stages.arrays import distinct, rank_within
-from macex.stages.search.names import REINFORCE
 from macex.stages.search.options import UnitValues, options_of
-from macex.stages.search.protocol import MOST_ROWS
+from macex.stages.search.protocol import MOST_ROWS, REINFORCE
 from macex.stages.shapes import Candidates, Found, Pool, Task
 
 ALONE = 3  # values of a column that are tried by themselves, the likeliest first
