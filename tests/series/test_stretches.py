@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import macex as mx
-from macex.series.rivals import fewest_cells
+from macex.series.exchanges import PRICE, least_taken, taken
 from macex.series.segments import Draft
 from macex.series.stretches import MOST, left_out, parts_of
 
@@ -91,9 +91,59 @@ def test_on_the_edge_the_neighbor_that_needs_the_fewest_cells_is_taken():
     assert change.case >= 20
 
 
+def drafts(*ends):
+    """Examples of one channel, each with its query and the runs that it takes."""
+    start, stop = np.zeros((2, len(ends), 1, MOST), int)
+    for line, (_, runs) in enumerate(ends):
+        for place, (first, last) in enumerate(runs):
+            start[line, 0, place], stop[line, 0, place] = first, last
+    at = np.array([query for query, _ in ends])
+    return Draft(at, np.ones((len(ends), 1), int), start, stop, np.ones((len(ends), 1)))
+
+
 def test_rivals_replace_the_answers_of_their_own_query():
-    ends = np.zeros((2, 5, 1, MOST), int)
-    ends[1, :, 0, 0] = [9, 4, 5, 3, 6]
-    draft = Draft(np.array([2, 0, 0, 2, 0]), np.ones((5, 1), int), *ends, np.ones((5, 1)))
-    assert fewest_cells(draft, 2).size.ravel().tolist() == [3, 4]
-    assert fewest_cells(draft, 5) is draft
+    draft = drafts((2, [(0, 9)]), (0, [(0, 4)]), (0, [(0, 5)]), (2, [(0, 3)]), (0, [(0, 6)]))
+    assert least_taken(draft, 2, np.full(3, 40)).size.ravel().tolist() == [3, 4]
+    assert least_taken(draft, 5, np.full(3, 40)) is draft
+
+
+def test_a_stretch_more_has_to_spare_more_than_a_cell():
+    one, two = drafts((0, [(0, 9)])), drafts((0, [(0, 4), (7, 11)]))
+    saved = int(one.size.sum() - two.size.sum())
+    for length in (10, 100):
+        less = taken(two, np.array([length])) < taken(one, np.array([length]))
+        assert less[0] == (saved > PRICE * length)
+
+
+def hidden(samples):
+    """The later of two events is enough, and shorter, but shortening ends on the earlier one."""
+    early, late = samples[:, 0, 5:45].mean(axis=1), samples[:, 0, 80:84].mean(axis=1)
+    return 1 / (1 + np.exp(-4 * (np.maximum(early, late) - 1.5)))
+
+
+def test_stretches_elsewhere_and_of_other_neighbors_are_found(monkeypatch):
+    """Half of the neighbors have the late event, too, which is a tenth as long."""
+    cases = np.random.default_rng(1).normal(0, 0.01, (40, 1, LENGTH))
+    cases[20:, :, 5:45] += 2.0
+    cases[30:, :, 80:84] += 2.0
+
+    def cells():
+        edge = mx.Segments(stable=0, blend=1)
+        asked = mx.SeriesExplainer(hidden, cases, classes=("low", "high"), finetune=edge)
+        answer = asked.explain(cases[:1])[0].counterfactuals[0]
+        return sum(change.stop - change.start for change in answer.changes)
+
+    assert cells() <= 4
+    monkeypatch.setattr("macex.series.exchanges.ROUNDS", 0)
+    assert cells() > 4
+
+
+def test_the_edge_is_the_same_alone_and_together():
+    edge = mx.SeriesExplainer(
+        both, two_bumps(), classes=("fine", "fault"), finetune=mx.Segments(stable=0)
+    )
+    cases = two_bumps()[:4]
+    for at, found in enumerate(edge.explain(cases)):
+        alone = edge.explain(cases[at : at + 1])[0]
+        assert alone.to_json(canonical=True) == found.to_json(canonical=True)
+        assert alone.cost[:2] == found.cost[:2]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from macex.engine import ranking
 from macex.schema import Array
-from macex.series.donors import leads_of, of_donors, smooth
+from macex.series.donors import gentle, leads_of, of_donors, smooth
 from macex.series.drafts import full_tables, whole
+from macex.series.exchanges import KEPT, Exchange, least_taken, rivals
 from macex.series.outcome import SeriesOutcome
-from macex.series.rivals import fewest_cells, rivals
 from macex.series.robustness import held_share, settled
-from macex.series.segments import Ask, Draft
+from macex.series.search import by_unit
+from macex.series.segments import Ask, Draft, Segments
 
 SLACK = 1e-9  # of progress, which is a logarithm
 
@@ -25,10 +27,32 @@ def confirm(outcome: SeriesOutcome) -> SeriesOutcome:
     tune, judge = outcome.fitted.options.finetune, outcome.judge
     if tune is None or outcome.task.prefer == "surest" or judge.late or not len(draft.at):
         return _measured(replace(outcome, draft=draft))
-    every = draft.joined(rivals(outcome, draft))
-    made = fewest_cells(tune(_asking(outcome, draft), every, lambda: judge.late), len(draft.at))
+    ask = _asking(outcome, draft)
+    made = (
+        _edged(outcome, tune, ask, draft)
+        if not tune.stable
+        else tune(ask, draft, lambda: judge.late)
+    )
     made = settled(outcome, draft, made, tune.stable)
     return _measured(_held(outcome, draft, made))
+
+
+def _edged(outcome: SeriesOutcome, tune: Segments, ask: Ask, draft: Draft) -> Draft:
+    """What takes the least of examples, and of others that stand beside each, up to the edge."""
+    task, every = outcome.task, draft.joined(rivals(outcome, draft))
+    length = np.array([case.shape[1] for case in outcome.mixture.cases.values])
+    exchange = Exchange(
+        ask,
+        partial(gentle, outcome),
+        length,
+        by_unit(task.space, outcome.offered),
+        lambda: outcome.judge.late,
+        max(KEPT, task.count),
+    )
+    made = tune(ask, every, exchange.late)
+    if task.prefer == "fewest":
+        made = exchange(made, every)
+    return least_taken(tune.blended(ask, made, exchange.late), len(draft.at), length)
 
 
 def _held(outcome: SeriesOutcome, draft: Draft, made: Draft) -> SeriesOutcome:

@@ -8,7 +8,7 @@ from macex.ask.answers import Answers
 from macex.schema import Array
 from macex.series.mixtures import Mixture
 from macex.series.outcome import SeriesOutcome
-from macex.series.segments import Draft
+from macex.series.segments import Draft, Trials
 from macex.stages.shapes import Pool
 
 
@@ -72,19 +72,29 @@ def of_donors(outcome: SeriesOutcome, code: Array, at: Array, decision: Array) -
 
 def smooth(outcome: SeriesOutcome, draft: Draft) -> Array:
     """Whether the seams of drafts are no steeper than steps in training, (n,) bool."""
-    units, fine = outcome.task.space.units, np.ones(len(draft.at), bool)
-    line, unit, run = np.nonzero(draft.stop > draft.start)
-    if not len(line):
+    line, unit = np.nonzero(draft.code)
+    tables = (table[line, unit] for table in draft[1:])
+    fine = np.ones(len(draft.at), bool)
+    fine[line[~gentle(outcome, draft.at, Trials(line, unit, *tables))]] = False
+    return fine
+
+
+def gentle(outcome: SeriesOutcome, at: Array, trials: Trials) -> Array:
+    """The same of changes to single units of examples that are made from cases `at`, (m,) bool."""
+    units, fine = outcome.task.space.units, np.ones(len(trials.unit), bool)
+    place, run = np.nonzero(trials.stop > trials.start)
+    if not len(place):
         return fine
-    turn = np.repeat(np.arange(len(line)), [len(units[one].members) for one in unit])
-    channel = np.concatenate([units[one].members for one in unit]).astype(int)
-    line, unit, run = line[turn], unit[turn], run[turn]
-    code, share = draft.code[line, unit], draft.blend[line, unit]
-    first, last = draft.start[line, unit, run], draft.stop[line, unit, run] - 1
+    members = [units[one].members for one in trials.unit[place]]
+    turn = np.repeat(np.arange(len(place)), list(map(len, members)))
+    channel = np.concatenate(members).astype(int)
+    place, run = place[turn], run[turn]
+    whose, code, share = at[trials.example[place]], trials.code[place], trials.blend[place]
+    first, last = trials.start[place, run], trials.stop[place, run] - 1
     steep = outcome.fitted.texture.steep[channel]
     for inside, outside in ((first, first - 1), (last, last + 1)):
-        step = _step(outcome.mixture, draft.at[line], channel, code, share, inside, outside)
-        fine[line[step > steep]] = False
+        step = _step(outcome.mixture, whose, channel, code, share, inside, outside)
+        fine[place[step > steep]] = False
     return fine
 
 

@@ -10,9 +10,9 @@ about single channels, and once about what goes together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,28 +56,50 @@ class Draft(NamedTuple):
         return np.asarray((self.stop - self.start).sum(axis=2))
 
 
-class _SegmentTrials(NamedTuple):
+class Trials(NamedTuple):
     """Changes to single units of examples: m of them."""
 
     example: Array  # (m,)
     unit: Array  # (m,)
+    code: Array  # (m,)
     start: Array  # (m, MOST)
     stop: Array  # (m, MOST)
     blend: Array  # (m,)
 
+    @staticmethod
+    def none() -> Trials:
+        """No changes."""
+        nothing, ends = np.zeros(0, int), np.zeros((0, MOST), int)
+        return Trials(nothing, nothing, nothing, ends, ends, np.zeros(0))
+
+    @staticmethod
+    def of(draft: Draft, example: Any, unit: Any, ends: Array, code: Array | None = None) -> Trials:
+        """Other stretches of units, with ends (m, 2, MOST), from the same neighbors or others."""
+        example, unit = (np.broadcast_to(one, len(ends)) for one in (example, unit))
+        code = draft.code[example, unit] if code is None else code
+        return Trials(example, unit, code, ends[:, 0], ends[:, 1], draft.blend[example, unit])
+
+    @staticmethod
+    def joined(parts: Iterable[Trials]) -> Trials:
+        """All of them, one after the other."""
+        every = zip(Trials.none(), *parts, strict=True)
+        return Trials(*(np.concatenate(both) for both in every))
+
     @property
     def size(self) -> Array:
+        """How many time points each of them takes, (m,)."""
         return np.asarray((self.stop - self.start).sum(axis=1))
 
     def applied(self, draft: Draft) -> Draft:
         """One example for each trial."""
         made, line = draft.take(self.example), np.arange(len(self.example))
-        for table, values in zip(made[2:], self[2:], strict=True):
+        for table, values in zip(made[1:], self[2:], strict=True):
             table[line, self.unit] = values
         return made
 
-    def take(self, rows: Array) -> _SegmentTrials:
-        return _SegmentTrials(*(part[rows] for part in self))
+    def take(self, rows: Array) -> Trials:
+        """Some of them."""
+        return Trials(*(part[rows] for part in self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +110,9 @@ class Segments:
     at most `stretches` of them, 4 or fewer. Stretches are then lengthened by a tenth at either end,
     or more, until the share `stable` of 20 samples with noise, 2 % of each channel's spread, reach
     the goal, or whole channels are taken; 0 leaves them on the edge. There nine other examples with
-    as many channels are shortened, too, and the one with the fewest cells is taken and blended:
-    `blend` is the number of steps between the case's own and the neighbour's; 1 leaves them
-    unblended.
+    as many channels are shortened, too, with half the trials; stretches of the best are exchanged
+    for others that take less; and the one with the fewest cells is taken and blended: `blend` is
+    the number of steps between the case's own and the neighbour's; 1 leaves them unblended.
     """
 
     trials: int = 96
@@ -113,16 +135,20 @@ class Segments:
         draft = self._shortened(ask, draft, late)
         if self.stretches > 1:
             draft = self._thinned(ask, draft, late)
-        if self.blend > 1 and not self.stable:
-            for turn in (1, 2):
-                if late():
-                    break
-                draft, _, _ = _improved(ask, draft, self._blends(draft, self.blend**-turn))
+        return draft
+
+    def blended(self, ask: Ask, draft: Draft, late: Callable[[], bool] = lambda: False) -> Draft:
+        """The examples with values nearer to the case's own, as far as goal and time allow."""
+        for turn in (1, 2) if self.blend > 1 else ():
+            if late():
+                break
+            draft, _, _ = _improved(ask, draft, self._blends(draft, self.blend**-turn))
         return draft
 
     def _share(self, draft: Draft) -> Array:
         """How many trials each channel of an example has a round, (E,)."""
-        return np.maximum(8, self.trials // np.maximum(1, (draft.code > 0).sum(axis=1)))
+        trials = self.trials if self.stable else (self.trials + 1) // 2
+        return np.maximum(8, trials // np.maximum(1, (draft.code > 0).sum(axis=1)))
 
     def _shortened(self, ask: Ask, draft: Draft, late: Callable[[], bool]) -> Draft:
         """One stretch of every channel, from the first time point to the last that is needed."""
@@ -155,7 +181,7 @@ class Segments:
             open_ &= better
         return draft
 
-    def _holes(self, draft: Draft, open_: Array) -> _SegmentTrials:
+    def _holes(self, draft: Draft, open_: Array) -> Trials:
         """What is left of channels where one part of them is left out, the largest parts first."""
         share, found = self._share(draft), []
         for example, unit in zip(*np.nonzero(open_), strict=True):
@@ -165,45 +191,36 @@ class Segments:
             ends = np.zeros((len(kept), 2, MOST), int)
             for line, one in enumerate(kept):
                 ends[line, :, : len(one)] = np.transpose(one)
-            place = np.tile([example, unit], (len(kept), 1))
-            found.append((place, ends))
-        place = np.concatenate([np.zeros((0, 2), int), *(one for one, _ in found)])
-        ends = np.concatenate([np.zeros((0, 2, MOST), int), *(both for _, both in found)])
-        example, unit = place.T
-        return _SegmentTrials(example, unit, ends[:, 0], ends[:, 1], draft.blend[example, unit])
+            found.append(Trials.of(draft, example, unit, ends))
+        return Trials.joined(found)
 
-    def _blends(self, draft: Draft, step: float) -> _SegmentTrials:
+    def _blends(self, draft: Draft, step: float) -> Trials:
         """Less and less of what is taken, in steps from what was last found to hold."""
         example, unit = np.nonzero(draft.code > 0)
         count = self.blend - 1
         example, unit = np.repeat(example, count), np.repeat(unit, count)
         less = np.tile(np.arange(1, count + 1), len(example) // max(1, count)) * step
         blend = np.round(draft.blend[example, unit] - less, 9)
-        trials = _SegmentTrials(
-            example, unit, draft.start[example, unit], draft.stop[example, unit], blend
-        )
+        ends = np.stack([draft.start[example, unit], draft.stop[example, unit]], axis=1)
+        trials = Trials.of(draft, example, unit, ends)._replace(blend=blend)
         return trials.take(np.flatnonzero(blend > 0))
 
 
-def _windows(draft: Draft, step: Array, most: Array, open_: Array) -> _SegmentTrials:
+def _windows(draft: Draft, step: Array, most: Array, open_: Array) -> Trials:
     """Stretches that leave out up to `most` steps at the ends of what is taken now."""
-    found: list[Array] = []
+    found = []
     for example, unit in zip(*np.nonzero(open_), strict=True):
         start, stop = draft.start[example, unit, 0], draft.stop[example, unit, 0]
         width = np.arange(most[example, unit] + 1) * step[example, unit]
         left, right = np.meshgrid(width, width, indexing="ij")
         fits = (left + right > 0) & (left + right < stop - start)
-        count = int(fits.sum())
-        place = np.repeat([[example], [unit]], count, axis=1)
-        ends = np.stack([start + left[fits], stop - right[fits]])
-        found.append(np.concatenate([place, ends]))
-    example, unit, start, stop = np.concatenate([np.zeros((4, 0)), *found], axis=1).astype(int)
-    ends = np.zeros((2, len(start), MOST), int)
-    ends[:, :, 0] = start, stop
-    return _SegmentTrials(example, unit, ends[0], ends[1], draft.blend[example, unit])
+        ends = np.zeros((int(fits.sum()), 2, MOST), int)
+        ends[:, 0, 0], ends[:, 1, 0] = start + left[fits], stop - right[fits]
+        found.append(Trials.of(draft, example, unit, ends))
+    return Trials.joined(found)
 
 
-def _improved(ask: Ask, draft: Draft, trials: _SegmentTrials) -> tuple[Draft, Array, Array]:
+def _improved(ask: Ask, draft: Draft, trials: Trials) -> tuple[Draft, Array, Array]:
     """The draft with what holds together; which units could save alone, and which did."""
     better = np.zeros(draft.code.shape, bool)
     taken = better.copy()
@@ -220,12 +237,12 @@ def _improved(ask: Ask, draft: Draft, trials: _SegmentTrials) -> tuple[Draft, Ar
     holds = _held(ask, draft, chosen, turn)
     taken[chosen.example[holds], chosen.unit[holds]] = True
     made = draft.take(np.arange(len(draft.at)))
-    for table, values in zip(made[2:], chosen[2:], strict=True):
+    for table, values in zip(made[1:], chosen[2:], strict=True):
         table[chosen.example[holds], chosen.unit[holds]] = values[holds]
     return made, better, taken
 
 
-def _held(ask: Ask, draft: Draft, chosen: _SegmentTrials, turn: Array) -> Array:
+def _held(ask: Ask, draft: Draft, chosen: Trials, turn: Array) -> Array:
     """Which savings hold together: the longest run of them, the safest first."""
     several = np.flatnonzero(turn > 0)
     if not len(several):
@@ -233,7 +250,7 @@ def _held(ask: Ask, draft: Draft, chosen: _SegmentTrials, turn: Array) -> Array:
     rows = draft.take(chosen.example[several])
     for line, place in enumerate(several):
         mine = np.flatnonzero((chosen.example == chosen.example[place]) & (turn <= turn[place]))
-        for table, values in zip(rows[2:], chosen[2:], strict=True):
+        for table, values in zip(rows[1:], chosen[2:], strict=True):
             table[line, chosen.unit[mine]] = values[mine]
     reached, _ = ask(rows)
     last = np.zeros(len(draft.at), int)
