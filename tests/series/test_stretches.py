@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import macex as mx
-from macex.series.exchanges import PRICE, least_taken, taken
+from macex.series.exchanges import PRICE, Exchange, least_taken, taken
 from macex.series.segments import Draft
 from macex.series.stretches import MOST, left_out, parts_of
 
@@ -115,27 +115,24 @@ def test_a_stretch_more_has_to_spare_more_than_a_cell():
         assert less[0] == (saved > PRICE * length)
 
 
-def hidden(samples):
-    """The later of two events is enough, and shorter, but shortening ends on the earlier one."""
-    early, late = samples[:, 0, 5:45].mean(axis=1), samples[:, 0, 80:84].mean(axis=1)
-    return 1 / (1 + np.exp(-4 * (np.maximum(early, late) - 1.5)))
+def test_stretches_elsewhere_and_of_other_neighbors_are_found():
+    """The first neighbor has a long event, which no end can give way of; the second a short one."""
 
+    def ask(trial):
+        start, stop, code = trial.start[:, 0, 0], trial.stop[:, 0, 0], trial.code[:, 0]
+        early = (code == 1) & (start <= 10) & (stop >= 50)
+        holds = early | (code == 2) & (start <= 80) & (stop >= 84)
+        return holds, np.where(holds, 1.0, -1.0)
 
-def test_stretches_elsewhere_and_of_other_neighbors_are_found(monkeypatch):
-    """Half of the neighbors have the late event, too, which is a tenth as long."""
-    cases = np.random.default_rng(1).normal(0, 0.01, (40, 1, LENGTH))
-    cases[20:, :, 5:45] += 2.0
-    cases[30:, :, 80:84] += 2.0
+    def gentle(_at, trials):
+        return np.ones(len(trials.unit), bool)
 
-    def cells():
-        edge = mx.Segments(stable=0, blend=1)
-        asked = mx.SeriesExplainer(hidden, cases, classes=("low", "high"), finetune=edge)
-        answer = asked.explain(cases[:1])[0].counterfactuals[0]
-        return sum(change.stop - change.start for change in answer.changes)
-
-    assert cells() <= 4
-    monkeypatch.setattr("macex.series.exchanges.ROUNDS", 0)
-    assert cells() > 4
+    neighbors, length = np.ones((1, 1, 2), bool), np.array([LENGTH])
+    exchange = Exchange(ask, gentle, length, neighbors, lambda: False)
+    made = exchange(drafts((0, [(10, 50)])), drafts((0, [(0, LENGTH)])))
+    assert made.code[0, 0] == 2
+    assert made.size[0, 0] <= 6
+    assert ask(made)[0].all()
 
 
 def test_the_edge_is_the_same_alone_and_together():
