@@ -68,7 +68,8 @@ def test_a_channel_has_no_more_stretches_than_it_may():
 
 @pytest.mark.parametrize("need", [(0, 60, 1.0), (17, 23, 0.5), (59, 60, 0.25), (0, 1, 1.0)])
 def test_one_unit_is_cut_to_its_need(need):
-    made = Segments(stable=0)(needing([need]), draft(1))
+    ask, tune = needing([need]), Segments(stable=0)
+    made = tune.blended(ask, tune(ask, draft(1)))
     assert runs(made) == [[need[:2]]]
     assert need[2] <= made.blend[0, 0] <= need[2] + 1 / 64
 
