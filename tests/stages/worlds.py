@@ -68,12 +68,12 @@ def task_of(
     def measure(codes: Array, at: Array) -> Array:
         return scales.total(space.own[at], space.columns(codes, at))
 
-    names = [unit.name for unit in space.units]
+    keys = column_keys([unit.name for unit in space.units])
     return Task(
         space=space,
         judge=PlainJudge(chance, len(space)),
         measure=measure,
-        draws=Draws(row_keys(0, space.ground.schema.names, space.own), column_keys(names)),
+        drawn=lambda: Draws(row_keys(0, space.ground.schema.names, space.own), keys),
         base=chance(space.queries) - 0.5,
         bounded=np.zeros(len(space), bool),
         count=count,
