@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib.metadata import entry_points
 from numbers import Integral
 from typing import Any, Literal, get_args
@@ -69,14 +69,14 @@ class Options:
     structure: str = STRUCTURES[0]
     causes: Causes | None = None
 
-    @cached_property
+    @property
     def neighbors(self) -> Neighbors:
         """How neighbours are sought, whatever candidates are made of them."""
         if isinstance(self.candidates, Both):
             return self.candidates.neighbors
         return self.candidates if isinstance(self.candidates, Neighbors) else Neighbors()
 
-    @cached_property
+    @property
     def chain(self) -> tuple[Search, ...]:
         """The search, and those that are tried when it finds nothing."""
         others = [s for s in BUILT_IN.values() if s.name != self.method.name]

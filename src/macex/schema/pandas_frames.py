@@ -260,5 +260,5 @@ def _frame(arrays: list[tuple[Any, Array]], index: pd.RangeIndex, labels: Any) -
     }
     older: Any = pd.DataFrame
     ordered = list(map(single.get, range(len(labels))))
-    found: pd.DataFrame = older._from_arrays(ordered, labels, index, verify_integrity=False)
+    found: pd.DataFrame = older._from_arrays(ordered, labels, index, verify_integrity=False)  # noqa: SLF001
     return found
