@@ -18,14 +18,19 @@ from typing import Any, Self
 from urllib.parse import urlencode
 
 from macex.ask.answers import Outlook
-from macex.ask.constraints import Constraints
 from macex.ask.goals import AboveRow, AnyOf, Goal, goal_stated, resolve
-from macex.client.asked_rows import AskedRows
+from macex.ask.question import FIELDS
+from macex.client.bodies import (
+    AskedRows,
+    cells_of,
+    constraints_as_json,
+    names_of,
+    whole_schema,
+)
 from macex.client.connection import API, Connection
-from macex.client.stored_schema import whole_schema
 from macex.engine.batch import reporter
 from macex.engine.options import PREFERENCES
-from macex.errors import ConstraintError, OptionError, ServerError, closest
+from macex.errors import OptionError, ServerError, closest
 from macex.explanation import Explanations
 from macex.explanation.json import plain
 from macex.explanation.reader import explanations_read
@@ -35,6 +40,8 @@ from macex.stages.search.protocol import DEFAULT_SEARCH
 
 FULL = 0.8  # how much of the largest body a request uses
 VALUES = 1000  # of a column that an answer of the server holds
+APART = ("want", "constraints", "on_error")  # said of each row, or by no request
+OPTIONS = ("method", "prefer", "structure", *(part for part in FIELDS if part not in APART))
 
 
 class Client:
@@ -133,7 +140,7 @@ class Client:
 
     def predict(self, rows: Any) -> list[Mapping[str, Any]]:
         """What the model says of each row: its label, its score, and the score of every class."""
-        cells = _cells(self.schema.read(rows))
+        cells = cells_of(self.schema.read(rows))
         scores = self.limits["answer_scores"] // max(1, len(self.classes or ()))
         size = max(1, min(self._most({"rows": cells}, cells), scores))
         said: list[Mapping[str, Any]] = []
@@ -146,7 +153,7 @@ class Client:
         read = self.schema.read(row)
         if len(read) != 1:
             raise OptionError(f"what_if takes one row, not {len(read)}")
-        said = self._post("whatif", {"row": _cells(read)[0], "variants": plain(list(variants))})
+        said = self._post("whatif", {"row": cells_of(read)[0], "variants": plain(list(variants))})
         return [said["query"], *said["variants"]]
 
     def steps(
@@ -169,9 +176,9 @@ class Client:
         read = self.schema.read(row)
         if len(read) != 1:
             raise OptionError(f"steps takes one row, not {len(read)}")
-        asked = {"want": self._wants(want, 1), "constraints": _constraints(constraints, 1)}
+        asked = {"want": self._wants(want, 1), "constraints": constraints_as_json(constraints, 1)}
         asked |= {"prefer": prefer, "reach": reach, "rank": rank, "dense": dense}
-        asked |= {"row": _cells(read)[0], "costs": plain(dict(costs or {}))}
+        asked |= {"row": cells_of(read)[0], "costs": plain(dict(costs or {}))}
         said: Mapping[str, Any] = self._post("steps", asked)
         return said
 
@@ -209,13 +216,8 @@ class Client:
         timeout_s : the most seconds the call may take; for as many rows as are answered at once.
         progress : True for a progress bar, or a function of (done, total).
         """
-        read = self.schema.read(rows)
-        options: dict[str, Any] = {"n": n, "method": method, "prefer": prefer}
-        options |= {"structure": structure}
-        options |= {"max_rows": max_rows, "margin": margin, "diagnose": diagnose}
-        options |= {"timeout_s": timeout_s, "robust": robust, "reach": reach, "also": _names(also)}
-        ask = AskedRows(options, self._wants(want, len(read)), _constraints(constraints, len(read)))
-        cells = _cells(read)
+        read, ask = self._asked(locals())
+        cells = cells_of(read)
         documents: list[Mapping[str, Any]] = []
         with reporter(progress, len(read)) as report:
             if len(cells) <= self.limits["sync_rows"]:
@@ -224,7 +226,7 @@ class Client:
             else:
                 for job in self._jobs(ask, cells):
                     documents += job.documents(report, len(documents))
-        return self._explanations(documents, read, options)
+        return self._explanations(documents, read, ask.options)
 
     def submit(
         self,
@@ -245,14 +247,18 @@ class Client:
         structure: str | None = None,
     ) -> RemoteJob:
         """A job on the server; `job.result()` waits for its answers. Arguments as in `explain`."""
-        read = self.schema.read(rows)
-        options: dict[str, Any] = {"n": n, "method": method, "prefer": prefer}
-        options |= {"structure": structure}
-        options |= {"max_rows": max_rows, "margin": margin, "diagnose": diagnose}
-        options |= {"timeout_s": timeout_s, "robust": robust, "reach": reach, "also": _names(also)}
-        ask = AskedRows(options, self._wants(want, len(read)), _constraints(constraints, len(read)))
-        said = self._made(ask.body(_cells(read), 0))
-        return RemoteJob(self, said["id"], len(read), read, options)
+        read, ask = self._asked(locals())
+        said = self._made(ask.body(cells_of(read), 0))
+        return RemoteJob(self, said["id"], len(read), read, ask.options)
+
+    def _asked(self, arguments: Mapping[str, Any]) -> tuple[Rows, AskedRows]:
+        """The rows among the arguments of a call, and what is asked of them."""
+        read = self.schema.read(arguments["rows"])
+        options = {part: arguments[part] for part in OPTIONS}
+        options["also"] = names_of(arguments["also"])
+        want = self._wants(arguments["want"], len(read))
+        constraints = constraints_as_json(arguments["constraints"], len(read))
+        return read, AskedRows(options, want, constraints)
 
     def _answered(self, ask: AskedRows, cells: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
         if not cells:
@@ -281,7 +287,7 @@ class Client:
     def _stated(self, goal: Goal) -> Any:
         if isinstance(goal, AboveRow):
             row = self.schema.read(goal.row)
-            return {"kind": "above_row", "row": _cells(row)[0], "label": plain(goal.label)}
+            return {"kind": "above_row", "row": cells_of(row)[0], "label": plain(goal.label)}
         any_other = isinstance(goal, AnyOf) and goal.labels is None
         return None if any_other else plain(goal_stated(goal))
 
@@ -359,39 +365,3 @@ class RemoteJob:
         report(before + said["done"])
         lines = self._client._answer("GET", f"/jobs/{self.id}/result").text.splitlines()  # noqa: SLF001
         return [json.loads(line) for line in lines]
-
-
-def _cells(rows: Rows) -> list[dict[str, Any]]:
-    """Rows as JSON has them, by column of the frame."""
-    names = rows.schema.frame_names
-    columns = [[plain(cell) for cell in rows.owned(at)] for at in range(len(names))]
-    return [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
-
-
-def _names(also: Any) -> list[str]:
-    """The projects whose models must agree."""
-    if isinstance(also, str) or not isinstance(also, Iterable):
-        raise OptionError(f"also= takes names of projects in a list, not {also!r}")
-    names = list(also)
-    for name in names:
-        if not isinstance(name, str):
-            raise OptionError(f"also= names projects of the server, and {name!r} is no name")
-    return names
-
-
-def _constraints(given: Any, count: int) -> Any:
-    """Constraints as JSON: one for all rows, or a list of one each."""
-    if given is None:
-        return None
-    if isinstance(given, Constraints):
-        return plain(given.to_dict())
-    if isinstance(given, Mapping):
-        return plain(Constraints.from_dict(given).to_dict())
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ConstraintError(f"constraints= takes Constraints or one per row, not {given!r}")
-    parts = [_constraints(one, 1) for one in given]
-    if len(parts) != count:
-        raise ConstraintError(
-            f"constraints= has {len(parts)} entries for {count} rows: give one per row"
-        )
-    return parts

@@ -20,10 +20,9 @@ import pandas as pd
 
 from macex.errors import DataError, closest
 from macex.scale.binary import arrow_module, binary_chunks, column_type, undecimal, whole
-from macex.scale.lines import csv_frames, json_frames
 from macex.scale.places import is_url, opened
 from macex.scale.sources import Origin, RowFault, Single, SourceRows, files_of, folder_values, named
-from macex.scale.text import as_numbers, as_trained, inferred, parsed_times
+from macex.scale.text import as_numbers, as_trained, csv_frames, inferred, json_frames, parsed_times
 from macex.schema import Column, Datetime, Kind
 
 Form = Literal["csv", "parquet", "arrow", "jsonl"]

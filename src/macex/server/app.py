@@ -13,7 +13,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from macex.server.api import cases, explanations, jobs, projects, service, views
 from macex.server.logs import Logging
 from macex.server.pages import cases as case_pages
-from macex.server.pages import cohort, glance, home, job, login, reference, row, rows
+from macex.server.pages import glance, home, job, reference, row, rows
 from macex.server.pages.shell import add_lost
 from macex.server.problems import ProblemDetail, add_problems
 from macex.server.recent import Recent
@@ -27,7 +27,7 @@ ABOUT = "The least that would have to be different for a model to decide otherwi
 COMPRESSED_FROM = 1000  # bytes of an answer
 PREFIX = "/api/v1"
 API = (service, projects, cases, explanations, jobs, views)
-PAGES = (home, login, glance, rows, row, case_pages, cohort, reference, job)
+PAGES = (home, glance, rows, row, case_pages, job, reference)
 KEPT = 8  # outcomes of jobs that are not summed up again
 PACES = 200  # jobs whose pace is watched
 

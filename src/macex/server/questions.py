@@ -76,13 +76,13 @@ def bounded_rows(asked: int | None, most: int) -> int | None:
 
 @dataclass(frozen=True)
 class Ask:
-    """Rows with a goal and constraints each, and who asked."""
+    """Rows, or cases, with goals and constraints, and who asked; those of rows are one for each."""
 
     options: CallOptions
-    rows: Sequence[Cells]
-    wants: Sequence[Any]
-    constraints: Sequence[Constraints | None]
-    by: Mapping[str, str] = field(default_factory=dict)
+    rows: Any  # by their cells, or an array of cases
+    want: Any = None
+    constraints: Any = None
+    by: Mapping[str, Any] = field(default_factory=dict)
     also: Sequence[Any] = ()  # the models that `options.also` names
 
     def __len__(self) -> int:
@@ -127,7 +127,7 @@ def answered(project: Project, asks: Sequence[Ask]) -> list[Explanations]:
     with asked_by(who), project.turn():
         found = explainer.explain(
             frame,
-            want=[want for ask in asks for want in ask.wants],
+            want=[want for ask in asks for want in ask.want],
             constraints=_same_objects([one for ask in asks for one in ask.constraints]),
             also=asks[0].also,
             **options.call,
@@ -234,18 +234,6 @@ def _cell(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True)
-class CaseAsk:
-    """Cases with a goal and constraints each, and who asked."""
-
-    options: CallOptions
-    cases: Array
-    want: Any = None
-    constraints: Any = None
-    by: Mapping[str, Any] = field(default_factory=dict)
-    also: Sequence[Any] = ()  # the models that `options.also` names
-
-
 def read_cases_of(given: Sequence[Any]) -> Array:
     """Cases that came with a request, (cases, channels, time)."""
     try:
@@ -270,12 +258,12 @@ def goals_of(project: SeriesProject, want: Any) -> Any:
     return goal
 
 
-def explained(project: SeriesProject, ask: CaseAsk) -> SeriesExplanations:
+def explained(project: SeriesProject, ask: Ask) -> SeriesExplanations:
     """The answers for cases; the caller holds the project's turn."""
     explainer = project.case_explainer(ask.options.method, ask.options.prefer)
-    with asked_by([ask.by] * len(ask.cases)):
+    with asked_by([ask.by] * len(ask.rows)):
         return explainer.explain(
-            ask.cases,
+            ask.rows,
             want=goals_of(project, ask.want),
             constraints=ask.constraints,
             also=ask.also,

@@ -9,7 +9,7 @@ pytest.importorskip("httpx")
 from starlette.testclient import TestClient
 
 from macex.server import Settings, create_app
-from macex.server.pages.login import inside
+from macex.server.pages.home import inside
 from macex.server.projects.parts import Parts
 from macex.server.projects.project import Project
 from server.pages.conftest import DATA, scored

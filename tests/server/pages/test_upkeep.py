@@ -11,8 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from macex.server import Settings, create_app
-from macex.server.pages import cohort
-from macex.server.pages.job import left, span
+from macex.server.pages.job import LISTED, left, span
 from macex.server.projects.description import read_description
 from macex.server.recent import Recent
 
@@ -68,14 +67,14 @@ def test_older_jobs_are_on_further_pages(client):
     server = client.app.state.server
     made = [
         server.jobs.add("loans", "x", {}, {"places": [0]}, total=1, chunk=1, key="local").id
-        for _ in range(cohort.LISTED + 2)
+        for _ in range(LISTED + 2)
     ]
     pages = [client.get("/projects/loans/cohort?n=2").text]
     while found := re.search(r'href="([^"]*)">Older jobs', pages[-1]):
         assert "n=2" in found[1]
         pages.append(client.get(html.unescape(found[1])).text)
     listed = [re.findall(r"/jobs/([0-9a-f]+)\"", page) for page in pages]
-    assert [len(page) for page in listed] == [cohort.LISTED, 2]
+    assert [len(page) for page in listed] == [LISTED, 2]
     assert {job for page in listed for job in page} == set(made)
     back = re.search(r'href="([^"]*)">Newer jobs', pages[1])
     assert re.findall(r"/jobs/([0-9a-f]+)\"", client.get(html.unescape(back[1])).text) == listed[0]

@@ -29,8 +29,8 @@ from macex.server.problems import ProblemError, documented
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.questions import (
+    Ask,
     CallOptions,
-    CaseAsk,
     check_reach,
     explained,
     goals_of,
@@ -127,28 +127,29 @@ def scored(project: SeriesProject, given: Any) -> PredictionList:
     )
 
 
-def case_ask(
+def answered_cases(
     project: SeriesProject,
     asked: ExplainRequest,
     options: CallOptions,
     caller: Caller,
     also: Sequence[Any],
-) -> CaseAsk:
-    """A request's question about cases, checked as far as it can be without the model."""
+) -> str:
+    """The answers to a question about cases, as JSON."""
     if (asked.cases is None) == (asked.places is None):
         raise ProblemError(422, "give cases, or places of cases of the project, and not both")
     places = [project.checked(place) for place in asked.places or ()]
     found = project.series.cases[places] if asked.cases is None else read_cases_of(asked.cases)
-    ask = CaseAsk(options, found, asked.wanted(), asked.constraints, caller.signature, also)
+    ask = Ask(options, found, asked.wanted(), asked.constraints, caller.signature, also)
     check(project, ask)
-    return ask
+    with project.turn():
+        return explained(project, ask).to_json()
 
 
-def check(project: SeriesProject, ask: CaseAsk) -> None:
+def check(project: SeriesProject, ask: Ask) -> None:
     """Raise for a question that no case can be asked with."""
     for part, given in (("want", ask.want), ("constraints", ask.constraints)):
-        if isinstance(given, list) and len(given) != len(ask.cases):
-            count = len(ask.cases)
+        if isinstance(given, list) and len(given) != len(ask.rows):
+            count = len(ask.rows)
             raise ProblemError(422, f"{part} has {len(given)} entries for {count} cases")
     check_reach(project, ask.options)
     if ask.options.structure is not None:
@@ -157,13 +158,7 @@ def check(project: SeriesProject, ask: CaseAsk) -> None:
     goals_of(project, ask.want)
     each = ask.constraints if isinstance(ask.constraints, list) else [ask.constraints]
     for constraints in {repr(one): one for one in each}.values():
-        explainer.engine.batch(ask.cases[:0], Question(constraints=constraints))
-
-
-def answer(project: SeriesProject, ask: CaseAsk) -> str:
-    """The answers as JSON."""
-    with project.turn():
-        return explained(project, ask).to_json()
+        explainer.engine.batch(ask.rows[:0], Question(constraints=constraints))
 
 
 def _line(project: SeriesProject, place: int) -> CaseLine:

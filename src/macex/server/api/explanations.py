@@ -14,7 +14,7 @@ from macex.ask.constraints import Constraints
 from macex.engine.predictions import Predictions, predicted, tried
 from macex.explanation.json import BATCH_FORMAT, plain
 from macex.explanation.steps import OrderedStep
-from macex.server.api.cases import answer, case_ask, refuse_other, require_few_scores, scored
+from macex.server.api.cases import answered_cases, refuse_other, require_few_scores, scored
 from macex.server.api.jobs import begun, check_question, others
 from macex.server.api.needs import Asker, Chosen, Running
 from macex.server.api.responses import (
@@ -211,7 +211,7 @@ def _cases_answered(
     refuse_other(project, asked)
     options = asked.options(server.settings)
     also = models_of(project, others(server, caller, options.also))
-    return answer(project, case_ask(project, asked, options, caller, also))
+    return answered_cases(project, asked, options, caller, also)
 
 
 def _ask(asked: ExplainRequest, project: Project, server: Server, caller: Caller) -> Ask:

@@ -26,7 +26,7 @@ from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.projects.table import View
 from macex.server.questions import (
-    CaseAsk,
+    Ask,
     check_reach,
     constraints_of,
     frame_of,
@@ -179,7 +179,7 @@ def submitted(server: Server, project: Project, caller: Caller, asked: JobReques
     models_of(project, others(server, caller, options.also))
     source, total = _source(project, asked, server.settings)
     if isinstance(project, SeriesProject):
-        check(project, CaseAsk(options, np.zeros((total, 1, 1)), *given))
+        check(project, Ask(options, np.zeros((total, 1, 1)), *given))
     else:
         _check(options.explainer(project), *given, total)
         check_reach(project, options)

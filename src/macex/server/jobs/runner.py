@@ -204,11 +204,8 @@ class Runner:
             return
         project = self._find(job.project)
         source = self._jobs.source(job.id)
-        work = (
-            CaseWork(project, job, source, self._find)
-            if isinstance(project, SeriesProject)
-            else Work(project, job, source, self._find)
-        )
+        kind = CaseWork if isinstance(project, SeriesProject) else Work
+        work = kind(project, job, source, self._find)
         if job.fingerprint not in (None, work.fingerprint):
             raise MacexError("the project is another one than when the job was begun")
         if not self._jobs.begin(job.id, work.fingerprint):

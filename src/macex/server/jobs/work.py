@@ -20,8 +20,8 @@ from macex.series.json import explanation_document
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject
 from macex.server.questions import (
+    Ask,
     CallOptions,
-    CaseAsk,
     constraints_of,
     explained,
     frame_of,
@@ -62,9 +62,18 @@ def parted(want: Any, constraints: Any) -> tuple[dict[str, Any], dict[str, Any]]
 class JobWork(ABC):
     """What all jobs have: a project, options, and questions about some of their rows or cases."""
 
-    def __init__(self, project: Project, job: Job, source: Mapping[str, Any]) -> None:
-        self.project, self.job, self.source = project, job, source
+    def __init__(
+        self, project: Project, job: Job, source: Mapping[str, Any], find: Find | None = None
+    ) -> None:
+        """`find` is asked for the projects whose models must agree."""
+        self.project, self.job, self.source, self._find = project, job, source, find
         self.options = CallOptions(**job.question["options"])
+
+    @cached_property
+    def others(self) -> list[Project]:
+        """The projects whose models must agree with every answer; none where nobody finds them."""
+        find = self._find
+        return [] if find is None else [find(name).open() for name in self.options.also]
 
     @property
     @abstractmethod
@@ -90,13 +99,10 @@ class JobWork(ABC):
 class Work(JobWork):
     """The rows of a job and what is asked of them."""
 
-    def __init__(
-        self, project: Project, job: Job, source: Mapping[str, Any], find: Find | None = None
-    ) -> None:
-        """`find` is asked for the projects whose models must agree."""
-        super().__init__(project, job, source)
-        self._find = find
-        self.explainer: Explainer = self.options.explainer(project)
+    @cached_property
+    def explainer(self) -> Explainer:
+        """Who is asked."""
+        return self.options.explainer(self.project)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -110,9 +116,7 @@ class Work(JobWork):
     @cached_property
     def also(self) -> list[Any]:
         """The models that must agree with every answer."""
-        if self._find is None:
-            return []
-        return models_of(self.project, [self._find(name).open() for name in self.options.also])
+        return models_of(self.project, self.others)
 
     def frame(self, start: int, stop: int) -> pd.DataFrame:
         """Some of the rows, named by their places."""
@@ -149,13 +153,6 @@ class CaseWork(JobWork):
 
     project: SeriesProject
 
-    def __init__(
-        self, project: SeriesProject, job: Job, source: Mapping[str, Any], find: Find
-    ) -> None:
-        """`find` is asked for the projects whose models must agree."""
-        super().__init__(project, job, source)
-        self.others = [find(name).open() for name in self.options.also]
-
     @property
     def fingerprint(self) -> str:
         """What the answers rest on."""
@@ -168,9 +165,9 @@ class CaseWork(JobWork):
         places = self.source.get("places", [])[start:stop]
         given = self.source.get("cases", [])[start:stop]
         mine = {k: v[start:stop] if isinstance(v, list) else v for k, v in self.asked.items()}
-        ask = CaseAsk(
+        ask = Ask(
             options=self.options,
-            cases=self.project.series.cases[places] if places else read_cases_of(given),
+            rows=self.project.series.cases[places] if places else read_cases_of(given),
             by=signature(self.job),
             also=models_of(self.project, self.others),
             **mine,

@@ -32,7 +32,7 @@ from macex.server.pages.shell import (
     pieces,
 )
 from macex.server.projects.series import SeriesProject
-from macex.server.questions import CallOptions, CaseAsk, bounded_rows
+from macex.server.questions import Ask, CallOptions, bounded_rows
 from macex.server.questions import explained as answers_of
 from macex.server.security.gate import caller_of
 from macex.server.state import server_of
@@ -121,7 +121,7 @@ def explained(project: SeriesProject, at: int, request: Request) -> SeriesExplan
     by = {} if caller is None else caller.signature
     note({"question": gist(vars(asked), asked.want, limits), "rows": 1})
     case = project.series.cases[at : at + 1]
-    ask = CaseAsk(options, case, asked.want, limits, by)
+    ask = Ask(options, case, asked.want, limits, by)
     with turn(project, gone_of(request)):
         return answers_of(project, ask)
 

@@ -1,4 +1,4 @@
-"""The way in: the projects of the server, which are made, renamed and removed here."""
+"""The way in: signing in, and the projects of the server: made, renamed and removed."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import json
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Request, Response, UploadFile
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from macex.errors import MacexError, OptionError
 from macex.schema.schema import KINDS
-from macex.server.api.jobs import found
-from macex.server.api.needs import Admin, Asker, Reader
+from macex.server.api.needs import Admin, Reader
 from macex.server.pages.address import Address
 from macex.server.pages.shell import MEDIA, Form, PageRoute, assets, moved, page, version
 from macex.server.problems import ProblemError
 from macex.server.projects.uploads import Upload, made
+from macex.server.security.sessions import COOKIE
 from macex.server.state import server_of
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -115,14 +115,49 @@ def remove(request: Request, name: str, _caller: Admin) -> Response:
     return moved(request, "/")
 
 
-@router.post("/projects/{name}/jobs/{identity}/remove")
-def remove_job(request: Request, name: str, identity: str, caller: Asker) -> Response:
-    """Forget a job that is at its end, and its answers."""
-    server = server_of(request)
-    job = found(server, identity, caller)
-    if job.project != name:
-        raise ProblemError(404, f"there is no job {identity!r} of this project")
-    if not job.ended:
-        raise ProblemError(409, "the job has not ended: cancel it first")
-    server.jobs.remove(job.id)
-    return moved(request, f"/projects/{name}/cohort")
+@router.get("/login")
+def login_page(request: Request) -> Response:
+    """The form for a key; the address that the server printed signs in without one."""
+    wanted, gate = inside(request.query_params.get("next", "/")), server_of(request).gate
+    values = {"wanted": wanted, "fault": "", "printed": gate.printed}
+    token = request.query_params.get("token")
+    if token is None:
+        return page(request, "login", values)
+    response = moved(request, wanted)
+    try:
+        gate.redeem(request, response, token)
+    except ProblemError as error:
+        return page(request, "login", {**values, "fault": error.detail}, status=error.status)
+    return response
+
+
+@router.post("/login")
+def sign_in(request: Request, sent: Form) -> Response:
+    """Begin a session and go where the caller wanted to."""
+    wanted = inside(sent.one("next", "/"))
+    response = RedirectResponse(wanted, 303)
+    try:
+        server_of(request).gate.sign_in(request, response, sent.one("key"))
+    except ProblemError as error:
+        values = {"wanted": wanted, "fault": error.detail, "printed": False}
+        return page(request, "login", values, status=error.status)
+    return response
+
+
+@router.post("/logout")
+def sign_out(request: Request, _caller: Reader) -> Response:
+    """End the session."""
+    server_of(request).gate.sessions.end(request.cookies.get(COOKIE, ""))
+    response = moved(request, "/login")
+    response.delete_cookie(COOKIE)
+    return response
+
+
+def inside(address: str) -> str:
+    """An address of this server, or the way in for any other.
+
+    >>> inside("/projects/loans?n=2"), inside("//elsewhere.example/"), inside("https://e.example")
+    ('/projects/loans?n=2', '/', '/')
+    """
+    own = address.startswith("/") and not address.startswith(("//", "/\\"))
+    return address if own and address.isprintable() else "/"

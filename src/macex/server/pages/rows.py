@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
@@ -18,7 +17,7 @@ from macex.schema.text import text_of
 from macex.server.api.needs import Asker, Reader
 from macex.server.pages.address import ASKING, LIMITING, Address
 from macex.server.pages.cases import cases_page
-from macex.server.pages.login import inside
+from macex.server.pages.home import inside
 from macex.server.pages.shell import (
     Form,
     PageRoute,
@@ -35,6 +34,7 @@ from macex.server.projects.series import SeriesProject
 from macex.server.projects.table import Page, ScoredTable, View
 from macex.server.room import require_room
 from macex.server.state import Server, server_of
+from macex.server.storage.views import SavedView
 from macex.server.turns import turn_name
 
 SIZE = 25
@@ -125,24 +125,9 @@ def example(schema: Schema) -> str:
     return "" if column is None else f"{column.name} >= {text_of(column.value(column.high))}"
 
 
-@dataclass(frozen=True)
-class ListedView:
-    """A saved view as the page lists it."""
-
-    id: str
-    name: str
-    by: str
-    address: str
-
-
-def kept_views(server: Server, project: str) -> list[ListedView]:
-    """The saved views of a project; one that was saved over HTTP is a state of the list."""
-    return [
-        ListedView(
-            view.id, view.name, f"{view.owner}, {view.created[:10]}", _address(project, view.state)
-        )
-        for view in server.views.of(project)
-    ]
+def kept_views(server: Server, project: str) -> list[tuple[SavedView, str]]:
+    """The saved views of a project, and where each leads: one from HTTP is a state of the list."""
+    return [(view, _address(project, view.state)) for view in server.views.of(project)]
 
 
 def _address(project: str, state: Any) -> str:

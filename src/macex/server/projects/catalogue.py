@@ -26,7 +26,7 @@ from macex.server.projects.demo import NAME, TITLE, demo_parts
 from macex.server.projects.description import FILE, read_description
 from macex.server.projects.parts import OpenModel, Parts, read_parts
 from macex.server.projects.project import Project
-from macex.server.projects.series import SeriesProject
+from macex.server.projects.series import SeriesProject, read_series
 from macex.server.workers.pool import Workers
 
 LOG = logging.getLogger("macex.server")
@@ -170,13 +170,11 @@ class Catalogue:
 
     def _list(self, name: str, place: Path) -> Project:
         told = read_description(place)
-        project = (
-            SeriesProject(name, told.title, place, self._open_model, self._audit(name))
-            if told.kind == "series"
-            else Project(
-                name, told.title, partial(read_parts, place, self._open_model), self._audit(name)
-            )
+        kind, read = (
+            (SeriesProject, read_series) if told.kind == "series" else (Project, read_parts)
         )
+        load = partial(read, place, self._open_model)
+        project = kind(name, told.title, load, self._audit(name))
         with self._lock:
             self._projects[name], self._places[name] = project, place
         return project

@@ -50,8 +50,8 @@ class Project:
         self,
         name: str,
         title: str,
-        load: Callable[[], Parts],
-        audit: Callable[[Parts], Audit] | None = None,
+        load: Callable[[], Any],
+        audit: Callable[[Any], Audit] | None = None,
     ) -> None:
         """`name` stands in addresses; `load` reads the parts when they are needed."""
         self.name, self.title = name, title
@@ -59,7 +59,7 @@ class Project:
         self._load, self._audit = load, audit
         self.remembered: Recent[tuple[object, ...], Any] = Recent(most=REMEMBERED)
         self._opening = RLock()
-        self._parts: Parts | None = None
+        self._parts: Any = None
         self._table: ScoredTable | None = None
         self._explainers: dict[tuple[str, str, str | None], Explainer] = {}
 
@@ -71,6 +71,10 @@ class Project:
     @property
     def parts(self) -> Parts:
         """What the project consists of."""
+        parts: Parts = self._read()
+        return parts
+
+    def _read(self) -> Any:
         with self._opening:
             if self._parts is None:
                 self._parts = self._load()
@@ -79,7 +83,7 @@ class Project:
     @property
     def model(self) -> Any:
         """The model, wherever it runs."""
-        return self.parts.model
+        return self._read().model
 
     @property
     def classes(self) -> tuple[object, ...] | None:

@@ -18,7 +18,7 @@ from macex.schema import Array
 from macex.series.explainer import SeriesExplainer
 from macex.series.records import fingerprint
 from macex.server.projects.description import read_description
-from macex.server.projects.parts import OpenModel, Parts
+from macex.server.projects.parts import OpenModel
 from macex.server.projects.project import METHODS, PREFERENCES, Project, choose
 
 
@@ -48,52 +48,28 @@ class SeriesProject(Project):
         self,
         name: str,
         title: str,
-        folder: Path,
-        open_model: OpenModel = load_model,
+        load: Callable[[], Any],
         audit: Callable[[Any], Audit] | None = None,
     ) -> None:
-        super().__init__(name, title, self._refuse)
-        self._audited = audit
-        self._folder, self._open_model = folder, open_model
-        self._series: SeriesParts | None = None
+        super().__init__(name, title, load, audit)
         self._asked: dict[tuple[str, str], SeriesExplainer] = {}
         self._said: tuple[Array, Array] | None = None
-
-    def _refuse(self) -> NoReturn:
-        raise DataError(f"project {self.name!r} holds time series and no rows: look at its page")
-
-    @property
-    def opened(self) -> bool:
-        """Whether the files were read."""
-        return self._series is not None
 
     @property
     def series(self) -> SeriesParts:
         """What the project consists of."""
-        with self._opening:
-            if self._series is None:
-                self._series = read_series(self._folder, self._open_model)
-            return self._series
+        parts: SeriesParts = self._read()
+        return parts
 
     @property
-    def model(self) -> Any:
-        """The model, wherever it runs."""
-        return self.series.model
+    def parts(self) -> NoReturn:
+        """Nothing that has rows."""
+        raise DataError(f"project {self.name!r} holds time series and no rows: look at its page")
 
     @property
     def classes(self) -> tuple[object, ...] | None:
         """The labels the model decides between; None for a bare score."""
         return self.case_explainer().classes
-
-    @property
-    def model_hash(self) -> str | None:
-        """The SHA-256 of the model's file, once it was read."""
-        return None if self._series is None else getattr(self._series.model, "sha256", None)
-
-    @property
-    def parts(self) -> Parts:
-        """Nothing that has rows."""
-        self._refuse()
 
     def case_explainer(
         self, method: str = METHODS[0], prefer: str = PREFERENCES[0]
@@ -103,7 +79,7 @@ class SeriesProject(Project):
         choose("prefer", prefer, PREFERENCES)
         with self._opening:
             if (method, prefer) not in self._asked:
-                audit = None if self._audited is None else self._audited(self.series)
+                audit = None if self._audit is None else self._audit(self.series)
                 self._asked[method, prefer] = _explainer(self.series, method, prefer, audit)
             return self._asked[method, prefer]
 
