@@ -134,7 +134,7 @@ BROAD = {  # where any exception is taken, beside those that are raised again
     "bench/experiments/answers.py": "a method that fails on a query is counted",
     "bench/runner.py": "the other methods go on",
     "cli/doctor.py": "a library may be broken in any way",
-    "cohort/open_rows.py": "what cannot be read as trees is asked as any other model",
+    "cohort/recourse.py": "what cannot be read as trees is asked as any other model",
     "device/lending.py": "whoever asked is told",
     "device/tree_scores.py": "torch does without a compiler",
     "models/acceleration.py": "a model that cannot be converted is asked itself",

@@ -10,6 +10,7 @@ pytest.importorskip("torch")
 from device.worlds import DEVICES, World, adult, numbers
 from macex.device.arrays import on_host
 from macex.device.candidates import singles
+from macex.device.explainer import Searcher
 from macex.device.levels import (
     DeviceBrood,
     DeviceLevel,
@@ -21,7 +22,6 @@ from macex.device.levels import (
     pairs,
     scored,
 )
-from macex.device.search import Searcher
 from macex.stages.search.exhaustive import NEARER
 
 

@@ -13,10 +13,10 @@ from macex.ask.constraints import Constraints
 from macex.ask.goals import AnyOf
 from macex.device.arrays import on_host, place_named
 from macex.device.candidates import singles
-from macex.device.goals import compiled, toward
 from macex.device.layout import layout_of
 from macex.device.neighbors import nearby
 from macex.device.plausibility import usual_of
+from macex.device.verdicts import compiled, toward
 from macex.stages.candidates import offer
 
 FREE = Constraints()

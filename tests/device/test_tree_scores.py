@@ -28,7 +28,7 @@ from sklearn.preprocessing import (
 from device.worlds import LIKE_A_DEVICE, World, own_answers
 from macex import Explainer, ModelError, OptionError, accelerate
 from macex.datasets import load
-from macex.device import DeviceExplainer, TreeScores, tree_tables
+from macex.device import DeviceExplainer, TreeScores, tree_scores
 from macex.device.arrays import on_host
 from macex.device.forest import read_forest
 from macex.models.kinds import adapted
@@ -147,8 +147,8 @@ def test_a_tree_without_splits_is_known():
 
 
 def test_many_small_tables_and_batches_score_the_same(monkeypatch):
-    monkeypatch.setattr(tree_tables, "MOST_CELLS", 1)
-    monkeypatch.setattr(tree_tables, "MOST_PIECES", 7)
+    monkeypatch.setattr(tree_scores, "MOST_CELLS", 1)
+    monkeypatch.setattr(tree_scores, "MOST_PIECES", 7)
     monkeypatch.setattr("macex.device.tree_scores.CELLS_ON_HOST", 500)
     frame = numbers(gaps=0.1)
     model = xgboost.XGBClassifier(**FEW).fit(frame, labels(frame, 3))

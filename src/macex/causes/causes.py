@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from macex.ask.constraints import Constraints
 from macex.ask.expressions import parse
 from macex.causes.graphs import drawn, edges_read, in_order
 from macex.errors import ConstraintError, closest
 from macex.schema import Schema
-
-if TYPE_CHECKING:
-    from macex.ask.constraints import Constraints
-
 
 FITTED = ("auto", "linear", "splines", "trees", "table")
 EFFECTS = ("individual", "average")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,6 @@ from macex.ask.constraints import Constraints
 from macex.cohort.bias_sheet import bias_sheet, reading
 from macex.cohort.effects import Effects, FlipCounts, GroupFlips, PairFlips, Tried, tallied
 from macex.cohort.estimates import Estimate, share_of
-from macex.cohort.explanations import explained as explanations_of
 from macex.cohort.fairness import (
     Burden,
     Gap,
@@ -30,18 +29,17 @@ from macex.cohort.fairness import (
     row_table,
     told,
 )
+from macex.cohort.flips import Pathway, open_ways, through_columns
 from macex.cohort.groups import AND, Groups, groups_of, numbered, read_bands
-from macex.cohort.pathways import Pathway, open_ways, through_columns
 from macex.cohort.population import Crowd, advising, crowd
+from macex.cohort.population import explained as explanations_of
 from macex.engine.batch import Progress, silent
+from macex.engine.engine import Engine
 from macex.errors import GoalError, OptionError, closest, require_count
+from macex.explanation import Action, Explanation
 from macex.render.names import Names
 from macex.render.sheets import Finding, Sheet
-
-if TYPE_CHECKING:
-    from macex.engine.engine import Engine
-    from macex.explanation import Action, Explanation
-    from macex.schema import Array, Column
+from macex.schema import Array, Column
 
 ALONE = "alone"  # a column's way to decisions if nothing follows from it
 Tallies = dict[tuple[str, str], "FlipCounts"]  # by column and way

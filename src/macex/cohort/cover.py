@@ -11,21 +11,16 @@ that gives up no more rows than allowed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from macex.cohort.population import slabs
+from macex.cohort.moves import Moves
+from macex.cohort.population import Population, slabs
 from macex.schema import Array
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from macex.cohort.moves import Moves
-    from macex.cohort.population import Population
-
 
 PARENTS = 320  # actions that are extended by one more move
 SCORED = 48  # extensions that are scored for each action that is taken

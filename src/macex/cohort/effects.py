@@ -8,22 +8,18 @@ Where not every value was tried, an interval reaches as far as the others could 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from macex.ask.space import Caused
 from macex.cohort.estimates import Estimate, Flags, Moments, mean_of, share_of
 from macex.cohort.flips import Flips, flips_of
 from macex.cohort.groups import Groups, column_groups, numbered
-from macex.schema import Array
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from macex.ask.space import Caused
-    from macex.cohort.population import Crowd
-    from macex.schema import Column
+from macex.cohort.population import Crowd
+from macex.schema import Array, Column
 
 MOST_PARTS = 12  # groups of values that pairs are made with
 

@@ -1,25 +1,30 @@
-"""What becomes of decisions when one column alone is different.
+"""What becomes of decisions when one column is different, alone or with what follows from it.
 
 Every row gets every other value of the column seen in training, all else kept, and the model is
 asked. The table of rows by values is scored in batches; what is kept of it are counts.
+
+With causes, what is particular about every row is kept, and what follows then follows along all
+ways of the causal graph (Kusner et al., 2017: a decision that changes is not counterfactually
+fair), or along none, or along all but those that lead through columns which may count (Kilbertus et
+al., 2017: resolving variables). These are held at the row's own values.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from macex.ask.constraints import Constraints
+from macex.ask.space import Caused
+from macex.causes import CausalModel
+from macex.cohort.estimates import Estimate
 from macex.cohort.population import Crowd, Population, slabs
-from macex.schema import Array, special
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from macex.ask.space import Caused
-    from macex.schema import Column
+from macex.engine.engine import Engine
+from macex.errors import OptionError, closest
+from macex.schema import Array, Column, special
 
 MOST_PAIRS = 20_000_000  # rows times values that are tried unless the caller says how many values
 
@@ -145,3 +150,61 @@ def _decided(part: Population, place: int, codes: Array) -> Iterator[tuple[Array
         sound = space.tellable(full, at)
         answers, _ = part.judge.asker(full[sound], at[sound])
         yield at[sound], value[sound], answers.decision
+
+
+@dataclass(frozen=True)
+class Pathway:
+    """What one other value of a column, drawn as in training, does along some ways.
+
+    `ways` is `"every"`, `"direct"` (nothing follows) or `"otherwise"` (all ways but those through
+    `through`); `some` is the share of rows that some value changes, `one` that of decisions that
+    one value does.
+    """
+
+    column: str
+    ways: str
+    through: tuple[str, ...]
+    some: Estimate
+    one: Estimate
+
+
+def through_columns(engine: Engine, columns: Sequence[str], given: Any) -> tuple[str, ...]:
+    """The columns through which the others may count, checked."""
+    if not isinstance(given, Iterable):
+        raise OptionError(f"through takes names of columns, e.g. ['income'], not {given!r}")
+    names = (given,) if isinstance(given, str) else tuple(dict.fromkeys(given))
+    if not names:
+        return ()
+    causes = engine.options.causes
+    if causes is None:
+        raise OptionError(
+            "through= names columns that follow from protected ones, so it needs causes: "
+            "Explainer(..., causes=mx.Causes(...))"
+        )
+    follow = {name for column in columns for name in causes.effects_of(column)}
+    for name in names:
+        if name not in follow:
+            hint = closest(name, follow) if follow else ""
+            raise OptionError(f"through: {name!r} does not follow from what is protected{hint}")
+    return names
+
+
+def open_ways(
+    engine: Engine, column: str, through: tuple[str, ...]
+) -> Iterator[tuple[str, tuple[str, ...], dict[int, Caused]]]:
+    """What the ways are called, the columns held that may count, and what follows along them."""
+    causal = engine.fitted.causal
+    follow = () if causal is None else causal.causes.effects_of(column)
+    if causal is None or not follow:
+        return
+    held = tuple(name for name in through if name in follow)
+    yield "every", held, _but(causal, ())
+    yield "direct", held, _but(causal, causal.schema.names)
+    if held:
+        yield "otherwise", held, _but(causal, held)
+
+
+def _but(causal: CausalModel, held: Sequence[str]) -> dict[int, Any]:
+    """The mechanisms of all effects but those that are held."""
+    places = {causal.schema.position(name) for name in held}
+    return {place: one for place, one in causal.mechanisms if place not in places}

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from macex.errors import OptionError, closest
 from macex.render.values import shown
-from macex.schema import MISSING, UNKNOWN, Array, Rows
-
-if TYPE_CHECKING:
-    from macex.schema import Column, Schema
+from macex.schema import MISSING, UNKNOWN, Array, Column, Rows, Schema
 
 MOST = 60
 UNFOLDED = 2**62  # more groups than there are

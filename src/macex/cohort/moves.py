@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from math import floor, log10
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from macex.schema import Array, special
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from macex.ask.space import Space
-    from macex.ask.units import Unit
-    from macex.schema import Column
-
+from macex.ask.space import Space
+from macex.ask.units import Unit
+from macex.schema import Array, Column, special
 
 MOST_MOVES = 320  # about how many moves a population is offered
 MOST_VALUES = 24  # values of one column among them

@@ -3,6 +3,10 @@
 The actions are chosen on at most `SAMPLE` rows, evenly spaced, so that a plan for a million rows
 costs little more than one for a few thousand, and made as small as they can be for the rows they
 flip. What they do is then counted over all rows.
+
+The common actions that a summary of explanations shows cost at most twelve model calls for up to
+512 rows: the rows as they are, all single moves, the promising pairs once for each action, and few
+to make the actions small. More rows cost three calls more, and full chunks of rows.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,18 +26,28 @@ from macex.cohort.moves import Move, Moves, common_moves
 from macex.cohort.plan_sheet import action_text, plan_sheet
 from macex.cohort.population import Crowd, Population, advising, crowd, opened
 from macex.cohort.shrinkage import shrunk
-from macex.errors import OptionError, require_choice, require_count, require_flag, require_number
+from macex.engine.batch import Batch
+from macex.engine.engine import Engine
+from macex.errors import (
+    ConstraintError,
+    ModelError,
+    OptionError,
+    require_choice,
+    require_count,
+    require_flag,
+    require_number,
+)
 from macex.render.charts import Bar, Bars, Chart, Stack, coverage
 from macex.render.names import Names
 from macex.render.sheets import Finding, Sheet
 from macex.render.speech import ENGLISH, Speech
 from macex.schema import Array, Rows
 
-if TYPE_CHECKING:
-    from macex.engine.engine import Engine
-
 SAMPLE = 2048
 SLACK = 0.02  # of the rows in need, how many may be given up for fewer and smaller moves
+ACTIONS, CHANGES = 3, 2
+AMONG = 512  # rows on which they are chosen; what they do is counted over all
+FEWEST = 2  # rows that can have an action in common
 
 
 @dataclass(frozen=True)
@@ -338,3 +352,29 @@ def in_need(everyone: Crowd) -> Crowd:
     for places, part in everyone.blocks(1):
         there[places] = part.there
     return everyone.take(np.flatnonzero(~there))
+
+
+def common_actions(engine: Engine, batch: Batch, places: Sequence[int]) -> Plan | None:
+    """The plan for the rows at these places of a call, under its goals and constraints.
+
+    None for fewer than two rows in need, for a call with limits that a plan has not (of rows or
+    time, or that answers are robust), and where no action can be asked for: the model fails on it,
+    or other columns move together in each row.
+    """
+    limited = batch.question.max_rows is not None or batch.deadline is not None
+    if limited or batch.requirements.asked:
+        return None
+    everyone = Crowd(
+        engine,
+        batch.rows,
+        batch.goals,
+        batch.constraints,
+        np.arange(len(batch.rows)),
+        batch.question.margin,
+    )
+    mine = everyone.take(np.array(places, dtype=int))
+    try:
+        plan = planned(mine, PlanOptions(ACTIONS, CHANGES), among=AMONG)
+    except (ConstraintError, ModelError):
+        return None
+    return plan if plan.asked >= FEWEST else None

@@ -6,31 +6,30 @@ the number of model calls grows with the cells of the table and not with the num
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from macex.ask.answers import Answers, compile_goals
 from macex.ask.compilation import build_space
+from macex.ask.constraints import Constraints
+from macex.ask.goals import Goal
+from macex.ask.question import Question
 from macex.ask.space import Caused, Space
+from macex.engine.batch import Batch, Progress, silent
+from macex.engine.engine import Engine
+from macex.engine.fitted import Fitted
+from macex.engine.options import Options
 from macex.engine.pipeline import measure_of
 from macex.errors import ConstraintError, ModelError
+from macex.explanation import Explanation
 from macex.models.asker import CHUNK_ROWS, Asker
 from macex.models.judge import Judge
 from macex.schema import Array, Rows
 from macex.stages.arrays import alike_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from macex.ask.constraints import Constraints
-    from macex.ask.goals import Goal
-    from macex.engine.engine import Engine
-    from macex.engine.fitted import Fitted
-
 
 MOST_CELLS = 16_000_000  # numbers that a block's table of rows by actions may hold
 UNLIMITED = np.iinfo(np.int64).max // 2
@@ -174,3 +173,21 @@ def slabs(count: int) -> Iterator[Array]:
     """The rows of a table in parts of one model call each."""
     for start in range(0, count, CHUNK_ROWS):
         yield np.arange(start, min(start + CHUNK_ROWS, count))
+
+
+def explained(
+    everyone: Crowd,
+    options: Options | None = None,
+    *,
+    max_rows: int | None = None,
+    diagnose: bool = False,
+    report: Progress = silent,
+) -> list[Explanation]:
+    """One counterfactual for each row of a crowd, found with these options."""
+    if not len(everyone):
+        return []
+    engine = everyone.engine if options is None else everyone.engine.with_options(options)
+    question = Question(margin=everyone.margin, max_rows=max_rows, diagnose=diagnose)
+    places = everyone.places
+    batch = Batch(everyone.rows, everyone.goals, everyone.constraints, question, places=places)
+    return engine.explain(batch, report)

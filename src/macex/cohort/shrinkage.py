@@ -8,16 +8,13 @@ rows may be given up, but only for much: a hundredth of the rows for a tenth of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from macex.cohort.cover import Entries, Trials
 from macex.cohort.moves import Moves, smaller
+from macex.cohort.population import Population
 from macex.schema import Array
-
-if TYPE_CHECKING:
-    from macex.cohort.population import Population
 
 LADDER = 64  # values that are tried at once
 PASSES = 3

@@ -5,15 +5,16 @@ dense array code for blocks of many thousand queries, on NumPy or on torch, and 
 function of codes on the same device. So candidates, levels and refinement never leave the device.
 
     layout.py        what may change, as tables on the device          candidates.py   stage 1
-    embedding.py     codes to the inputs of a torch module             levels.py       stage 2
-    verdicts.py      scores to progress toward the goal                section.py      stage 4
+    verdicts.py      goals, and scores to progress toward them         levels.py       stage 2
+    neighbors.py     the nearest training rows that meet the goal      section.py      stage 4
     plausibility.py  how usual a row is                                selection.py    stage 3
 
     explainer.py     codes in, codes out
     frames.py        rows in, explanations out
 
-    forest.py, tree_inputs.py, tree_tables.py   the trees of XGBoost as tables of bits
-    tree_leaves.py                              what they add up to, on the device
+    torch_scores.py  a torch module as a function of codes
+    forest.py        the trees of XGBoost, and what they are given for codes
+    tree_scores.py   the trees as tables of bits, and what they add up to
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""The explainer for devices: codes in, codes out."""
+"""The explainer for devices: codes in, codes out, searched block by block and level by level."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,16 +19,38 @@ from macex.device.arrays import (
     memory,
     on_host,
     place_named,
+    place_of,
 )
-from macex.device.goals import Wanted, toward, wanted_of
-from macex.device.layout import layout_of
-from macex.device.neighbors import nearby
-from macex.device.plausibility import usual_of
-from macex.device.search import Searcher
+from macex.device.candidates import singles
+from macex.device.layout import DeviceLayout, layout_of
+from macex.device.levels import (
+    DeviceLevel,
+    best_parts,
+    extensions,
+    first_level,
+    frugal_parents,
+    nearer,
+    pairs,
+    scored,
+    surest_parents,
+)
+from macex.device.neighbors import Nearby, nearby
+from macex.device.plausibility import DeviceReference, usual_of
+from macex.device.selection import DeviceSelection
 from macex.device.torch_scores import TorchScores
 from macex.device.tree_scores import TreeScores
-from macex.device.verdicts import MOST_ROWS, DeviceAsker, DeviceJudge, Score
+from macex.device.verdicts import (
+    MOST_ROWS,
+    DeviceAsker,
+    DeviceJudge,
+    Score,
+    Wanted,
+    toward,
+    wanted_of,
+)
+from macex.engine.fitted import Fitted
 from macex.errors import ModelError, OptionError, SchemaError, require_count
+from macex.explainer import Explainer
 from macex.models.asker import CHUNK_ROWS
 from macex.schema import MISSING, UNKNOWN, Column
 from macex.schema import Array as HostArray
@@ -35,10 +58,6 @@ from macex.stages.candidates import Both
 from macex.stages.finetune.section import Section
 from macex.stages.search.exhaustive import Exhaustive
 from macex.stages.search.protocol import by_levels
-
-if TYPE_CHECKING:
-    from macex.engine.fitted import Fitted
-    from macex.explainer import Explainer
 
 SINGLE_BYTES = 150  # what a single change of a query takes at the worst
 PAIR_BYTES = 60_000  # what all its combinations take
@@ -278,3 +297,66 @@ def refuse_options(fitted: Fitted) -> None:
             "the model decides by a threshold of its own, which is not known on a device: ask "
             "explainer.explain"
         )
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """The search for queries that all have the same goal."""
+
+    layout: DeviceLayout
+    judge: DeviceJudge
+    near: Nearby
+    usual: DeviceReference
+    search: Exhaustive
+    section: Section | None
+
+    def __call__(self, own: Array) -> tuple[Array, Array, Array]:
+        """Of a block (q, d): the rows chosen, which of them reach the goal, and their scores."""
+        rows, (verdict, score) = own + 0.0, self.judge(own)
+        open_ = self.layout.place.xp.nonzero(~verdict.reached)[0]
+        if not open_.shape[0] or not self.layout.offers or not self.layout.max_changes:
+            return rows, verdict.reached, score
+        for queries, chosen in self._answered(own[open_], verdict.progress[open_]):
+            rows[open_[queries]] = chosen
+        verdict, score = self.judge(rows)
+        return rows, verdict.reached, score
+
+    def _answered(self, own: Array, base: Array) -> Iterator[tuple[Array, Array]]:
+        """The queries that each level helps, and their answers."""
+        choose = DeviceSelection(self.layout, self.judge, self.usual, self.section)
+        offered = singles(self.layout, own, self.near.values(own))
+        level = first_level(self.judge, own, offered)
+        queries = self.layout.place.arange(own.shape[0])
+        helped, left = _split(level)
+        if helped.shape[0]:
+            yield queries[helped], choose(own[helped], level.take(helped))
+        most = min(self.layout.max_changes, self.search.deepest)
+        if not left.shape[0] or most < 2:
+            return
+        queries, own, base, level = queries[left], own[left], base[left], level.take(left)
+        surest, frugal = best_parts(level, base, offered.starts, self.search.parents)
+        level = scored(self.judge, own, pairs(surest, base), self.search)
+        level = nearer(self.judge, own, pairs(frugal, base), level)  # for those not helped, too
+        for size in range(2, most + 1):
+            if size > 2:
+                before, parents = level, surest_parents(level, self.search)
+                level = scored(self.judge, own, extensions(parents, surest), self.search)
+            helped, left = _split(level)
+            if helped.shape[0]:
+                mine, found = own[helped], level.take(helped)
+                if size > 2:
+                    parents = frugal_parents(before.take(helped), base[helped], self.search)
+                    brood = extensions(parents, frugal.take(helped))
+                    found = nearer(self.judge, mine, brood, found)
+                yield queries[helped], choose(mine, found)
+            if not left.shape[0]:
+                return
+            queries, own, base = queries[left], own[left], base[left]
+            surest, frugal, level = surest.take(left), frugal.take(left), level.take(left)
+
+
+def _split(level: DeviceLevel) -> tuple[Array, Array]:
+    """The queries that a level helps, and the others."""
+    xp = place_of(level.reached).xp
+    helped = xp.any(level.reached, axis=1)
+    return xp.nonzero(helped)[0], xp.nonzero(~helped)[0]

@@ -12,7 +12,7 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,21 +22,18 @@ from macex.device.explainer import DeviceExplainer, readable
 from macex.device.lending import Borrowed, Proposals, Proposer, lent
 from macex.device.torch_scores import TorchScores
 from macex.device.tree_scores import TreeScores
-from macex.engine.batch import Outcome
+from macex.device.verdicts import Score
+from macex.engine.batch import Batch, Outcome
+from macex.engine.engine import Engine
+from macex.engine.fitted import Fitted
 from macex.engine.pipeline import answer, offer, open_batch, run, search
 from macex.engine.ranking import confirm, fine_tune, rank, select
 from macex.errors import OptionError
 from macex.explainer import Explainer
 from macex.models.kinds.networks import Network
+from macex.schema import Array
 from macex.stages.arrays import distinct
 from macex.stages.shapes import Pool
-
-if TYPE_CHECKING:
-    from macex.device.verdicts import Score
-    from macex.engine.batch import Batch
-    from macex.engine.engine import Engine
-    from macex.engine.fitted import Fitted
-    from macex.schema import Array
 
 LEAD = 0.4  # of the wanted class where an answer is stable: 0.7 against 0.3
 

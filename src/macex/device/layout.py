@@ -10,21 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from macex.ask.compilation import build_space
+from macex.ask.constraints import Constraints
+from macex.ask.space import Menu, Space
+from macex.ask.units import Unit
 from macex.device.arrays import Array, ArrayPlace
+from macex.engine.fitted import Fitted
 from macex.errors import ConstraintError, OptionError, SchemaError
 from macex.schema import MISSING, Column
-
-if TYPE_CHECKING:
-    from macex.ask.constraints import Constraints
-    from macex.ask.space import Menu, Space
-    from macex.ask.units import Unit
-    from macex.engine.fitted import Fitted
-    from macex.stages.candidates import Domain
+from macex.stages.candidates import Domain
 
 NARROW = 256  # a unit with at most so many values is offered whole
 UNSUPPORTED = ("groups", "rules", "derived", "may_blank", "strict")

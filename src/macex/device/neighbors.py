@@ -6,19 +6,17 @@ The distances of `macex.stages.neighbors` as one matrix product, and the countin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from macex.device.arrays import Array, along, at_once, best_of, lowest, position
 from macex.device.layout import DeviceLayout
+from macex.engine.fitted import Fitted
 from macex.schema import MISSING, row_keys
+from macex.schema import Array as HostArray
+from macex.stages.candidates import Neighbors
 from macex.stages.neighbors import WIDE
-
-if TYPE_CHECKING:
-    from macex.engine.fitted import Fitted
-    from macex.schema import Array as HostArray
-    from macex.stages.candidates import Neighbors
 
 BLOCK = 1 << 24  # distances held at once
 MOST_ROWS = 200_000  # that queries are compared with: evenly spread ones, where there are more

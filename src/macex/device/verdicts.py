@@ -1,4 +1,4 @@
-"""What the model's scores mean for a class goal: the arithmetic of `macex.ask.goals` on a device.
+"""Goals of classes, and what scores mean for them: `macex.ask.goals` on a device.
 
 All queries of a block want the same classes. Scores are rounded before they are compared, as
 everywhere, so that the last bits of a batched model change nothing.
@@ -6,17 +6,18 @@ everywhere, so that the last bits of a batched model change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log10
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from macex.ask.answers import SLIGHT, TINY, Outlook
+from macex.ask.answers import SLIGHT, TINY, Answers, Goals, Outlook, compile_goals
+from macex.ask.goals import AnyOf, Goal, resolve
 from macex.device.arrays import Array, changed_rows, fused, place_of, rows_at
 from macex.device.layout import DeviceLayout
-from macex.errors import ModelError
+from macex.errors import GoalError, ModelError
 from macex.schema import Array as HostArray
 
 MOST_ROWS = 1 << 20  # rows in one call of the model
@@ -180,3 +181,54 @@ def _changed(own: Array, columns: Array, values: Array, some: Array, width: int)
     """The rows of some changes: change j of all belongs to query j // width."""
     rows = rows_at(own, some // width)
     return changed_rows(rows, rows_at(columns, some), rows_at(values, some))
+
+
+class Wanted(NamedTuple):
+    """The goals of some rows."""
+
+    number: Array  # (n,) int: which goal each row has
+    classes: list[HostArray]  # for each goal the wanted classes, (K,) bool
+
+
+def wanted_of(want: Any, decision: Array, outlook: Outlook) -> Wanted:
+    """The goals of rows from what a caller may pass as `want=`, and what the model decides now.
+
+    Goal k < K is any class but k; those that name labels come after these.
+    """
+    place, count = place_of(decision), int(decision.shape[0])
+    alone = isinstance(want, (AnyOf, str, bytes)) or not hasattr(want, "__len__")
+    goals = resolve(want, 1 if alone else count)
+    named = _named(goals)
+    number: dict[Goal, int] = {goal: outlook.width + at for at, goal in enumerate(named)}
+    each = place.array(np.array([number.get(goal, -1) for goal in goals], dtype=np.int64))
+    classes = list(~np.eye(outlook.width, dtype=bool))
+    if named:
+        classes += list(compiled(named, outlook, 0.0).wanted)
+    return Wanted(place.xp.where(each < 0, decision, each), classes)
+
+
+def _named(goals: Sequence[Goal]) -> list[AnyOf]:
+    """The distinct goals that name labels."""
+    found: list[AnyOf] = []
+    for goal in dict.fromkeys(goals):
+        if not isinstance(goal, AnyOf):
+            raise GoalError(
+                f"{goal.text} is a goal that a device cannot search for: ask for classes, or use "
+                "explainer.explain"
+            )
+        if goal.labels is not None:
+            found.append(goal)
+    return found
+
+
+def compiled(goals: Sequence[AnyOf], outlook: Outlook, margin: float) -> Goals:
+    """Goals that name labels, as the explainer knows them."""
+    own = Answers(np.zeros((len(goals), outlook.width)), np.zeros(len(goals), int))
+    return compile_goals(goals, own, outlook, margin)
+
+
+def toward(classes: HostArray, outlook: Outlook, margin: float) -> Goals:
+    """One goal, as the explainer knows it: the model decides for one of the classes (K,) bool."""
+    labels = outlook.classes or ()
+    chosen = tuple(label for label, wanted in zip(labels, classes, strict=True) if wanted)
+    return compiled([AnyOf(chosen)], outlook, margin)

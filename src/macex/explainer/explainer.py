@@ -11,7 +11,7 @@ from macex.ask.constraints import Constraints
 from macex.ask.question import Question, read_constraints
 from macex.audit import Audit
 from macex.causes import Causes
-from macex.cohort.common_actions import common_actions
+from macex.cohort.plans import common_actions
 from macex.engine.batch import Batch
 from macex.engine.box import Boxing
 from macex.engine.engine import Engine, ExplainerOf
