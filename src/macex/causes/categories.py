@@ -39,7 +39,6 @@ class Likely:
     columns: tuple[int, ...]
     values: Array  # (v,) codes, in their order
     ordered: bool
-    how: str
     shares: Shares
     others: tuple[Shares, ...]
     average: bool
@@ -166,7 +165,7 @@ def fitted_category(fitting: Fitting, column: int, mechanism: Any, *, average: b
     few = fitting if how == "table" else fitting.few(MOST_GROWN)
     others = tuple(fit(few.take(rows)) for rows in few.samples(DRAWS))
     ordered = kind.kind == "ordered"
-    return Likely(column, fitting.columns, values, ordered, how, fit(few), others, average=average)
+    return Likely(column, fitting.columns, values, ordered, fit(few), others, average=average)
 
 
 def _values(values: Array) -> Array:

@@ -103,15 +103,6 @@ class CausalModel:
         """Whether effects are those of rows alike, not of the row itself."""
         return self.causes.effects == "average"
 
-    def described(self) -> dict[str, str]:
-        """How each effect comes about, in a word or an expression."""
-        return {
-            self.schema.names[column]: mechanism.formula.text
-            if isinstance(mechanism, Stated)
-            else mechanism.how
-            for column, mechanism in self.mechanisms
-        }
-
 
 def causal_model(causes: Causes, ground: Ground, seed: int = 0) -> CausalModel:
     """The mechanisms that are stated, and the others fitted to the training rows."""

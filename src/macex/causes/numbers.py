@@ -40,7 +40,6 @@ class Added:
     column: int
     columns: tuple[int, ...]
     kind: Column
-    how: str
     function: Function
     others: tuple[Function, ...]
     residuals: Array  # sorted
@@ -141,7 +140,7 @@ def fitted_number(fitting: Fitting, column: int, mechanism: Any, *, average: boo
     ways = [_freer(fitting) if how in ("linear", "splines") and mechanism == "auto" else fit, fit]
     samples = enumerate(whole.samples(DRAWS))
     others = tuple(ways[turn % 2](whole.take(rows)) for turn, rows in samples)
-    return Added(column, fitting.columns, kind, how, function, others, residuals, average)
+    return Added(column, fitting.columns, kind, function, others, residuals, average)
 
 
 def _freer(fitting: Fitting) -> Callable[[Fitting], Function]:

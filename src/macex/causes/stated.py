@@ -190,7 +190,6 @@ class Known:
     columns: tuple[int, ...]  # in the order of their names
     mechanism: Any
     estimated: bool = True
-    how: str = "known"
 
     def __call__(self, new: Array, old: Array) -> Array:
         """The codes of the column in the new rows (n, d), which started from the old ones."""

@@ -207,38 +207,15 @@ class BiasQuestion:
 
 
 @advising()
-def bias(
-    engine: Engine,
-    rows: Any,
-    *,
-    protected: Sequence[str],
-    want: Any = None,
-    constraints: Any = None,
-    by: Any = None,
-    explained: int = 1000,
-    bands: Any = None,
-    max_values: int | None = None,
-    through: Any = (),
-) -> Bias:
+def bias(engine: Engine, rows: Any, question: BiasQuestion) -> Bias:
     """What protected columns do to decisions; see `Explainer.bias`."""
-    question = bias_question(
-        engine,
-        protected=protected,
-        want=want,
-        constraints=constraints,
-        by=by,
-        explained=explained,
-        bands=bands,
-        max_values=max_values,
-        through=through,
-    )
     everyone = question.crowd(engine, rows)
     groups = {
         name: groups_of(everyone.rows, name, question.edges) for name in question.varied(engine)
     }
-    tallies = question.tallies(everyone, groups, max_values)
+    tallies = question.tallies(everyone, groups, question.max_values)
     sample = everyone.spaced(question.explained)
-    compared = _compared(everyone, sample, by, question.edges)
+    compared = _compared(everyone, sample, question.by, question.edges)
     return question.found(sample, tallies, compared, len(everyone))
 
 

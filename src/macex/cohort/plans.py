@@ -186,22 +186,14 @@ class PlanOptions:
 def plan(
     engine: Engine,
     rows: Any,
+    options: PlanOptions,
     *,
     want: Any = None,
-    actions: int = 5,
-    max_changes: int = 2,
     by: Any = None,
     constraints: Any = None,
-    slack: float = SLACK,
-    max_cost: float | None = None,
-    plausible: bool = True,
     bands: Any = None,
-    support: float = 0.0,
 ) -> Plan:
-    """At most `actions` common actions that flip the most rows; see `Explainer.plan`."""
-    options = read_plan_options(
-        actions, max_changes, slack, max_cost, plausible=plausible, support=support
-    )
+    """The common actions that flip the most rows; see `Explainer.plan`."""
     everyone = crowd(engine, rows, want, constraints)
     names = everyone.fitted.options.names
     if by is None:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from macex.cohort.bias import Bias, bias
+from macex.cohort.bias import Bias, bias, bias_question
 from macex.cohort.picture import Picture, picture
-from macex.cohort.plans import Plan, plan
+from macex.cohort.plans import Plan, plan, read_plan_options
 from macex.cohort.recourse import Recourse, recourse
 from macex.engine.engine import Engine
 from macex.engine.facts import facts_about
@@ -64,19 +64,11 @@ class Populations:
         >>> plan.actions[0].moves, plan.coverage
         ((Move(column='hours', to=None, by=None, at_least=45, at_most=None),), 1.0)
         """
+        options = read_plan_options(
+            actions, max_changes, slack, max_cost, plausible=plausible, support=support
+        )
         found = plan(
-            self.engine,
-            rows,
-            want=want,
-            actions=actions,
-            max_changes=max_changes,
-            by=by,
-            constraints=constraints,
-            slack=slack,
-            max_cost=max_cost,
-            plausible=plausible,
-            bands=bands,
-            support=support,
+            self.engine, rows, options, want=want, by=by, constraints=constraints, bands=bands
         )
         return found.told_by(partial(facts_about, self.engine, want, constraints))
 
@@ -112,9 +104,8 @@ class Populations:
         through : with causes, columns by which the protected ones may count, e.g. `["income"]`: the
             finding says how many decisions change by other ways.
         """
-        found = bias(
+        question = bias_question(
             self.engine,
-            rows,
             protected=protected,
             want=want,
             constraints=constraints,
@@ -124,6 +115,7 @@ class Populations:
             max_values=max_values,
             through=through,
         )
+        found = bias(self.engine, rows, question)
         return found.told_by(partial(facts_about, self.engine, want, constraints))
 
     def recourse(

@@ -33,9 +33,9 @@ from macex.explanation import Explanations
 from macex.render.fields import TOGETHER, fields, found_values, grouped
 from macex.render.html import (
     batch_fragment,
+    style_sheet,
     widget_answers,
     widget_form,
-    widget_style,
     widget_verdicts,
 )
 from macex.render.speech import Speech
@@ -93,7 +93,7 @@ class WhatIfWidget(AnyWidget):
 
     @property
     def _css(self) -> str:
-        return widget_style()
+        return style_sheet("widget.css.j2")
 
     @property
     def row(self) -> Any:

@@ -19,7 +19,7 @@ from macex.render.names import Names
 from macex.render.overview import overview
 from macex.render.palette import DARK, LIGHT, PRINT
 from macex.render.sheets import Sheet
-from macex.render.speech import ENGLISH, Speech
+from macex.render.speech import ENGLISH, NOTHING, Speech
 
 OPEN = 3  # cards of a batch that a notebook shows unfolded
 FACTS = (  # what a report says of its question, in this order
@@ -81,9 +81,9 @@ def sheet_fragment(sheet: Sheet) -> str:
     return _rendered("sheet.html.j2", Speech(), {"sheet": sheet})
 
 
-def widget_style() -> str:
-    """The style of a widget."""
-    return _rendered("widget.css.j2", Speech(), {})
+def style_sheet(template: str, values: Mapping[str, Any] = NOTHING) -> str:
+    """A style sheet: of a page, a widget (`widget.css.j2`) or a chart."""
+    return _rendered(template, Speech(), values)
 
 
 def widget_form(groups: Sequence[Any], kept: Sequence[str], together: int, speech: Speech) -> str:

@@ -9,16 +9,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from html import escape
 from math import isfinite
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from macex.errors import require_path
 from macex.render.exports import write_whole
-from macex.render.palette import DARK, LIGHT, PRINT
 
 LETTER = 6.3  # how wide a letter of the drawings' text is, about
 Kind = Literal["before", "after", "other"]
@@ -159,8 +157,9 @@ class Chart(ABC):
 
     def to_svg(self, path: str | Path) -> Path:
         """Write the picture to a file of its own, light or dark as its reader; its path."""
-        values = {"light": LIGHT, "dark": DARK, "alone": True}
-        style = _styles().get_template("chart.css.j2").render(values)
+        from macex.render.html import style_sheet
+
+        style = style_sheet("chart.css.j2", {"alone": True})
         target = require_path("path", path)
         page = self._element(self._titled(), {"xmlns": SVG}, f"<style>{style}</style>")
         write_whole(target, page.encode())
@@ -168,8 +167,9 @@ class Chart(ABC):
 
     def to_html(self) -> str:
         """The picture with its styles, on a ground of its own, as a fragment of any page."""
-        palettes = {"light": LIGHT, "dark": DARK, "paper": PRINT}
-        style = _styles().get_template("style.css.j2").render(palettes)
+        from macex.render.html import style_sheet
+
+        style = style_sheet("style.css.j2")
         drawn = self._element(self._titled(), {})
         card = f'<section class="mx-card">{drawn}</section>'
         return f'<div class="macex"><style>{style}</style>{card}</div>'
@@ -207,18 +207,6 @@ class Chart(ABC):
     def __str__(self) -> str:
         parts = (self.title.rstrip("."), self.words or self.told())
         return ". ".join(said for said in parts if said)
-
-
-@cache
-def _styles() -> Any:
-    from jinja2 import Environment, PackageLoader
-
-    return Environment(
-        loader=PackageLoader("macex.render", "templates"),
-        autoescape=False,  # noqa: S701 - style sheets of our own, without any text of a caller
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
 
 
 @dataclass(frozen=True)
