@@ -34,7 +34,7 @@ def chance(rows: pd.DataFrame) -> np.ndarray:
 
 
 def peak_mb(rows: int, **call: object) -> float:
-    """The most memory, in MB, that a call of so many rows of a 200 x 5 table holds at once."""
+    """The most memory, in MB, that a call with `rows` rows of a 200 x 5 table holds at once."""
     explainer = mx.Explainer(chance, table(200))
     explainer.explain(table(1), want=mx.at_least(0.5))  # what is imported only now is not counted
     queries = table(rows, seed=1)

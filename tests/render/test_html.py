@@ -158,8 +158,8 @@ def test_a_diagnosis_needs_no_further_hint():
 def test_fewer_answers_than_asked_and_another_search_are_said():
     found = explanation(counterfactual(age=38), asked=asking(n=3, method="reinforce"))
     text = read(found._repr_html_())
-    assert "Found 1 of the 3 answers asked for." in text
-    assert "Another search than the one asked for found this: exhaustive." in text
+    assert "Found 1 of 3 requested answers." in text
+    assert "Found by another search: exhaustive." in text
     there = explanation(counterfactual(), asked=asking(n=3), label=">50K", score=0.8)
     assert "asked for" not in read(there._repr_html_())
 

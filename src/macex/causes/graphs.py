@@ -289,7 +289,7 @@ def _box(name: str, x: float, y: float, kind: str) -> str:
 
 
 def _said(edges: Mapping[str, Collection[str]], called: Callable[[str], str]) -> str:
-    """The graph in words, for who cannot see it."""
+    """The graph in words, for readers who do not see it."""
     return "; ".join(
         f"{', '.join(map(called, causes))} cause{'s' * (len(causes) == 1)} {called(effect)}"
         for effect, causes in edges.items()

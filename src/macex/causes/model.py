@@ -63,7 +63,7 @@ class CausalModel:
         return full
 
     def told(self, codes: Array, own: Array) -> Array:
-        """`followed` for rows that somebody asks about; what cannot follow is an error."""
+        """`followed` for rows that a caller asks about; what cannot follow is an error."""
         full = self.followed(codes, own)
         for reason in self.refusals(codes, own, full).values():
             raise SchemaError(reason)

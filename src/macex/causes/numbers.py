@@ -22,7 +22,7 @@ from macex.schema import Array, Column, Schema, special
 from macex.schema.columns import on_grid
 
 Function = Callable[[Array], Array]
-"""What causes make of rows of codes (n, d): (n,) numbers."""
+"""From rows of codes (n, d), the causes, to numbers (n,)."""
 
 DRAWS = 20  # functions fitted to other samples
 FOLDS = 3
@@ -73,7 +73,7 @@ class Added:
 
     @property
     def _step(self) -> float:
-        """The grid of estimates: that of the column, or so many digits of its range."""
+        """The grid of estimates: that of the column, or `DIGITS` digits of its range."""
         span = self.kind.high - self.kind.low
         return self.kind.step or (10.0 ** (floor(log10(span)) + 1 - DIGITS) if span > 0 else 0.0)
 
@@ -130,7 +130,7 @@ class Fitting:
 
 
 def fitted_number(fitting: Fitting, column: int, mechanism: Any, *, average: bool) -> Added:
-    """The mechanism of a number: the one that is asked for, or the best of three."""
+    """The mechanism of a number: the one that is named, or the best of three."""
     kind = fitting.schema.columns[column]
     fits = _fits(fitting, mechanism, kind.name)
     how = _best(fitting, fits) if len(fits) > 1 else next(iter(fits))

@@ -165,7 +165,7 @@ class BiasQuestion:
     ) -> Bias:
         """The finding of what was counted, and of a sample of the rows, which are explained.
 
-        They are explained twice; `report` is told how many explanations are made.
+        They are explained twice; `report` gets the number of explanations made so far.
         """
         engine, varied = sample.engine, self.varied(sample.engine)
         draw = np.random.default_rng(sample.fitted.options.random_state)

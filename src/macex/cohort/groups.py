@@ -1,8 +1,8 @@
 """Parts of a population: values of columns, or labels that the caller gives.
 
-Groups stand in the order of the column's values, or as labels first appear. Where there are more
-than `MOST`, the largest stand for themselves and all others together: what is asked of every group
-costs model calls, and nobody reads a thousand tables.
+Groups are in the order of the column's values, or of the labels' first appearance. Of more than
+`MOST` groups the largest are kept and all others are one group: every group costs model calls, and
+a thousand tables are too many to read.
 """
 
 from __future__ import annotations

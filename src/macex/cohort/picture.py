@@ -158,7 +158,7 @@ def picture(
 ) -> Picture:
     """What the answers of many rows have in common; see `Explainer.picture`.
 
-    `report` is told how many rows are explained.
+    `report` gets the number of rows explained so far.
     """
     require_count("parts", parts)
     require_count("max_changes", max_changes)

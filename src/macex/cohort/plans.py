@@ -281,7 +281,7 @@ def planned(everyone: Crowd, options: PlanOptions, *, among: int = SAMPLE) -> Pl
 
 
 def counted(everyone: Crowd, chosen: ChosenActions | None) -> Plan:
-    """What actions that were chosen on other rows do for these; None where nobody needs one."""
+    """What actions that were chosen on other rows do for these; nothing if none was chosen."""
     if len(everyone) and chosen is not None:
         return chosen.plan(everyone, chosen.tally(everyone))
     names = everyone.fitted.options.names
@@ -350,8 +350,8 @@ def common_actions(engine: Engine, batch: Batch, places: Sequence[int]) -> Plan 
     """The plan for the rows at these places of a call, under its goals and constraints.
 
     None for fewer than two rows in need, for a call with limits that a plan has not (of rows or
-    time, or that answers are robust), and where no action can be asked for: the model fails on it,
-    or other columns move together in each row.
+    time, or that answers are robust), and where no action is possible: the model fails on it, or
+    other columns move together in each row.
     """
     limited = batch.question.max_rows is not None or batch.deadline is not None
     if limited or batch.requirements.asked:

@@ -44,7 +44,7 @@ class Crowd:
     rows: Rows
     goals: Sequence[Goal]
     constraints: Sequence[Constraints]
-    places: Array  # where the rows stand in the caller's call
+    places: Array  # positions of the rows in the caller's call
     margin: float = MARGIN
     structured: bool = True  # rows keep the structure of training, and follow causes
     following: Mapping[int, Caused] = field(default_factory=dict)  # else: what follows, and how
@@ -83,7 +83,7 @@ class Crowd:
         return self.take(np.unique(np.linspace(0, len(self) - 1, most).astype(int)))
 
     def blocks(self, actions: int) -> Iterator[tuple[Array, Population]]:
-        """The rows in blocks whose tables with so many actions fit into memory."""
+        """The rows in blocks whose tables, rows by actions, fit into memory."""
         cells = max(1, actions) * max(1, self.rows.codes.shape[1])
         size = max(1, MOST_CELLS // cells)
         for start in range(0, len(self), size):

@@ -214,7 +214,7 @@ class DeviceExplainer:
             yield queries[start : start + size]
 
     def _searcher(self, classes: HostArray) -> Searcher:
-        """The search for a goal, made when it is first asked for."""
+        """The search for a goal, made when it is first needed."""
         key, fitted = classes.tobytes(), self._fitted
         if key not in self._searchers:
             goals = toward(classes, fitted.outlook, self.margin)
@@ -291,7 +291,7 @@ def refuse_options(fitted: Fitted) -> None:
                 f"leave {option} at its default, or ask explainer.explain"
             )
     if outlook.classes is None:
-        raise OptionError("the model gives a bare score: on a device only classes can be asked for")
+        raise OptionError("the model gives a bare score: a device searches for classes only")
     if not outlook.agrees:
         raise OptionError(
             "the model decides by a threshold of its own, which is not known on a device: ask "

@@ -1,6 +1,6 @@
 """The trees of an XGBoost classifier as pieces of at most 64 leaves, read from its JSON.
 
-Every leaf of a piece has a bit, but for one. A split takes away the bits of the side that a row
+Every leaf of a piece but one has a bit. A split takes away the bits of the side that a row
 does not go to, so what is left after all splits, in whatever order, is the bit of the row's leaf.
 A tree with more leaves is several pieces: each is a branch of it, and adds nothing elsewhere.
 

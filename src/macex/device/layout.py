@@ -1,9 +1,9 @@
 """What may change, as tables on the device, made once for any number of queries.
 
-Columns stand in the order of the schema, as codes do; what is on offer stands in the order of their
-names, so that ties break as they do everywhere else. What the constraints say is known here for
-every query at once: a range is a floor and a ceiling, a direction makes the query's own value one
-of them, and the values that may be set are listed, for each present value if need be.
+Columns are in the order of the schema, as codes are; offers are in the order of their names, so
+that ties break as they do everywhere else. The constraints are tables for every query at once: a
+range is a floor and a ceiling, a direction makes the query's own value one of them, and the values
+that may be set are listed, for each present value if need be.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from macex.errors import ConstraintError, OptionError, SchemaError
 from macex.schema import MISSING, Column
 from macex.stages.candidates import Domain
 
-NARROW = 256  # a unit with at most so many values is offered whole
+NARROW = 256  # values of a unit up to which all are offered
 UNSUPPORTED = ("groups", "rules", "derived", "may_blank", "strict")
 
 
 class Offer(NamedTuple):
     """What is on offer for one column.
 
-    `values` are the same for every query. Where there is a ladder, so many `rungs` are spread over
+    `values` are the same for every query. Where there is a ladder, `rungs` values are spread over
     what each query may set; the neighbours' values are added where not all are on offer.
     """
 

@@ -49,7 +49,7 @@ class Nearby(NamedTuple):
     def values(self, own: Array) -> dict[int, Array]:
         """For each wide column the values most of the nearest rows have, (q, m) each.
 
-        Where there are fewer, the query's own value stands in.
+        Where there are fewer, the query's own value fills the gap.
         """
         xp, place, rows = self.layout.place.xp, self.layout.place, int(self.table.shape[0])
         if not self.wide or not rows:

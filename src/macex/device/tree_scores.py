@@ -251,7 +251,7 @@ def _masks(values: Array, features: Array, pieces: list[Piece]) -> Array:
 class Placed(NamedTuple):
     """A batch of trees on a device.
 
-    The states of columns (n, d), which are codes but for numbers and blanks, times `strides` are
+    The states of columns (n, d), which are codes except for numbers and blanks, times `strides` are
     the lines (n, tables) that a row is in.
     """
 

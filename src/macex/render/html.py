@@ -99,7 +99,7 @@ def widget_verdicts(values: Mapping[str, Any], speech: Speech) -> str:
 
 
 def widget_answers(explanation: Any, fault: str, speech: Speech) -> str:
-    """The answers for a row, each to be applied, or why they cannot be asked for."""
+    """The answers for a row, each with a button that applies it, or the `fault` of the question."""
     shown = None if explanation is None else card(explanation, speech, on_page=True)
     return _rendered("widget_answers.html.j2", speech, {"card": shown, "fault": fault})
 

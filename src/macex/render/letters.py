@@ -3,7 +3,7 @@
 A template is Jinja2 in a sandbox. It gets `decision`, `goal`, `reasons` (each with `code` and
 `text`), `answers` (sentences), `changes` (of the first answer, each with `name`, `before` and
 `after`), `row` (names and values) and whatever places the caller adds. In HTML everything that
-comes from the caller is escaped. A place that nobody fills is an error, not a gap in a letter.
+comes from the caller is escaped. A place without a value is an error, not a gap in a letter.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def brief(explanation: Any, found: Any, speech: Speech) -> str:
 
 
 def fewer_texts(explanation: Any, speech: Speech) -> list[str]:
-    """Why there are fewer answers than were asked for, where that is known."""
+    """Why fewer answers were found than requested, where that is known."""
     why = getattr(explanation, "fewer", None)
     return [] if why is None else [speech.say(f"fewer.{why}")]
 

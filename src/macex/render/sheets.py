@@ -124,7 +124,7 @@ def bar_text(share: float, length: int = BAR) -> str:
 
 
 def several(count: int, what: str) -> str:
-    """So many of something.
+    """A count with its noun, in the singular or the plural.
 
     >>> several(1, "row"), several(0, "row")
     ('1 row', '0 rows')

@@ -24,7 +24,7 @@ from macex.render.values import before_after, exactly, score_text, scores, shown
 
 Messages = dict[str, str]
 ENGLISH = "en"
-SERIES = "of_series."  # before the messages about time series that stand in for others
+SERIES = "of_series."  # the prefix of messages that replace others where time series are meant
 NOTHING: Mapping[str, object] = {}
 
 

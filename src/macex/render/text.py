@@ -18,7 +18,7 @@ from macex.render.stretches import is_stretch, stretch_texts
 from macex.render.values import shown
 
 Table = list[list[str]]
-WIDTH = 100  # where nobody knows how wide the reader's window is
+WIDTH = 100  # where the width of the reader's window is not known
 NARROWEST = 40
 LEGEND = (
     "usual: the share of training rows with that decision that look no more real; "

@@ -33,7 +33,7 @@ class Pair(NamedTuple):
 
 
 def implications(schema: Schema, codes: Array, skip: Array) -> list[Relation]:
-    """What values imply or exclude each other, but for pairs of columns that are skipped (d, d)."""
+    """Values that imply or exclude each other, except in the pairs of columns to `skip`, (d, d)."""
     levels = levels_of(schema, codes, int(CERTAIN))
     if len(levels.of) < 2:
         return []

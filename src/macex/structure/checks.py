@@ -1,4 +1,4 @@
-"""Relations as tests of whole rows: codes (n, d) in, whether each row keeps the relation out."""
+"""Relations as tests of rows: from codes (n, d) to whether each row keeps the relation, (n,)."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class ColumnFormula:
     step: float = 0.0
 
     def made(self, codes: Array) -> Array:
-        """What the others make of it, NaN where one is missing."""
+        """The formula's result, NaN where an input is missing."""
         parts = [_number(codes[:, at]) for at in self.inputs]
         with np.errstate(all="ignore"):
             if self.operation == "linear":
@@ -103,7 +103,7 @@ class ColumnFormula:
         return np.where(np.isfinite(result), result, np.nan)
 
     def exact(self, codes: Array) -> Array:
-        """Whether it is what the others make of it, but for rounding."""
+        """Whether the column holds the formula's result, up to rounding."""
         made, held = self.made(codes), _number(codes[:, self.result])
         loose = 1e-6 if self.operation == "linear" else 1e-9
         room = 0.55 * self.step + loose * np.maximum(1, np.abs(made))

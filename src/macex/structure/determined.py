@@ -90,7 +90,7 @@ def _exceptions(group: tuple[Array, Array, Array], second: Array) -> int | None:
 def _in_ranges(column: Column, codes: Array, first: int, second: int) -> bool:
     """Whether a number with many values determines by its ranges, as an age its age group.
 
-    A value that jumps to and fro says nothing about the numbers between.
+    A value that jumps back and forth says nothing about the numbers between.
     """
     if column.discrete or len(column.seen) <= FEW:
         return True

@@ -25,7 +25,7 @@ MOST_PAIRS = 1000  # in all rows
 
 
 def lines(schema: Schema, numbers: Numbers) -> Iterator[Relation]:
-    """Columns that are another one times a factor, or shifted: each hangs on the first."""
+    """Columns that are another one times a factor, or shifted; each is derived from the first."""
     some = numbers.values[sample(len(numbers.values), CHECKED)]
     taken: set[int] = set()
     tries = np.zeros(some.shape[1], int)
@@ -53,7 +53,7 @@ def _alike(some: Array) -> Array:
 
 
 def _line(a: Array, b: Array, step: float, spare: int = 0) -> Line | None:
-    """Factor and offset, and which rows keep them but for rounding."""
+    """Factor and offset, and which rows keep them up to rounding."""
     known = np.isfinite(a) & np.isfinite(b)
     if np.count_nonzero(known) < LEAST or len(np.unique(a[known][:10_000])) < FEWEST_VALUES:
         return None

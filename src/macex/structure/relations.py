@@ -172,7 +172,7 @@ class Arithmetic(Relation):
     needs: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
-        """Refuse an operation that nobody knows."""
+        """Refuse an unknown operation."""
         super().__post_init__()
         wide = _number(self.tolerance) and self.tolerance >= 0
         self._require(wide, "tolerance is a number from 0 on")
@@ -311,7 +311,7 @@ def relation_from(stored: Mapping[str, Any]) -> Relation:
 
 
 def _number(given: Any) -> bool:
-    """Whether something is a number that can be reckoned with."""
+    """Whether something is a number that is not too large to calculate with."""
     known = isinstance(given, int | float | np.number) and not isinstance(given, bool)
     return known and bool(abs(given) <= LARGEST)
 

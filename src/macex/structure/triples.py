@@ -209,7 +209,7 @@ def _moved(parts: tuple[Array, ...], at: int) -> tuple[Array, ...]:
 
 
 def _exact(triple: Triple, numbers: Numbers, parts: tuple[Array, ...]) -> Array:
-    """Where the last column of the table equals the formula but for its rounding."""
+    """Where the last column of the table equals the formula up to its rounding."""
     place = _dependent(triple)
     with np.errstate(all="ignore"):
         made = _solved(triple.product, place)(*parts)

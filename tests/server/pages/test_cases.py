@@ -79,7 +79,7 @@ def test_fewer_answers_than_were_asked_for_say_why(client):
     assert len(told["counterfactuals"]) < 3
     assert told["fewer"] == "tried"
     text = client.get(f"/projects/motors/cases/{worn(client)}?n=3").text
-    assert "of the 3 answers asked for. No other combination that was tried suffices." in text
+    assert "of 3 requested answers. No other combination that was tried suffices." in text
 
 
 def test_a_channel_that_stays_is_not_changed(client):

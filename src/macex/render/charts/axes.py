@@ -269,7 +269,7 @@ def placed(dots: Sequence[Dot], x: Axis, y: Axis) -> list[str]:
 
 
 def labelled(frame: Frame, dots: Sequence[Dot]) -> list[str]:
-    """The dots, and their texts where there is room; a text without room is told by its dot."""
+    """The dots, and their texts where there is room; a dot shows its text when it is pointed at."""
     places = [(frame.across(dot.x), frame.up(dot.y)) for dot in dots]
     taken: list[Box] = [(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in places]
     circles = [

@@ -126,7 +126,7 @@ class Drawing:
 
 @dataclass(frozen=True, kw_only=True)
 class Chart(ABC):
-    """A picture with a title, and the same in words for who does not see it.
+    """A picture with a title, and the same in words for readers who do not see it.
 
     A template writes it as it is (`{{ chart }}`), under a heading of the page; a notebook and a
     file show its title, too. It has neither scripts nor styles of its own: classes and the page's
@@ -148,7 +148,7 @@ class Chart(ABC):
         """What is drawn."""
 
     def within(self, width: float) -> Self:
-        """The same drawn for so many pixels, where it would be wider."""
+        """The same, drawn at most `width` pixels wide."""
         return replace(self, width=min(self.width, width))
 
     def svg(self) -> str:
@@ -220,7 +220,7 @@ class Stack(Chart):
         return ". ".join(map(str, self.charts)) or "nothing to draw"
 
     def within(self, width: float) -> Self:
-        """Each of them for so many pixels."""
+        """The same, each chart drawn at most `width` pixels wide."""
         return replace(self, charts=tuple(chart.within(width) for chart in self.charts))
 
     def drawn(self) -> Drawing:
