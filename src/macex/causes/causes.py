@@ -14,6 +14,7 @@ from macex.schema import Schema
 
 FITTED = ("auto", "linear", "splines", "trees", "table")
 EFFECTS = ("individual", "average")
+PARTS = ("edges", "mechanisms", "effects", "noise")
 
 
 @dataclass(frozen=True)
@@ -147,10 +148,9 @@ class Causes:
         """The causes that were written down; an unknown part is an error."""
         if not isinstance(stored, Mapping):
             raise ConstraintError(f"causes are a table with edges, not {stored!r}")
-        parts = ("edges", "mechanisms", "effects", "noise")
         for name in stored:
-            if name not in parts:
-                raise ConstraintError(f"causes have no part {name!r}{closest(name, parts)}")
+            if name not in PARTS:
+                raise ConstraintError(f"causes have no part {name!r}{closest(name, PARTS)}")
         return Causes(**stored)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
@@ -182,12 +182,7 @@ def read_causes(given: Any) -> Causes | None:
     """Causes from what a caller may pass: none, an object, or a graph in any form."""
     if given is None or isinstance(given, Causes):
         return given
-    written = isinstance(given, Mapping) and given.keys() <= {
-        "edges",
-        "mechanisms",
-        "effects",
-        "noise",
-    }
+    written = isinstance(given, Mapping) and given.keys() <= set(PARTS)
     return Causes.from_dict(given) if written and given else Causes(given)
 
 

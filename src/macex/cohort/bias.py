@@ -19,16 +19,7 @@ from macex.ask.constraints import Constraints
 from macex.cohort.bias_sheet import bias_sheet, reading
 from macex.cohort.effects import Effects, FlipCounts, GroupFlips, PairFlips, Tried, tallied
 from macex.cohort.estimates import Estimate, share_of
-from macex.cohort.fairness import (
-    Burden,
-    Gap,
-    GroupGap,
-    burdens,
-    differences,
-    gaps,
-    row_table,
-    told,
-)
+from macex.cohort.fairness import Burden, Gap, GroupGap, burdens, differences, gaps, row_table, told
 from macex.cohort.flips import Pathway, open_ways, through_columns
 from macex.cohort.groups import AND, Groups, groups_of, numbered, read_bands
 from macex.cohort.population import Crowd, advising, crowd

@@ -49,6 +49,19 @@ class Moves(NamedTuple):
     def __len__(self) -> int:
         return len(self.unit)
 
+    @staticmethod
+    def to_values(unit: int, values: Array, side: int = 0) -> Moves:
+        """Moves of one unit to values."""
+        count = len(values)
+        return Moves(np.full(count, unit), values, np.full(count, np.nan), np.full(count, side))
+
+    @staticmethod
+    def by_steps(unit: int, steps: Array) -> Moves:
+        """Moves of one unit by steps."""
+        count = len(steps)
+        nothing = np.full(count, np.nan)
+        return Moves(np.full(count, unit), nothing, steps, np.zeros(count, int))
+
     def take(self, entries: Sequence[int]) -> Moves:
         """Some of the moves."""
         return Moves(*(part[list(entries)] for part in self))
@@ -101,32 +114,26 @@ class Moves(NamedTuple):
         return Move(unit.name, at_least=value) if up else Move(unit.name, at_most=value)
 
 
+NO_MOVES = Moves(np.zeros(0, int), np.zeros(0), np.zeros(0), np.zeros(0, int))
+
+
 def common_moves(space: Space) -> Moves:
     """The moves on offer: frequent values, evenly spread bounds, and steps in round numbers."""
     open_ = np.flatnonzero(space.changeable.any(axis=0))
     share = max(4, MOST_MOVES // max(1, len(open_)))
-    found = Moves(np.zeros(0, int), np.zeros(0), np.zeros(0), np.zeros(0, int))
+    found = NO_MOVES
     for place in open_.tolist():
         unit = space.units[place]
         steps = _steps(unit, space.ground.schema.columns[unit.members[0]], share // 4)
         room = min(MOST_VALUES, share - len(steps))
         if unit.joint or not unit.ordered or len(unit.seen) < 3:
-            found = found.joined(_moves(place, _values(space, place, room), 0))
+            found = found.joined(Moves.to_values(place, _values(space, place, room)))
         else:
             values = _values(space, place, max(2, room // 2 + 1))
-            found = found.joined(_moves(place, values[1:], 1)).joined(
-                _moves(place, values[:-1], -1)
-            )
-        nothing = np.full(len(steps), np.nan)
-        stepped = Moves(np.full(len(steps), place), nothing, steps, np.zeros(len(steps), int))
-        found = found.joined(stepped)
+            found = found.joined(Moves.to_values(place, values[1:], 1))
+            found = found.joined(Moves.to_values(place, values[:-1], -1))
+        found = found.joined(Moves.by_steps(place, steps))
     return found
-
-
-def _moves(place: int, values: Array, side: int) -> Moves:
-    """Moves of one unit to values."""
-    count = len(values)
-    return Moves(np.full(count, place), values, np.full(count, np.nan), np.full(count, side))
 
 
 def smaller(space: Space, moves: Moves, entry: int) -> Moves:
@@ -138,13 +145,11 @@ def smaller(space: Space, moves: Moves, entry: int) -> Moves:
     unit = space.units[place]
     if np.isfinite(moves.by[entry]):
         sizes = _sizes(abs(float(moves.by[entry])), unit)
-        by = np.sign(moves.by[entry]) * sizes
-        nothing = np.full(len(by), np.nan)
-        return Moves(np.full(len(by), place), nothing, by, np.zeros(len(by), int))
+        return Moves.by_steps(place, np.sign(moves.by[entry]) * sizes)
     side, bound = int(moves.side[entry]), float(moves.to[entry])
     values = _values(space, place, len(unit.seen))
     less = values[(bound - values) * side > 0]
-    return _moves(place, np.append(less if side > 0 else less[::-1], bound), side)
+    return Moves.to_values(place, np.append(less if side > 0 else less[::-1], bound), side)
 
 
 def _sizes(size: float, unit: Unit) -> Array:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from macex.cohort.cover import Entries, Trials
-from macex.cohort.moves import Moves, smaller
+from macex.cohort.moves import NO_MOVES, Moves, smaller
 from macex.cohort.population import Population
 from macex.schema import Array
 
@@ -119,7 +119,7 @@ def _best(work: _Work, reached: list[Array], distance: list[Array]) -> int:
 
 def _together(parts: list[Moves]) -> tuple[Moves, list[Entries]]:
     """The moves of several actions as one list, and which are whose."""
-    joined = Moves(np.zeros(0, int), np.zeros(0), np.zeros(0), np.zeros(0, int))
+    joined = NO_MOVES
     actions: list[Entries] = []
     for part in parts:
         actions.append(tuple(range(len(joined), len(joined) + len(part))))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from macex.device.arrays import Array, ArrayPlace, at_once, fused, place_of, position, smallest
+from macex.device.arrays import Array, at_once, fused, place_of, position, smallest
 from macex.device.layout import DeviceLayout
 from macex.schema import MISSING
 from macex.stages.plausibility.distance import NEAREST, Reference
@@ -28,24 +28,19 @@ class DeviceReference(NamedTuple):
     discrete: int  # how many columns are categories
     may_blank: bool  # whether any number may be missing
 
-    @property
-    def place(self) -> ArrayPlace:
-        """Where all that lives."""
-        return self.layout.place
-
     def share(self, codes: Array) -> Array:
         """The plausibility of rows (n, d); 1 where there are too few goal rows."""
-        xp = self.place.xp
+        xp, place = self.layout.place.xp, self.layout.place
         if not self.usual.shape[0]:
-            return self.place.full(codes.shape[0], 1.0)
-        step = max(1, at_once(self.place, BLOCK) // int(self.hot.shape[1]))
+            return place.full(codes.shape[0], 1.0)
+        step = max(1, at_once(place, BLOCK) // int(self.hot.shape[1]))
         parts = [
             self._share(codes[start : start + step]) for start in range(0, codes.shape[0], step)
         ]
-        return xp.concat([*parts, self.place.full(0, 1.0)])
+        return xp.concat([*parts, place.full(0, 1.0)])
 
     def _share(self, codes: Array) -> Array:
-        xp = self.place.xp
+        xp = self.layout.place.xp
         same = xp.astype(codes[:, self.columns] == self.levels, xp.float32)
         shared = xp.matmul(same, self.hot)
         mine = [codes[:, column : column + 1] for column in self.numbers]

@@ -25,13 +25,7 @@ BOTH = "\r\n"
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384  # of a sheet
 LONGEST = 32_767  # characters of a cell
 PLAIN = (bool, int, float, date, time, timedelta)
-PROGRAMS = (
-    "chromium",
-    "chromium-headless-shell",
-    "chromium-browser",
-    "google-chrome",
-    "chrome",
-)
+PROGRAMS = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome", "chrome")
 PATIENCE_S = 300
 
 

@@ -94,12 +94,7 @@ def written(
     if ending not in ENDINGS:
         raise OptionError(f"{path}: a letter ends in {', '.join(ENDINGS)}")
     text = letter(
-        explanation,
-        template,
-        form=ENDINGS[ending],
-        language=language,
-        codes=codes,
-        places=places,
+        explanation, template, form=ENDINGS[ending], language=language, codes=codes, places=places
     )
     return pdf_bytes(text) if ending == ".pdf" else text.encode()
 

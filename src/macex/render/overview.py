@@ -64,8 +64,7 @@ def typical_texts(entry: Any, speech: Speech) -> tuple[str, ...]:
     steps = [("up", entry.up), ("down", entry.down)]
     said = [
         speech.say(
-            f"summary.{way}",
-            {"step": _size(entry.column, step.size, speech), "count": step.times},
+            f"summary.{way}", {"step": _size(entry.column, step.size, speech), "count": step.times}
         )
         for way, step in steps
         if step is not None

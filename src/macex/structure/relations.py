@@ -118,7 +118,7 @@ class Implication(Relation):
         """The relation as a rule."""
         when, then = map(written, self.columns)
         condition = f"if {_is(when, (self.when,))} then "
-        return condition + (_is(then, self.then) if self.then else _is_not(then, self.never))
+        return condition + _is(then, self.then or self.never, never=not self.then)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,11 +145,9 @@ class Determination(Relation):
     def text(self) -> str:
         """The relation in words."""
         first, second = self.columns
-        return (
-            f"{first} and {second} determine each other"
-            if self.mutual
-            else (f"{first} determines {second}")
-        )
+        if self.mutual:
+            return f"{first} and {second} determine each other"
+        return f"{first} determines {second}"
 
 
 SIGNS = {"sum": "+", "difference": "-", "product": "*", "ratio": "/"}
@@ -330,22 +328,12 @@ def written(name: str) -> str:
     return name if name.replace(".", "_").isidentifier() else f"`{name.replace('`', '``')}`"
 
 
-def _is(name: str, values: Sequence[object]) -> str:
-    if tuple(values) == (None,):
-        return f"{name} is missing"
-    return f"{name} == {_value(values[0])}" if len(values) == 1 else f"{name} in {_tuple(values)}"
-
-
-def _is_not(name: str, values: Sequence[object]) -> str:
-    if tuple(values) == (None,):
-        return f"{name} is not missing"
-    return (
-        f"{name} != {_value(values[0])}" if len(values) == 1 else f"{name} not in {_tuple(values)}"
-    )
-
-
-def _tuple(values: Sequence[object]) -> str:
-    return f"({', '.join(map(_value, values))})"
+def _is(name: str, values: Values, *, never: bool = False) -> str:
+    if values == (None,):
+        return f"{name} is not missing" if never else f"{name} is missing"
+    if len(values) == 1:
+        return f"{name} {'!=' if never else '=='} {_value(values[0])}"
+    return f"{name} {'not in' if never else 'in'} ({', '.join(map(_value, values))})"
 
 
 def _value(value: object) -> str:

@@ -42,9 +42,7 @@ class DiversityDisplay(Display):
     @classmethod
     def from_explanation(cls, explanation: Any) -> DiversityDisplay:
         """Compare the counterfactuals of an explanation."""
-        found = [answer for answer in explanation.counterfactuals if answer.changes]
-        if not found:
-            raise OptionError(f"the explanation has nothing to compare ({explanation.status})")
+        found = _changing(explanation)
         speech = Speech(explanation.names)
         values = [
             {speech.name(change.column): speech.change(change)[1] for change in answer.changes}
@@ -90,9 +88,7 @@ class FrontDisplay(Display):
     @classmethod
     def from_explanation(cls, explanation: Any) -> FrontDisplay:
         """Compare the counterfactuals of an explanation."""
-        found = [answer for answer in explanation.counterfactuals if answer.changes]
-        if not found:
-            raise OptionError(f"the explanation has nothing to compare ({explanation.status})")
+        found = _changing(explanation)
         kept = front(found, explanation.goal)
         reasons = whys(found, explanation.goal)
         return cls(
@@ -116,6 +112,14 @@ class FrontDisplay(Display):
         y = score_axis(score_name(self.explanation), self.score, needed)
         x = Measure.over("distance", [0.0, *self.distance], 0.05)
         return Curve(x, y, (), bounds(needed), shaded(needed, y), dots, height=320.0)
+
+
+def _changing(explanation: Any) -> list[Any]:
+    """The answers that change something."""
+    found = [answer for answer in explanation.counterfactuals if answer.changes]
+    if not found:
+        raise OptionError(f"the explanation has nothing to compare ({explanation.status})")
+    return found
 
 
 def _label(found: Any, why: str | None) -> str:
