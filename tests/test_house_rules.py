@@ -212,6 +212,7 @@ def private_parts(path: Path) -> set[str]:
 
 OTHERS_PRIVATE = {  # attributes of other libraries, which have no public way to what is needed
     "cli/serve.py": {"_exit"},
+    "device/tree_readers.py": {"_baseline_prediction", "_predictors"},
     "models/first_steps.py": {"_transformer_to_input_indices"},
     "models/kinds/onnx.py": {"_model_path"},
     "models/trees/readers.py": {"_predictors"},

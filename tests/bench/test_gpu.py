@@ -4,6 +4,7 @@ import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("xgboost")
+pytest.importorskip("lightgbm")
 
 from macex.bench import gpu
 
@@ -15,7 +16,9 @@ def test_the_benchmark_prints_queries_a_second_by_stage_and_compares_answers(mon
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("Adult, torch network (50, 50)")
     assert lines[4].startswith("Adult, XGBoost (100 trees, depth 6)")
-    for table in (lines[:4], lines[4:]):
+    assert lines[8].startswith("Adult, LightGBM")
+    assert lines[12].startswith("Adult, random forest")
+    for table in (lines[:4], lines[4:8], lines[8:12], lines[12:]):
         assert table[2][:20].strip() == "end to end"
         assert float(table[2].split()[-1].replace(",", "")) > 0
         assert table[3].startswith("against the explainer: 40 answers: ")

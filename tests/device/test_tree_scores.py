@@ -30,7 +30,7 @@ from macex import Explainer, ModelError, OptionError, accelerate
 from macex.datasets import load
 from macex.device import DeviceExplainer, TreeScores, tree_scores
 from macex.device.arrays import on_host
-from macex.device.forest import read_forest
+from macex.device.tree_readers import read_forest
 from macex.models.kinds import adapted
 
 FEW = {"n_estimators": 20, "max_depth": 4, "n_jobs": 1, "random_state": 0}
@@ -67,7 +67,7 @@ def assert_same(explainer: Explainer, rows: pd.DataFrame, **options) -> TreeScor
         found = scores(torch.as_tensor(codes)).numpy()
         told = explainer.engine.fitted.oracle.own(explainer.schema.frame(codes), len(codes)).scores
         told = told[:, 1] if found.ndim == 1 else told
-        assert found.dtype == np.float32
+        assert found.dtype == (np.float32 if "odds" in scores._sums[1:] else np.float64)
         np.testing.assert_allclose(found, told, rtol=3e-6, atol=1e-7)
     return scores
 

@@ -3,15 +3,15 @@
 With `--files 1000000` it is so many rows, file to file, with every answer confirmed by the model
 itself: by all cores with the device, and without.
 
-Adult, a torch network of two hidden layers of 50 and 100 trees of XGBoost of depth 6, on every
-device there is. What the stages cost is read off runs that leave some of them out. A sample of the
-answers is compared with those of the explainer itself.
+Adult, a torch network of two hidden layers of 50 and 100 trees of XGBoost, of LightGBM and of a
+random forest, on every device there is. What the stages cost is read off runs that leave some of
+them out. A sample of the answers is compared with those of the explainer itself.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,9 +20,10 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
+from sklearn.ensemble import RandomForestClassifier
 
 from macex.ask.constraints import Constraints
-from macex.bench.cells import encoder, xgboost
+from macex.bench.cells import encoder, pipeline, xgboost
 from macex.datasets import Dataset, load
 from macex.device import CodeAnswers, DeviceExplainer, TorchScores, TreeScores
 from macex.device.arrays import on_host
@@ -101,15 +102,29 @@ def trained(dataset: Dataset) -> Bench:
     return Bench("torch network (50, 50)", dataset, model, scores)
 
 
-def boosted(dataset: Dataset) -> Bench:
-    """100 trees of depth 6, trained on the first rows of a dataset."""
+def of_trees(dataset: Dataset, title: str, model: Any) -> Bench:
+    """A model of trees, trained on the first rows of a dataset."""
     count = _trained(dataset)
-    model = xgboost(dataset).fit(dataset.frame.iloc[:count], np.asarray(dataset.label)[:count])
+    model.fit(dataset.frame.iloc[:count], np.asarray(dataset.label)[:count])
 
     def scores(explainer: Explainer, device: str) -> TreeScores:
         return TreeScores(explainer, device=device)
 
-    return Bench("XGBoost (100 trees, depth 6)", dataset, model, scores)
+    return Bench(title, dataset, model, scores)
+
+
+def forests(dataset: Dataset) -> Iterator[Bench]:
+    """100 trees of every library there is."""
+    if find_spec("xgboost"):
+        yield of_trees(dataset, "XGBoost (100 trees, depth 6)", xgboost(dataset))
+    if find_spec("lightgbm"):
+        from lightgbm import LGBMClassifier
+
+        trees = pipeline(dataset, "passthrough", LGBMClassifier(verbose=-1, random_state=0))
+        yield of_trees(dataset, "LightGBM (100 trees, 31 leaves)", trees)
+    forest = RandomForestClassifier(max_leaf_nodes=64, random_state=0)
+    trees = pipeline(dataset, "passthrough", forest)
+    yield of_trees(dataset, "random forest (100 trees, 64 leaves)", trees)
 
 
 def queries(bench: Bench, explainer: Explainer, count: int) -> Any:
@@ -207,11 +222,12 @@ def run(
     files_of: Annotated[
         int, typer.Option("--files", help="Rows from file to file instead, confirmed.")
     ] = 0,
+    model: Annotated[str, typer.Option(help="Models whose title has this in it.")] = "",
     only: Annotated[str, typer.Option(help="With --files: runs whose line has this in it.")] = "",
 ) -> None:
     """Print queries a second by stage and by size, on every device there is."""
     torch, dataset = needed("torch", "torch"), load("adult")
-    benches = [trained(dataset), *([boosted(dataset)] if find_spec("xgboost") else [])]
+    benches = [bench for bench in (trained(dataset), *forests(dataset)) if model in bench.title]
     devices = [device] if device else ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
     if files_of:
         for bench in benches:

@@ -11,9 +11,11 @@ function of codes on the same device. So candidates, levels and refinement never
 
     explainer.py     codes in, codes out
     frames.py        rows in, explanations out
+    proposals.py     one device for many workers
 
     torch_scores.py  a torch module as a function of codes
-    forest.py        the trees of XGBoost, and what they are given for codes
+    tree_readers.py  the trees of XGBoost, LightGBM and scikit-learn
+    forest.py        trees of any of them, and what they are given for codes
     tree_scores.py   the trees as tables of bits, and what they add up to
 """
 

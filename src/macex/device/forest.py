@@ -6,104 +6,80 @@ A tree with more leaves is several pieces: each is a branch of it, and adds noth
 
 A feature of the trees must come from one column. What categories become is read from the model's
 own first step; what numbers become is known as moves that keep their order, so a threshold of a
-feature, 32 bits wide, is a cut between two codes. All is settled here, on the host; on a device
+feature is a cut between two codes. All is settled here, on the host; on a device
 only codes are compared with cuts.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from macex.errors import ModelError
 from macex.models.first_steps import Move, steps_of
+from macex.models.kinds.lightgbm import BoostedLightGBM
+from macex.models.kinds.matrix import Matrix as BoostedMatrix
 from macex.models.kinds.xgboost import BoostedXGBoost
 from macex.models.prepared import PreparedNumbers, Rest, prepared
-from macex.models.trees.readers import grown
 from macex.schema import MISSING, Array, Schema
 
 MOST_LEAVES = 64
-OBJECTIVES = ("binary:logistic", "multi:softprob")
 INSTEAD = "give DeviceExplainer a function of codes of your own instead"
-NONE = np.zeros(0, np.int64)
-CONSTANT = -1  # the owner of features that no column changes
-Matrix = Callable[[Array], Array]  # codes (n, d) -> features (n, F), float32, as the model has them
-Made = dict[int, tuple[int, tuple[Move, ...]]]  # features of numbers: the column, its moves
-TOP = int(np.iinfo(np.int64).max)
+
+
+class Tree(NamedTuple):
+    """The nodes of a tree, the root first."""
+
+    left: list[int]  # the node that a lower number goes to; below 0 for leaves
+    right: list[int]
+    feature: Array
+    threshold: Array  # a lower number goes to the left
+    default: Array  # bool: a missing one does
+    value: Array  # what a leaf adds
 
 
 class Piece(NamedTuple):
     """Splits (S,) with the bits on either side of them, and what the leaves add."""
 
     feature: Array
-    threshold: Array  # float32: a lower number goes to the left
+    threshold: Array  # a lower number goes to the left
     default: Array  # bool: a missing one does
     left: Array  # int64
     right: Array  # int64
     bits: int  # of all leaves
-    values: Array  # (64,) float32: of the leaf without a bit, or of elsewhere; then bit by bit
+    values: Array  # (64,): of the leaf without a bit, or of elsewhere; then bit by bit
 
 
-class Forest(NamedTuple):
-    """The pieces of each class, one class for yes or no, and where their sums start."""
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """The trees of each class, one class for yes or no, and what makes scores of their sums.
 
-    pieces: list[list[Piece]]
-    start: Array  # (classes,) float64
+    `seen` makes of features what splits compare: numbers of 32 bits, say. Sums are `odds`, of 32
+    bits for `narrow` ones, or the shares of classes.
+    """
+
+    trees: list[list[Tree]]
+    start: Array  # (classes,) float64: where the sums start
     width: int  # features
+    seen: Callable[[Array], Array]
+    sums: Literal["odds", "narrow odds", "shares"]
+
+    @property
+    def pieces(self) -> list[list[Piece]]:
+        """The trees of each class in pieces."""
+        return [[piece for tree in mine for piece in pieces_of(tree)] for mine in self.trees]
 
 
+NONE = np.zeros(0, np.int64)
 NOTHING = Piece(NONE, NONE, NONE, NONE, NONE, bits=0, values=np.zeros(MOST_LEAVES, np.float32))
 
 
-def read_forest(model: BoostedXGBoost) -> Forest:
-    """The trees that count when a model predicts."""
-    learner = json.loads(bytes(model.booster.save_raw(raw_format="json")))["learner"]
-    booster = learner["gradient_booster"]
-    made = grown(booster)
-    _refuse(learner, made, model)
-    shape, trees = learner["learner_model_param"], made["trees"]
-    count = max(1, int(shape["num_class"]))
-    if model.rounds[1]:
-        each = len(trees) // max(1, model.booster.num_boosted_rounds())
-        ends = made.get("iteration_indptr", range(0, len(trees) + 1, max(1, each)))
-        trees = trees[: ends[model.rounds[1]]]
-    pieces: list[list[Piece]] = [[] for _ in range(count)]
-    weights = booster.get("weight_drop") or made.get("weight_drop") or [1.0] * len(trees)
-    for tree, number, weight in zip(trees, made["tree_info"], weights, strict=False):
-        pieces[number].extend(
-            piece._replace(values=piece.values * np.float32(weight)) for piece in _pieces(tree)
-        )
-    start = np.broadcast_to(np.array(json.loads(shape["base_score"]), dtype=np.float32), (count,))
-    if count == 1:
-        start = -np.log(1 / start - 1)
-    return Forest(pieces, start.astype(float), int(shape["num_feature"]))
-
-
-def _refuse(learner: dict[str, Any], made: dict[str, Any], model: BoostedXGBoost) -> None:
-    """Raise for trees whose sums are not known here."""
-    objective, said = learner["objective"]["name"], ""
-    if not made:
-        said = f"the booster is {learner['gradient_booster']['name']!r}, which has no trees"
-    elif objective not in OBJECTIVES:
-        said = f"the objective is {objective!r}, and only {' and '.join(OBJECTIVES)} are known"
-    elif int(learner["learner_model_param"].get("num_target", 1)) > 1:
-        said = "the model has several targets"
-    elif not np.isnan(model.missing):
-        said = f"the number {model.missing:g} stands for missing values; train with missing=NaN, or"
-    elif any(any(tree.get("split_type", ())) for tree in made["trees"]):
-        said = "a tree splits by sets of categories; train on one-hot columns, or"
-    elif any(int(tree["tree_param"].get("size_leaf_vector", 0)) > 1 for tree in made["trees"]):
-        said = "a leaf holds several numbers; train with one tree for each class, or"
-    if said:
-        raise ModelError(f"{said}{' ' if said.endswith(' or') else ': '}{INSTEAD}")
-
-
-def _pieces(tree: dict[str, Any]) -> Iterator[Piece]:
-    left, right = tree["left_children"], tree["right_children"]
+def pieces_of(tree: Tree) -> Iterator[Piece]:
+    """A tree with more leaves than bits is several pieces."""
+    left, right = tree.left, tree.right
     order = _from_the_root(left, right)
     leaves = [1] * len(left)
     for node in reversed(order):
@@ -118,23 +94,23 @@ def _pieces(tree: dict[str, Any]) -> Iterator[Piece]:
             heads += [left[head], right[head]]
 
 
-def _piece(tree: dict[str, Any], order: list[int], head: int) -> Piece:
+def _piece(tree: Tree, order: list[int], head: int) -> Piece:
     """The branch of a tree below a node."""
-    left, right, number = tree["left_children"], tree["right_children"], tree["split_conditions"]
-    below, values, bit = [0] * len(left), np.zeros(MOST_LEAVES, np.float32), 0
+    left, right = tree.left, tree.right
+    below, values = [0] * len(left), np.zeros(MOST_LEAVES, tree.value.dtype)
     ends = [node for node in _from_the_root(left, right, head) if left[node] < 0]
     if head == 0:
-        values[0] = number[ends.pop()]
+        values[0] = tree.value[ends.pop()]
     for bit, leaf in enumerate(ends):
-        below[leaf], values[1 + bit] = 1 << bit, number[leaf]
+        below[leaf], values[1 + bit] = 1 << bit, tree.value[leaf]
     for node in reversed(order):
         if left[node] >= 0:
             below[node] = below[left[node]] | below[right[node]]
     splits = [node for node in order if left[node] >= 0 and below[node]]
     return Piece(
-        np.array([tree["split_indices"][node] for node in splits], dtype=np.int64),
-        np.array([number[node] for node in splits], dtype=np.float32),
-        np.array([tree["default_left"][node] for node in splits], dtype=bool),
+        tree.feature[splits].astype(np.int64),
+        tree.threshold[splits],
+        tree.default[splits],
         np.array([below[left[node]] for node in splits], dtype=np.int64),
         np.array([below[right[node]] for node in splits], dtype=np.int64),
         below[0],
@@ -153,6 +129,12 @@ def _from_the_root(left: list[int], right: list[int], head: int = 0) -> list[int
     return found
 
 
+CONSTANT = -1  # the owner of features that no column changes
+Matrix = Callable[[Array], Array]  # codes (n, d) -> features (n, F), as splits see them
+Made = dict[int, tuple[int, tuple[Move, ...]]]  # features of numbers: the column, its moves
+TOP = int(np.iinfo(np.int64).max)
+
+
 @dataclass(frozen=True, eq=False)
 class TreeInputs:
     """The features that trees see, by column of the schema."""
@@ -162,6 +144,7 @@ class TreeInputs:
     matrix: Matrix
     moves: dict[int, tuple[Move, ...]]  # of features that are moved numbers
     owner: Array  # (F,) the column that makes each feature
+    seen: Callable[[Array], Array]  # what splits see of numbers
 
     def of_categories(self, column: int, features: Array) -> Array:
         """The features for each category of a column and, last, for a missing one."""
@@ -186,7 +169,7 @@ class TreeInputs:
         with np.errstate(over="ignore"):
             for move, by in self.moves[feature]:
                 values = move(values, by)
-            return values.astype(np.float32)
+            return self.seen(values)
 
 
 def _number(place: Array) -> Array:
@@ -200,11 +183,15 @@ def _number(place: Array) -> Array:
     return np.where(place < 0, place ^ TOP, place).view(np.float64)
 
 
-def inputs_of(
-    model: Any, boosted: BoostedXGBoost, schema: Schema, codes: Array, width: int
-) -> TreeInputs:
+def inputs_of(model: Any, trees: Any, schema: Schema, codes: Array, forest: Forest) -> TreeInputs:
     """How codes become the features of a model's trees."""
-    matrix, made = _looked_up(model, schema, codes) if steps_of(model) else _bare(boosted, schema)
+    made_of = _looked_up(model, trees, schema, codes) if steps_of(model) else _bare(trees, schema)
+    features, made = made_of
+    width = forest.width
+
+    def matrix(rows: Array) -> Array:
+        return forest.seen(features(rows))
+
     own = codes[:1]
     first = matrix(own)[0]
     if len(first) != width:
@@ -225,7 +212,7 @@ def inputs_of(
                 )
             owner[varies] = at
     moves = {feature: moves for feature, (_, moves) in made.items()}
-    return TreeInputs(schema, own, matrix, moves, owner)
+    return TreeInputs(schema, own, matrix, moves, owner, forest.seen)
 
 
 def _lines(schema: Schema, own: Array, matrix: Matrix, column: int) -> Array:
@@ -244,16 +231,17 @@ def _lines(schema: Schema, own: Array, matrix: Matrix, column: int) -> Array:
         ) from error
 
 
-def _bare(boosted: BoostedXGBoost, schema: Schema) -> tuple[Matrix, Made]:
-    """The features of a booster on a frame of numbers."""
-    taken = boosted.matrix
-    if taken is None or taken.categories:
+def _bare(trees: Any, schema: Schema) -> tuple[Matrix, Made]:
+    """The features of trees on a frame of numbers."""
+    boosted = isinstance(trees, BoostedXGBoost | BoostedLightGBM)
+    taken = trees.matrix if boosted else BoostedMatrix(width=len(schema.frame_columns))
+    if taken is None or taken.categories or getattr(trees, "stored", ()):
         raise ModelError(f"the model takes categories; train on one-hot columns, or {INSTEAD}")
-    labels = [str(column.label) for column in schema.frame_columns]
+    labels = [taken.spelt(str(column.label)) for column in schema.frame_columns]
     order = labels if taken.names is None or schema.library == "numpy" else list(taken.names)
 
     def matrix(codes: Array) -> Array:
-        return taken(schema.frame(codes)).astype(np.float32)
+        return taken(schema.frame(codes)).astype(float)
 
     made: Made = {}
     for column, place in _numbers(schema):
@@ -261,7 +249,7 @@ def _bare(boosted: BoostedXGBoost, schema: Schema) -> tuple[Matrix, Made]:
     return matrix, made
 
 
-def _looked_up(model: Any, schema: Schema, codes: Array) -> tuple[Matrix, Made]:
+def _looked_up(model: Any, trees: Any, schema: Schema, codes: Array) -> tuple[Matrix, Made]:
     """The features that the first step of a pipeline makes."""
     step, *between, _ = steps_of(model)
     if between:
@@ -270,7 +258,8 @@ def _looked_up(model: Any, schema: Schema, codes: Array) -> tuple[Matrix, Made]:
             f"there is {names} between the first step of the pipeline and its trees; put all into "
             "one ColumnTransformer"
         )
-    if hasattr(step.transform(schema.frame(codes[:1])), "toarray"):
+    sparse = hasattr(step.transform(schema.frame(codes[:1])), "toarray")
+    if sparse and isinstance(trees, BoostedXGBoost):
         raise ModelError(
             f"{type(step).__name__}, the first step of the pipeline, makes a sparse matrix, whose "
             "zeros are missing values to XGBoost: set sparse_output=False or sparse_threshold=0 "
@@ -292,7 +281,12 @@ def _looked_up(model: Any, schema: Schema, codes: Array) -> tuple[Matrix, Made]:
                 if place in columns:
                     moves = tuple((move, by[at]) for move, by in part.moves)
                     made[int(feature)] = columns[place], moves
-    return lambda rows: np.asarray(step.transform(schema.frame(rows)), dtype=np.float32), made
+
+    def matrix(rows: Array) -> Array:
+        features = step.transform(schema.frame(rows))
+        return np.asarray(features.toarray() if sparse else features, dtype=float)
+
+    return matrix, made
 
 
 def _numbers(schema: Schema) -> list[tuple[int, int]]:

@@ -19,7 +19,7 @@ import numpy as np
 from macex.ask.units import unit_codes
 from macex.device.arrays import on_host
 from macex.device.explainer import DeviceExplainer, readable
-from macex.device.lending import Borrowed, Proposals, Proposer, lent
+from macex.device.proposals import Borrowed, Proposals, Proposer, lent
 from macex.device.torch_scores import TorchScores
 from macex.device.tree_scores import TreeScores
 from macex.device.verdicts import Score
@@ -41,9 +41,10 @@ LEAD = 0.4  # of the wanted class where an answer is stable: 0.7 against 0.3
 def on_device(explainer: Explainer, device: str | None = None) -> Explainer:
     """The same explainer with its search on a device: `"cpu"`, `"cuda"` or `"cuda:1"` for torch.
 
-    The model is a `Network` of a torch module or an XGBoost classifier, alone or behind the first
-    step of a pipeline. One counterfactual for each row is found. The cost of an answer counts the
-    rows that the caller's own model was asked about, and no single actions are listed.
+    The model is a `Network` of a torch module, or a classifier of trees that `TreeScores` knows,
+    alone or behind the first step of a pipeline. One counterfactual for each row is found. The cost
+    of an answer counts the rows that the caller's own model was asked about, and no single actions
+    are listed.
     """
     there = Twins.on(explainer.engine, device)
     there.twin(explainer.constraints, 1e-6)  # what it cannot do is said now

@@ -14,52 +14,43 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from macex.device.arrays import ArrayPlace, on_host, place_named
-from macex.device.forest import (
-    CONSTANT,
-    INSTEAD,
-    NOTHING,
-    Forest,
-    Piece,
-    TreeInputs,
-    inputs_of,
-    read_forest,
-)
+from macex.device.forest import CONSTANT, INSTEAD, NOTHING, Forest, Piece, TreeInputs, inputs_of
+from macex.device.tree_readers import read_forest
 from macex.errors import ModelError, needed
-from macex.explainer import Explainer
 from macex.models.first_steps import steps_of
 from macex.models.kinds import adapted
-from macex.models.kinds.xgboost import BoostedXGBoost, of_estimator
+from macex.models.kinds.xgboost import of_estimator
 from macex.models.quick import Quick
 from macex.schema import MISSING, Array
+
+if TYPE_CHECKING:
+    from macex.explainer import Explainer
+
 
 CLOSE = 1e-6
 CHECKED = 2000
 CELLS_ON_HOST = 1 << 20  # rows times pieces that are worked on at a time
 CELLS_ON_GPU = 1 << 27
-MOST_PIECES = 128  # of one batch
-MOST_CELLS = 1 << 21  # of one table
-FIRST = 127  # the exponent of 1 in numbers of 32 bits
-LINES = FIRST + 63
-MANTISSA = 23  # bits of a number of 32 that are behind its exponent
 
 
 class TreeScores:
-    """An XGBoost classifier as a function of codes, on a torch device.
+    """A classifier of trees as a function of codes, on a torch device.
 
-    The trees are turned into tables and looked up by torch: neither XGBoost nor the host is asked.
-    Features and splits are exact. Leaves are added in 64 bits where XGBoost has 32, so the last
-    bits of a score may differ. That scores are the explainer's is checked on training rows.
+    The trees are turned into tables and looked up by torch: neither their library nor the host is
+    asked. Features and splits are exact. Leaves are added in 64 bits and in another order, so the
+    last bits of a score may differ. That scores are the explainer's is checked on training rows.
 
     Parameters
     ----------
     explainer : whose columns the codes are of.
-    model : an `XGBClassifier`, a `Booster` of `binary:logistic` or `multi:softprob`, or a
-        scikit-learn pipeline of one step and one of these; the explainer's own without it.
+    model : an `XGBClassifier`, an `LGBMClassifier`, a `Booster` of either, or one of scikit-learn's
+        trees, forests and boosting; or a pipeline of one step and one of these. The explainer's
+        own without it.
     device : "cpu", "cuda" or "cuda:1"; the GPU if there is one without it.
     compiled : have torch compile the sums for a GPU: it takes some ten seconds, and pays for
         hundreds of thousands of rows.
@@ -82,10 +73,11 @@ class TreeScores:
         if model is None:
             model = getattr(fitted.oracle.ask, "__self__", fitted.oracle.ask)
         model = model.original if isinstance(model, Quick) else model
-        boosted = _boosted(model)
-        forest = read_forest(boosted)
+        trees = _trees_in(model)
+        forest = read_forest(trees)
         codes = fitted.ground.codes
-        inputs = inputs_of(model, boosted, explainer.schema, codes, forest.width)
+        inputs = inputs_of(model, trees, explainer.schema, codes, forest)
+        self._sums = forest.sums
         self._start = self._place.array(forest.start)
         columns = explainer.schema.columns
         gaps = any(column.missing for column in columns)
@@ -121,9 +113,11 @@ class TreeScores:
                     lines = lines_of(codes[some], batch)
                     sums = self._leaf_sums(batch.masks, lines, batch.values, total.shape[1])
                     total[some] += sums
-            margin = total.to(torch.float32)
-            many = margin.shape[1] > 1
-            return torch.softmax(margin, dim=1) if many else torch.sigmoid(margin[:, 0])
+            many = total.shape[1] > 1
+            if self._sums == "shares":
+                return total if many else total[:, 0]
+            odds = total.to(torch.float32) if self._sums == "narrow odds" else total
+            return torch.softmax(odds, dim=1) if many else torch.sigmoid(odds[:, 0])
 
     def _check(self, explainer: Explainer, codes: Array) -> None:
         """Raise unless the explainer's own model scores some training rows the same."""
@@ -145,18 +139,18 @@ class TreeScores:
             )
 
 
-def _boosted(model: Any) -> BoostedXGBoost:
-    """The booster of a model or of the last step of a pipeline, and which of its trees count."""
+def _trees_in(model: Any) -> Any:
+    """The model of trees that a model is, or the last step of its pipeline."""
     steps = steps_of(model)
     last = steps[-1] if steps else getattr(model, "best_estimator_", model)
-    found = of_estimator(last) if hasattr(last, "get_booster") else last
-    found = adapted(last) if found is last else found
-    if not isinstance(found, BoostedXGBoost):
-        raise ModelError(
-            f"the model is a {type(last).__name__}, and XGBoost classifiers with trees are known "
-            f"here, alone or as the last step of a pipeline: {INSTEAD}"
-        )
-    return found
+    last = of_estimator(last) if hasattr(last, "get_booster") else last
+    return adapted(last)
+
+
+MOST_PIECES = 128  # of one batch
+MOST_CELLS = 1 << 21  # of one table
+FIRST = 127  # the exponent of 1 in numbers of 32 bits
+LINES = FIRST + 63
 
 
 class States(NamedTuple):
@@ -178,18 +172,20 @@ class Batch(NamedTuple):
     """Some pieces of every class, class by class, as many of each."""
 
     tables: list[TreeTable]
-    values: Array  # (190, P) float32: what the leaf with bit b adds in line 127 + b, without 0
+    values: Array  # (190, P): what the leaf with bit b adds in line 127 + b, without 0
 
 
 def batches_of(forest: Forest, inputs: TreeInputs) -> Iterator[Batch]:
     """All pieces in batches."""
-    each = max(1, MOST_PIECES // len(forest.pieces))
-    rounds = list(zip_longest(*forest.pieces, fillvalue=NOTHING))
+    pieces_of_classes = forest.pieces
+    each = max(1, MOST_PIECES // len(pieces_of_classes))
+    rounds = list(zip_longest(*pieces_of_classes, fillvalue=NOTHING))
     for first in range(0, len(rounds), each):
         by_class = zip(*rounds[first : first + each], strict=True)
         pieces = [piece for mine in by_class for piece in mine]
-        values = np.zeros((LINES, len(pieces)), np.float32)
-        values[[0, *range(FIRST, LINES)]] = np.stack([piece.values for piece in pieces], axis=1)
+        leaves = np.stack([piece.values for piece in pieces], axis=1)
+        values = np.zeros((LINES, len(pieces)), leaves.dtype)
+        values[[0, *range(FIRST, LINES)]] = leaves
         yield Batch(_tables(pieces, inputs), values)
 
 
@@ -248,10 +244,13 @@ def _masks(values: Array, features: Array, pieces: list[Piece]) -> Array:
     return masks
 
 
+MANTISSA = 23  # bits of a number of 32 that are behind its exponent
+
+
 class Placed(NamedTuple):
     """A batch of trees on a device.
 
-    The states of columns (n, d), which are codes except for numbers and blanks, times `strides` are
+    The states of columns (n, d), which are codes but for numbers and blanks, times `strides` are
     the lines (n, tables) that a row is in.
     """
 

@@ -7,7 +7,7 @@ from time import sleep
 import numpy as np
 import pytest
 
-from macex.device.lending import Borrowed, Gathered, Proposals, lent
+from macex.device.proposals import Borrowed, Gathered, Proposals, lent
 from macex.errors import ModelError
 
 
