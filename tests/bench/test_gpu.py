@@ -12,7 +12,7 @@ from macex.bench import gpu
 def test_the_benchmark_prints_queries_a_second_by_stage_and_compares_answers(monkeypatch, capsys):
     monkeypatch.setattr(gpu, "EPOCHS", 1)
     monkeypatch.setattr(gpu, "RUNS", {"end to end": gpu.RUNS["end to end"]})
-    gpu.run(device="cpu", sizes="200", sample=40)
+    gpu.run(device="cpu", sizes="50", sample=40)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("Adult, torch network (50, 50)")
     assert lines[4].startswith("Adult, XGBoost (100 trees, depth 6)")
