@@ -135,7 +135,7 @@ BROAD = {  # where any exception is taken, beside those that are raised again
     "bench/runner.py": "the other methods go on",
     "cli/doctor.py": "a library may be broken in any way",
     "cohort/recourse.py": "what cannot be read as trees is asked as any other model",
-    "device/lending.py": "whoever asked is told",
+    "device/proposals.py": "whoever asked is told",
     "device/tree_scores.py": "torch does without a compiler",
     "models/acceleration.py": "a model that cannot be converted is asked itself",
     "models/asker.py": "the model's own fault is found by halving, and told",
