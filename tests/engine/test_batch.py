@@ -72,23 +72,31 @@ def test_rows_know_their_place_in_the_caller_s_call():
 
 
 @pytest.mark.parametrize(
-    ("columns", "most"), [(3, 2048), (100, 266), (1000, 26), (3000, 21), (100_000, 1)]
+    ("columns", "screened", "most"),
+    [
+        (3, False, 2048),
+        (100, False, 266),
+        (1000, False, 26),
+        (1000, True, 128),
+        (3000, True, 42),
+        (100_000, True, 1),
+    ],
 )
-def test_blocks_shrink_with_the_width_of_rows(columns, most):
+def test_blocks_shrink_with_the_width_of_rows(columns, screened, most):
     asked = asked_of([PLAIN] * 3000)
-    sizes = [len(places) for places, _ in blocks(asked, columns)]
+    sizes = [len(places) for places, _ in blocks(asked, columns, screened=screened)]
     assert sum(sizes) == 3000
     assert max(sizes) == most
 
 
 def test_blocks_of_wide_tables_are_smaller_where_constraints_leave_columns_out():
     asked = asked_of([Constraints(fixed=("a",))] * 300)
-    assert max(len(places) for places, _ in blocks(asked, 3000)) == 8
+    assert max(len(places) for places, _ in blocks(asked, 3000, screened=True)) == 8
 
 
 def test_blocks_of_wide_tables_are_small_where_columns_are_not_screened():
     asked = replace(asked_of([PLAIN] * 300), question=Question(max_rows=2000))
-    assert max(len(places) for places, _ in blocks(asked, 1000)) == 8
+    assert max(len(places) for places, _ in blocks(asked, 1000, screened=True)) == 8
 
 
 @pytest.mark.parametrize(("answers", "most"), [(1, 266), (2, 133), (6, 44), (10, 26), (500, 26)])

@@ -29,7 +29,6 @@ from macex.errors import OptionError
 from macex.explanation import Cost, Counterfactual, Explanation, Source
 from macex.models.memory import Remembered
 from macex.schema import Array, Rows, row_keys
-from macex.stages.relevance import WIDE
 from macex.stages.shapes import Candidates, Found, Pool
 
 if TYPE_CHECKING:
@@ -171,7 +170,7 @@ MOST_QUERIES = 2048
 MOST_CELLS = 16_000_000
 ROWS_A_QUERY = 600  # for each answer that is wanted
 MOST_ANSWERS = 10  # more of them take no more rows
-SCREENED = 250  # where there are more columns than single changes that are tried one by one
+SCREENED = 125  # the same where only the columns that matter are tried one by one
 BLOCK_S = 0.4  # seconds of work, model calls aside, that a block may take under a time limit
 FIRST_QUERIES = 8  # of the first block under a time limit
 
@@ -200,14 +199,17 @@ def blocks(
     singles: int = 0,
     tempo: Tempo | None = None,
     keeping: Keeping | None = None,
+    *,
+    screened: bool = False,
 ) -> Iterator[tuple[Array, Batch]]:
     """The blocks of a call: positions of their rows, and what is asked of them.
 
     `singles` is how many single changes a query may be offered, where that is much. `tempo` is
-    looked at before each block. `keeping` is the structure that rows keep.
+    looked at before each block. `keeping` is the structure that rows keep. `screened` says that
+    only the columns that matter are tried one by one.
     """
-    given = batch.question.max_rows is not None  # else wide tables are screened
-    each = SCREENED if columns > WIDE and not given and _open_whole(batch) else ROWS_A_QUERY
+    given = batch.question.max_rows is not None  # then nothing is screened
+    each = SCREENED if screened and not given and _open_whole(batch) else ROWS_A_QUERY
     rows = max(each * min(batch.question.n, MOST_ANSWERS), singles, 2 * columns * given)
     most = max(1, min(MOST_QUERIES, MOST_CELLS // (rows * columns)))
     for places in _alike(batch, keeping):

@@ -37,7 +37,7 @@ from macex.engine.batch import (
 from macex.engine.claims import diagnosed
 from macex.engine.fitted import Fitted
 from macex.engine.options import Options
-from macex.engine.pipeline import answer, remembering
+from macex.engine.pipeline import answer, remembering, screens
 from macex.engine.recorder import Recorder
 from macex.engine.robustness import NOTHING_ASKED, requirements_of, retried
 from macex.errors import ConstraintError, GoalError, ModelError
@@ -209,7 +209,7 @@ class Engine(EngineOf[Fitted, Rows, Constraints, Explanation]):
     def blocks(self, batch: Batch, tempo: Tempo | None) -> Iterator[tuple[Array, Batch]]:
         """Parts of a batch that are answered together, and the places of their rows."""
         fitted, width = self.fitted, len(self.schema.columns)
-        return blocks(batch, width, fitted.singles, tempo, fitted.binding)
+        return blocks(batch, width, fitted.singles, tempo, fitted.binding, screened=screens(fitted))
 
     def answered(self, batch: Batch) -> tuple[list[Explanation], Outcome]:
         """The explanations of one block, and the outcome they were made of."""

@@ -294,6 +294,16 @@ def _candidates(fitted: Fitted, search: Search, task: Task, near: Near) -> Candi
     return led(space, near, found, dear) if dear.any() else found
 
 
+def screens(fitted: Fitted) -> bool:
+    """Whether queries keep only the columns that matter, because there are so many changes."""
+    choice, columns = fitted.options.candidates, fitted.ground.schema.columns
+    if fitted.options.method.offered != "all" or not isinstance(choice, Both):
+        return False
+    if len(columns) * (1 + 2 * choice.domain.beside) <= WIDE:
+        return False
+    return bool(choice.domain.singles(columns, len(columns)).sum() > WIDE)
+
+
 def _narrowed(fitted: Fitted, task: Task, near: Near, domain: Domain) -> Space:
     """The space, of which queries with very many single changes keep the units that matter."""
     space = task.space

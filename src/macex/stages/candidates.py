@@ -14,7 +14,7 @@ import numpy as np
 
 from macex.ask.units import Unit
 from macex.errors import OptionError, closest, require_count, require_counts
-from macex.schema import MISSING, Array, special
+from macex.schema import MISSING, Array, Column, special
 from macex.stages.shapes import Candidates
 from macex.stages.spread import (
     admitted,
@@ -81,7 +81,7 @@ class Domain:
         """Whether every value is on offer."""
         return (self.categories, self.quantiles, self.rows, self.beside) == (None, None, None, 0)
 
-    def per_unit(self, unit: Unit, units: Array) -> Array | None:
+    def per_unit(self, unit: Unit | Column, units: Array) -> Array | None:
         """How many values of a unit each query is offered, of `units` (Q,); None for all."""
         most = self.categories if unit.discrete else self.quantiles
         if most is None:
@@ -89,7 +89,7 @@ class Domain:
         room = most if self.rows is None else self.rows // np.maximum(1, units)
         return np.maximum(2, np.minimum(most, room)) * np.ones(len(units), int)
 
-    def singles(self, units: Sequence[Unit], count: int) -> Array:
+    def singles(self, units: Sequence[Unit | Column], count: int) -> Array:
         """About how many changes each unit is offered to a query that may change `count`, (U,)."""
         one = np.array([count])
         most = [self.per_unit(unit, one) for unit in units]
