@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
-from macex.ask.answers import Needed, needed
 from macex.errors import OptionError, require_path
 from macex.metrics import Why, front, with_whys
 from macex.render.exports import write_whole
 from macex.render.names import CodeTable, Names, ReasonCode, reason_codes
 from macex.render.results import Answered
 from macex.render.sentences import sentences
-from macex.render.text import explanation_text
 from macex.schema import Array
 
 if TYPE_CHECKING:
@@ -261,8 +259,6 @@ class Explanation(Answered[Counterfactual]):
     names: Names = field(default_factory=dict, repr=False, compare=False)
     asked: Asking = field(default=Asking(), repr=False, compare=False)
 
-    of_series: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         found = self.counterfactuals
         if len(found) > 1 or any(one.why for one in found):
@@ -274,19 +270,6 @@ class Explanation(Answered[Counterfactual]):
         return tuple(self.source.rows.schema.names)
 
     @property
-    def needed(self) -> Needed:
-        """Which scores reach the goal, and whose score it is."""
-        if self.asked.goals is None:
-            return Needed()
-        query = self.source.query if self.asked.query is None else self.asked.query
-        return needed(self.asked.goals, query)
-
-    @property
-    def fell_back(self) -> bool:
-        """Whether another search answered than the one that was asked for."""
-        return self.asked.method not in (None, self.method)
-
-    @property
     def front(self) -> tuple[Counterfactual, ...]:
         """The counterfactuals that no other beats in all of changes, distance, plausibility, score.
 
@@ -294,11 +277,6 @@ class Explanation(Answered[Counterfactual]):
         front: ask for `n=10`. `FrontDisplay.from_explanation` draws it.
         """
         return front(self.counterfactuals, self.goal)
-
-    @cached_property
-    def query(self) -> Any:
-        """The row that was explained, as a one-row frame in the caller's library and dtypes."""
-        return self.source.frame()
 
     def sentences(self, language: str | Path = "en", codes: CodeTable | None = None) -> list[str]:
         """The answer in plain language, one sentence per counterfactual.
@@ -362,19 +340,6 @@ class Explanation(Answered[Counterfactual]):
 
         return explanation_chart(self, kind, rank)
 
-    def fragment(self, language: str | Path = "en") -> str:
-        """The card of the explanation, as a part of a page."""
-        from macex.render.html import explanation_fragment
-
-        return explanation_fragment(self, language)
-
-    def heading(self, language: str | Path = "en") -> str:
-        """Which row is explained."""
-        from macex.render.cards import title
-        from macex.render.speech import Speech
-
-        return title(self, None, Speech(self.names, language))
-
     def to_frame(self) -> Any:
         """One line per counterfactual, as in `Explanations.to_frame`."""
         from macex.explanation.tables import answers_frame
@@ -387,15 +352,8 @@ class Explanation(Answered[Counterfactual]):
 
         return changes_frame([self])
 
-    def sheets(self) -> dict[str, Any]:
-        """The sheets of an Excel file."""
-        return {"answers": self.to_frame(), "changes": self.to_changes()}
-
     def json_text(self, *, canonical: bool) -> str:
         """The explanation as JSON; see `macex.explanation.json`."""
         from macex.explanation.json import dumps, explanation_document
 
         return dumps(explanation_document(self, canonical=canonical), canonical=canonical)
-
-    def __repr__(self) -> str:
-        return explanation_text(self)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
+from macex.ask.answers import Needed, needed
 from macex.errors import ON_RESULT, PlaceError, missing, require_path
 from macex.render.exports import write_whole
-from macex.render.speech import ENGLISH
+from macex.render.names import Names
+from macex.render.speech import ENGLISH, Speech
 
 Facts = Mapping[str, str]
 AnswerT = TypeVar("AnswerT")
@@ -117,7 +120,12 @@ class Result(ABC):
 class Answered(Result, Generic[AnswerT]):
     """A result with counterfactuals, best first; one without any is false."""
 
+    of_series: ClassVar[bool] = False
     counterfactuals: tuple[AnswerT, ...]
+    method: str
+    names: Names
+    asked: Any
+    source: Any
 
     def __len__(self) -> int:
         return len(self.counterfactuals)
@@ -135,6 +143,49 @@ class Answered(Result, Generic[AnswerT]):
 
     def __iter__(self) -> Iterator[AnswerT]:
         return iter(self.counterfactuals)
+
+    @cached_property
+    def query(self) -> Any:
+        """What was explained: a one-row frame in the caller's library and dtypes, or a case."""
+        return self.source.frame()
+
+    @property
+    def needed(self) -> Needed:
+        """Which scores reach the goal, and whose score it is."""
+        if self.asked.goals is None:
+            return Needed()
+        query = self.source.query if self.asked.query is None else self.asked.query
+        return needed(self.asked.goals, query)
+
+    @property
+    def fell_back(self) -> bool:
+        """Whether another search answered than the one that was asked for."""
+        return self.asked.method not in (None, self.method)
+
+    def fragment(self, language: str | Path = ENGLISH) -> str:
+        """The card of the explanation, as a part of a page."""
+        from macex.render.html import explanation_fragment
+
+        return explanation_fragment(self, language)
+
+    def heading(self, language: str | Path = ENGLISH) -> str:
+        """Which row or case is explained."""
+        from macex.render.cards import title
+
+        return title(self, None, Speech(self.names, language, of_series=self.of_series))
+
+    @abstractmethod
+    def to_changes(self) -> Any:
+        """One line per change."""
+
+    def sheets(self) -> dict[str, Any]:
+        """The sheets of an Excel file."""
+        return {"answers": self.to_frame(), "changes": self.to_changes()}
+
+    def __repr__(self) -> str:
+        from macex.render.text import explanation_text
+
+        return explanation_text(self)
 
 
 class Html(str):

@@ -10,20 +10,16 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from macex.ask.answers import Needed, needed
 from macex.ask.goals import Goal
 from macex.explanation import Cost
 from macex.explanation.batch import ExplanationsOf
 from macex.explanation.json import Document, dumps
 from macex.explanation.values import Asking, Over, Status
 from macex.metrics import Why, with_whys
-from macex.render.cards import title
 from macex.render.charts.chart import Chart
 from macex.render.names import Names
 from macex.render.results import Answered
 from macex.render.sentences import sentences
-from macex.render.speech import Speech
-from macex.render.text import explanation_text
 from macex.schema import Array
 from macex.series.cases import Cases, contents
 from macex.series.limits import ValueLimit
@@ -220,24 +216,6 @@ class SeriesExplanation(Answered[SeriesCounterfactual]):
         """How the case is laid out."""
         return self.source.cases.layout
 
-    @property
-    def needed(self) -> Needed:
-        """Which scores reach the goal, and whose score it is."""
-        if self.asked.goals is None:
-            return Needed()
-        query = self.source.query if self.asked.query is None else self.asked.query
-        return needed(self.asked.goals, query)
-
-    @property
-    def fell_back(self) -> bool:
-        """Whether another search answered than the one that was asked for."""
-        return self.asked.method not in (None, self.method)
-
-    @cached_property
-    def query(self) -> Array:
-        """The case that was explained, in the caller's layout."""
-        return self.source.frame()
-
     def sentences(self, language: str | Path = "en") -> list[str]:
         """The answer in plain language, one sentence per counterfactual."""
         return sentences(self, language)
@@ -251,16 +229,6 @@ class SeriesExplanation(Answered[SeriesCounterfactual]):
 
         return panels(self, rank, most)
 
-    def fragment(self, language: str | Path = "en") -> str:
-        """The card of the explanation, as a part of a page."""
-        from macex.render.html import explanation_fragment
-
-        return explanation_fragment(self, language)
-
-    def heading(self, language: str | Path = "en") -> str:
-        """Which case is explained."""
-        return title(self, None, Speech(self.names, language, of_series=True))
-
     def to_frame(self) -> Any:
         """One line per counterfactual, as in `SeriesExplanations.to_frame`."""
         from macex.series.tables import answers_frame
@@ -273,18 +241,11 @@ class SeriesExplanation(Answered[SeriesCounterfactual]):
 
         return changes_frame([self])
 
-    def sheets(self) -> dict[str, Any]:
-        """The sheets of an Excel file."""
-        return {"answers": self.to_frame(), "changes": self.to_changes()}
-
     def json_text(self, *, canonical: bool) -> str:
         """The explanation as JSON; see `macex.series.json`."""
         from macex.series.json import explanation_document
 
         return dumps(explanation_document(self, canonical=canonical), canonical=canonical)
-
-    def __repr__(self) -> str:
-        return explanation_text(self)
 
 
 class SeriesExplanations(ExplanationsOf[SeriesExplanation]):
