@@ -20,7 +20,7 @@ skops = pytest.importorskip("skops.io")
 from lending import lender, loans, outcomes  # noqa: E402
 from macex.server import Settings, create_app  # noqa: E402
 from macex.server.listener import config_for  # noqa: E402
-from macex.server.projects.description import described  # noqa: E402
+from macex.server.projects.parts import described  # noqa: E402
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ import macex as mx
 from lending import loans
 from macex.client import connection as connection_module
 from macex.server import Settings
-from macex.server.projects.description import described
+from macex.server.projects.parts import described
 from serving import loan_files, loan_project, served, start
 
 __all__ = ["loan_files", "loan_project", "served", "start"]

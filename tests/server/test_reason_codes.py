@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 
 from macex.server import Settings
-from macex.server.projects.description import described
+from macex.server.projects.parts import described
 from serving import serving
 
 

@@ -70,8 +70,7 @@ def new(
 
 
 def _write(folder: Path, files: dict[str, Path | None], said: dict[str, Any]) -> None:
-    from macex.server.projects.description import described
-    from macex.server.projects.parts import read_parts
+    from macex.server.projects.parts import described, read_parts
 
     names = {part: f"{part}{path.suffix}" for part, path in files.items() if path is not None}
     description = described({**{k: v for k, v in said.items() if v}, **names})

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 import macex as mx
 from lending import lender, loans, outcomes
 from macex.server import Settings
-from macex.server.projects.description import described
+from macex.server.projects.parts import described
 from macex.server.storage.audit import records
 
 ASK = "/projects/loans/explain"

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from macex.server import Settings, create_app
 from macex.server.pages.job import LISTED, left, span
-from macex.server.projects.description import read_description
+from macex.server.projects.parts import read_description
 from macex.server.recent import Recent
 
 

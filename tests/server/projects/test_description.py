@@ -9,8 +9,7 @@ import pytest
 
 from macex.errors import DataError, MacexError
 from macex.server.projects.catalogue import Catalogue, UnknownProjectError, slug
-from macex.server.projects.description import FILE, described, read_description
-from macex.server.projects.parts import read_parts
+from macex.server.projects.parts import FILE, described, read_description, read_parts
 
 LEAST = {"model": "m.onnx", "data": "d.csv"}
 

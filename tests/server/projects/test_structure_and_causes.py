@@ -13,7 +13,7 @@ import macex as mx
 from macex.errors import MacexError
 from macex.server import Settings
 from macex.server.projects.catalogue import Catalogue
-from macex.server.projects.description import FILE, described, read_description
+from macex.server.projects.parts import FILE, described, read_description
 
 skops = pytest.importorskip("skops.io")
 

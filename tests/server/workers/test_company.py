@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("onnxruntime")
 
 from macex.server import Settings
-from macex.server.projects.description import described
+from macex.server.projects.parts import described
 from models.files.hostile_onnx import loop
 from server.waiting import ended
 

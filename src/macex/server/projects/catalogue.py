@@ -23,8 +23,7 @@ from macex.audit import Audit
 from macex.errors import DataError, closest
 from macex.models.files.model_file import load_model
 from macex.server.projects.demo import NAME, TITLE, demo_parts
-from macex.server.projects.description import FILE, read_description
-from macex.server.projects.parts import OpenModel, Parts, read_parts
+from macex.server.projects.parts import FILE, OpenModel, Parts, read_description, read_parts
 from macex.server.projects.project import Project
 from macex.server.projects.series import SeriesProject, read_series
 from macex.server.workers.pool import Workers

@@ -17,8 +17,7 @@ from macex.render.names import read_names
 from macex.schema import Array
 from macex.series.explainer import SeriesExplainer
 from macex.series.records import fingerprint
-from macex.server.projects.description import read_description
-from macex.server.projects.parts import OpenModel
+from macex.server.projects.parts import OpenModel, read_description
 from macex.server.projects.project import METHODS, PREFERENCES, Project, choose
 
 

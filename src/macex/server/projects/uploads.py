@@ -17,7 +17,7 @@ from macex.scale.readers import date_columns, read_table, require
 from macex.schema import Schema
 from macex.schema.schema import kinds_stated, stated
 from macex.server.projects.catalogue import Catalogue
-from macex.server.projects.description import described
+from macex.server.projects.parts import described
 from macex.server.projects.project import WAIT_S, Project
 from macex.server.room import require_room
 from macex.server.settings import Settings
