@@ -11,7 +11,7 @@ import pytest
 
 import macex as mx
 from cohort.town import NO, YES, Bank, explainer, merit, refused, town
-from macex.cohort.cover import Trials
+from macex.cohort.cover import ActionTrials
 from macex.cohort.moves import common_moves
 from macex.cohort.plans import SAMPLE
 from macex.cohort.population import crowd, opened
@@ -74,7 +74,7 @@ def test_a_plan_is_as_good_as_the_best_over_all_pairs(free):
     )
     near = chooser.plan(rows, want=YES, actions=2, constraints=constraints, plausible=False)
     population = opened(crowd(chooser.engine, rows, YES, constraints))
-    trials = Trials(population, common_moves(population.space))
+    trials = ActionTrials(population, common_moves(population.space))
     moves = range(len(trials.moves))
     trials.score([(a,) for a in moves])
     unit = trials.moves.unit

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from macex.baselines.covered import Covered, covered, greedy, population_of
-from macex.cohort.cover import Entries, Trials
+from macex.cohort.cover import ActionTrials, Entries
 from macex.cohort.moves import Moves
 from macex.errors import require_count
 from macex.schema import Array
@@ -57,7 +57,7 @@ def ares(
     population = population_of(explainer, rows, want, constraints)
     need = np.flatnonzero(~population.there)
     items = _items(population.space, bins)
-    trials = Trials(population, _moves(items))
+    trials = ActionTrials(population, _moves(items))
     rules = _rules(items, ~population.there, support * len(need), max_changes)
     trials.score([then for _, then in rules], [_having(items, given) for given, _ in rules])
     texts = [f"if {_text(items, given)} then {_text(items, then)}" for given, then in rules]

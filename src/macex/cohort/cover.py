@@ -49,7 +49,7 @@ class Tally(NamedTuple):
 
 
 @dataclass
-class Trials:
+class ActionTrials:
     """What actions do to a population, as far as they were scored."""
 
     population: Population
@@ -149,7 +149,7 @@ class Trials:
 
 
 def chosen_actions(
-    trials: Trials,
+    trials: ActionTrials,
     most: int,
     max_changes: int,
     *,
@@ -187,7 +187,7 @@ def chosen_actions(
 class _Choice:
     """What actions are worth beside others: a row counts as its most plausible action does."""
 
-    trials: Trials
+    trials: ActionTrials
     plausible: bool
     least: int  # rows that an action flips
 
@@ -221,7 +221,7 @@ class _Choice:
         return None if found is None else found[1]
 
 
-def _promising(trials: Trials, gain: Array, open_: Array, size: int) -> list[Entries]:
+def _promising(trials: ActionTrials, gain: Array, open_: Array, size: int) -> list[Entries]:
     """Actions of `size` moves, not yet scored, that should flip the most open rows."""
     if not open_.any():
         return []
@@ -244,7 +244,7 @@ def _promising(trials: Trials, gain: Array, open_: Array, size: int) -> list[Ent
     return sorted(found, key=lambda joined: (-found[joined], joined))[:SCORED]
 
 
-def _parents(trials: Trials, open_: Array, size: int) -> list[int]:
+def _parents(trials: ActionTrials, open_: Array, size: int) -> list[int]:
     """The actions of one size that bring open rows nearest to their goals."""
     mine = [place for place, entries in enumerate(trials.actions) if len(entries) == size]
     if len(mine) <= PARENTS:
@@ -274,7 +274,7 @@ def _swapped(choice: _Choice, chosen: list[int]) -> list[int]:
     return chosen
 
 
-def _simplified(trials: Trials, chosen: list[int], spare: int, least: int) -> list[int]:
+def _simplified(trials: ActionTrials, chosen: list[int], spare: int, least: int) -> list[int]:
     """Replace actions by others of fewer moves as long as at most `spare` rows are given up."""
     floor = _union(trials, chosen).sum() - spare
     sizes = np.array([len(entries) for entries in trials.actions])
@@ -296,7 +296,7 @@ def _simplified(trials: Trials, chosen: list[int], spare: int, least: int) -> li
         chosen = found[2]
 
 
-def ordered(trials: Trials) -> list[Entries]:
+def ordered(trials: ActionTrials) -> list[Entries]:
     """The actions that were scored, by what they add to those before; none that adds nothing."""
     covered = trials.population.there.copy()
     found: list[int] = []
@@ -311,7 +311,7 @@ def ordered(trials: Trials) -> list[Entries]:
     return [trials.actions[place] for place in found]
 
 
-def _union(trials: Trials, chosen: list[int]) -> Array:
+def _union(trials: ActionTrials, chosen: list[int]) -> Array:
     covered = trials.population.there.copy()
     for place in chosen:
         covered |= trials.reached[place]

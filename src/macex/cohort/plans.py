@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macex.cohort.cover import Entries, Tally, Trials, chosen_actions, ordered
+from macex.cohort.cover import ActionTrials, Entries, Tally, chosen_actions, ordered
 from macex.cohort.groups import groups_of
 from macex.cohort.moves import Move, Moves, common_moves
 from macex.cohort.plan_sheet import action_text, plan_sheet
@@ -250,7 +250,7 @@ class ChosenActions:
         """What they do for rows, block by block."""
         tallies = []
         for _, part in everyone.blocks(len(self.moves)):
-            trials = Trials(part, self.moves, max_cost=self.max_cost)
+            trials = ActionTrials(part, self.moves, max_cost=self.max_cost)
             trials.score(list(self.entries))
             tallies.append(trials.tally(list(self.entries)))
         return Tally(*(np.concatenate(parts) for parts in zip(*tallies, strict=True)))
@@ -305,7 +305,7 @@ def joined(parts: Sequence[Plan]) -> Plan:
 
 def chosen_for(sample: Population, options: PlanOptions) -> tuple[ChosenActions, Tally]:
     """The actions of a plan, as small as they can be, and what they do for the sample."""
-    trials = Trials(sample, common_moves(sample.space), max_cost=options.max_cost)
+    trials = ActionTrials(sample, common_moves(sample.space), max_cost=options.max_cost)
     changes = min(options.max_changes, sample.space.width)
     needy = int((~sample.there).sum())
     least = ceil(options.support * needy)
@@ -318,7 +318,7 @@ def chosen_for(sample: Population, options: PlanOptions) -> tuple[ChosenActions,
         least=least,
     )
     moves, actions = shrunk(trials, chosen, spare, least)
-    final = Trials(sample, moves, max_cost=options.max_cost)
+    final = ActionTrials(sample, moves, max_cost=options.max_cost)
     final.score(actions)
     entries = ordered(final)
     known = not sample.fitted.ground.private

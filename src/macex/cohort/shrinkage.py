@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from macex.cohort.cover import Entries, Trials
+from macex.cohort.cover import ActionTrials, Entries
 from macex.cohort.moves import NO_MOVES, Moves, smaller
 from macex.cohort.population import Population
 from macex.schema import Array
@@ -41,7 +41,7 @@ class _Work:
 
 
 def shrunk(
-    trials: Trials, chosen: list[Entries], spare: int, least: int = 0
+    trials: ActionTrials, chosen: list[Entries], spare: int, least: int = 0
 ) -> tuple[Moves, list[Entries]]:
     """The same actions with smaller moves; each gives up at most its part of `spare` rows.
 
@@ -90,7 +90,7 @@ def _narrow(population: Population, works: list[_Work], turn: int, max_cost: flo
     if not variants:
         return
     joined, actions = _together(variants)
-    trials = Trials(population, joined, max_cost=max_cost)
+    trials = ActionTrials(population, joined, max_cost=max_cost)
     trials.score(actions, [work.rows for work in works for _ in work.tried])
     start = 0
     for work in works:

@@ -21,7 +21,7 @@ from macex.bench.plan import BenchPlan
 from macex.bench.report.document import ReportSection, ReportTable
 from macex.bench.tasks import BenchTask, TaskOutcome
 from macex.bench.workshop import Workshop
-from macex.cohort.cover import Trials
+from macex.cohort.cover import ActionTrials
 from macex.cohort.moves import common_moves
 from macex.cohort.population import crowd, opened
 from macex.explainer import Explainer
@@ -144,7 +144,7 @@ def others(
 def best_of_all(explainer: Explainer, rows: pd.DataFrame, constraints: Constraints) -> int:
     """How many rows the best five of all actions of one or two moves flip."""
     population = opened(crowd(explainer.engine, rows, 1, constraints))
-    trials = Trials(population, common_moves(population.space))
+    trials = ActionTrials(population, common_moves(population.space))
     unit = trials.moves.unit
     every: list[tuple[int, ...]] = [(at,) for at in range(len(unit))]
     every += [pair for pair in combinations(range(len(unit)), 2) if unit[pair[0]] != unit[pair[1]]]
