@@ -8,7 +8,7 @@ import pytest
 import macex as mx
 from macex.series.cases import read_cases
 from macex.series.nearness import NearCases, learn_sketch, nearest, warped
-from macex.series.usual import usual_of
+from macex.series.texture import usual_of
 from series.machines import explainer, made_cases
 
 TRAIN = made_cases(30)

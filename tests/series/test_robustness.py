@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import macex as mx
+from macex.series.drafts import MOST, Draft, laid_out
 from macex.series.robustness import between
-from macex.series.segments import Draft
-from macex.series.stretches import MOST, laid_out
 from macex.stages.selection import STABLE
 from series.machines import CLASSES, NAMES, Machine, explainer, made_cases
 

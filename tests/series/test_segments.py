@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import macex as mx
-from macex.series.segments import Draft, Segments
-from macex.series.stretches import MOST, laid_out
+from macex.series.drafts import MOST, Draft, laid_out
+from macex.series.segments import Segments
 
 LENGTH = 60
 

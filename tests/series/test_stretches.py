@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import macex as mx
+from macex.series.drafts import MOST, Draft, left_out, parts_of
 from macex.series.exchanges import PRICE, Exchange, least_taken, taken
-from macex.series.segments import Draft
-from macex.series.stretches import MOST, left_out, parts_of
 
 LENGTH = 100
 

@@ -15,7 +15,7 @@ from macex.errors import OptionError
 from macex.explanation import Cost
 from macex.explanation.values import Asking
 from macex.schema import Array
-from macex.series.asker import rows_at_once
+from macex.series.mixtures import rows_at_once
 from macex.series.cases import Cases, channel_names, read_cases
 from macex.series.fitted import FittedSeries, fit
 from macex.series.mixtures import differs

@@ -1,14 +1,18 @@
-"""From arrays to values: one `SeriesExplanation` for every case of an answered batch."""
+"""From arrays to values: one `SeriesExplanation` for every case of an answered batch.
+
+Changed channels are seen beside where they come from, and what is usual.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from macex.ask.answers import Answers, compile_goals
+from macex.ask.answers import Answers, Goals, compile_goals
 from macex.engine.assembly import MOST_ACTIONS
 from macex.engine.claims import minimal_of, ran_out, reason_of, status_of
 from macex.explanation import Cost
@@ -16,14 +20,12 @@ from macex.explanation.values import Asking, Over, Status
 from macex.schema import Array
 from macex.series.cases import Cases
 from macex.series.constraints import SeriesConstraints
-from macex.series.drafts import full_tables, whole
+from macex.series.drafts import Draft, full_tables, laid_out, whole
 from macex.series.fitted import FittedSeries
 from macex.series.limits import ValueLimit
-from macex.series.mixtures import differs
+from macex.series.mixtures import differs, stretched
 from macex.series.outcome import CaseBatch, SeriesOutcome
-from macex.series.segments import Draft
-from macex.series.stretches import laid_out
-from macex.series.surroundings import surroundings
+from macex.series.texture import NEAREST
 from macex.series.values import (
     CaseSource,
     Fewer,
@@ -31,6 +33,7 @@ from macex.series.values import (
     SeriesChange,
     SeriesCounterfactual,
     SeriesExplanation,
+    Surroundings,
 )
 from macex.stages.shapes import Pool
 
@@ -314,3 +317,47 @@ def _actions(outcome: SeriesOutcome, query: int) -> tuple[SeriesAction, ...]:
                 flips=bool(found.flips[query, entry]),
             )
     return tuple(actions.values())
+
+
+BAND = (0.1, 0.9)  # between these shares of the cases that meet the goal
+CASES, CELLS = 100, 400_000  # that a band is computed of, and their values
+DRAWN = 12  # channels, at most
+
+
+def surroundings(
+    fitted: FittedSeries, goals: Goals, query: int, changes: Iterable[SeriesChange], length: int
+) -> dict[str, Surroundings]:
+    """Beside what each changed channel is drawn, by name; for as many as are drawn."""
+    donors = {change.channel: change.case for change in changes}
+    rows = fitted.meeting(goals, query) if donors else np.zeros(0, int)
+    most = max(NEAREST + 1, min(CASES, CELLS // max(1, length)))
+    if len(rows) > most:
+        rows = rows[np.round(np.linspace(0, len(rows) - 1, most)).astype(int)]
+    found = {}
+    for name in list(donors)[:DRAWN]:
+        channel = fitted.names.index(name)
+        donor = _values(fitted, np.array([donors[name]]), channel, length)[0]
+        if len(rows) <= NEAREST:
+            found[name] = Surroundings(donor, None, None)
+            continue
+        values = _values(fitted, rows, channel, length)
+        found[name] = Surroundings(donor, *_band(values))
+    return found
+
+
+def _band(values: Array) -> Array:
+    """Between what most values (n, time) lie, gaps left out, (2, time)."""
+    finite = np.isfinite(values)
+    if finite.all():
+        return np.asarray(np.quantile(values, BAND, axis=0))
+    known = np.where(finite, values, np.nan)
+    return np.asarray(np.nanquantile(np.where(finite.any(axis=0), known, 0.0), BAND, axis=0))
+
+
+def _values(fitted: FittedSeries, rows: Array, channel: int, length: int) -> Array:
+    """A channel of training cases on a time axis of the length, as numbers (n, length)."""
+    train = fitted.train
+    if train.even and train.longest == length:
+        return np.asarray(train.values)[rows, channel].astype(float)
+    lines = [np.asarray(train.values[row][channel], dtype=float) for row in rows]
+    return np.stack([stretched(line, length) for line in lines])

@@ -9,13 +9,12 @@ import numpy as np
 
 from macex.engine import ranking
 from macex.schema import Array
-from macex.series.donors import gentle, leads_of, of_donors, smooth
-from macex.series.drafts import full_tables, whole
+from macex.series.drafts import Draft, full_tables, whole
 from macex.series.exchanges import KEPT, Exchange, least_taken, rivals
-from macex.series.outcome import SeriesOutcome
+from macex.series.outcome import SeriesOutcome, gentle, leads_of, of_donors, smooth
 from macex.series.robustness import held_share, settled
 from macex.series.search import by_unit
-from macex.series.segments import Ask, Draft, Segments
+from macex.series.segments import Ask, Segments
 
 SLACK = 1e-9  # of progress, which is a logarithm
 

@@ -18,7 +18,7 @@ from macex.engine.engine import EngineOf
 from macex.errors import ConstraintError, GoalError, OptionError, SchemaError
 from macex.schema import Array
 from macex.series.assemble import assemble, unreached
-from macex.series.cases import AXES, Cases, read_cases
+from macex.series.cases import AXES, Cases, read_cases, turned_round
 from macex.series.constraints import SeriesConstraints, read_constraints
 from macex.series.fitted import FittedSeries
 from macex.series.frames import framed, is_frame
@@ -26,7 +26,6 @@ from macex.series.options import SeriesOptions
 from macex.series.outcome import CaseBatch
 from macex.series.pipeline import answer
 from macex.series.robustness import robustness
-from macex.series.turned import turned_round
 from macex.series.values import SeriesExplanation
 
 BLOCK_CELLS = 4_000_000

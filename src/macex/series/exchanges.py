@@ -16,10 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from macex.schema import Array
-from macex.series.drafts import whole
+from macex.series.drafts import MOST, Draft, Run, laid_out, whole
 from macex.series.outcome import SeriesOutcome
-from macex.series.segments import Ask, Draft, Trials
-from macex.series.stretches import MOST, Run, laid_out
+from macex.series.segments import Ask, Trials
 from macex.stages.arrays import rank_within, set_keys
 
 EACH = 9  # examples that an answer is compared with

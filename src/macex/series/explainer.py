@@ -15,7 +15,7 @@ from macex.engine.facts import facts_about
 from macex.engine.options import PREFERENCES, check_classes
 from macex.render.names import Name, check_names, read_names
 from macex.schema import Array
-from macex.series.cases import channel_names, read_cases
+from macex.series.cases import channel_names, question, read_cases
 from macex.series.constraints import SeriesConstraints, read_constraints
 from macex.series.engine import SeriesEngine
 from macex.series.fitted import FittedSeries, fit
@@ -25,7 +25,6 @@ from macex.series.outcome import CaseBatch
 from macex.series.records import SeriesRecorder, fingerprint
 from macex.series.storage import save
 from macex.series.times import read_times
-from macex.series.turned import question
 from macex.series.values import SeriesExplanation, SeriesExplanations
 from macex.stages.search.protocol import DEFAULT_SEARCH
 from macex.version import __version__

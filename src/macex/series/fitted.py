@@ -17,14 +17,12 @@ from macex.models.consultation import consult
 from macex.models.oracle import NotAScoreError, Oracle
 from macex.render.names import Names
 from macex.schema import Array, Rows, Schema
-from macex.series.asker import rows_at_once
 from macex.series.cases import Cases
-from macex.series.mixtures import differs
+from macex.series.mixtures import differs, rows_at_once
 from macex.series.nearness import Sketch, learn_sketch, nearest
 from macex.series.options import SeriesOptions
-from macex.series.texture import Texture, learn_texture
+from macex.series.texture import Texture, Usual, learn_texture, usual_of
 from macex.series.times import Times
-from macex.series.usual import Usual, usual_of
 
 
 @dataclass

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from macex.schema import Array
-from macex.series.constraint_parts import EVERY
-from macex.series.constraints import SeriesConstraints
+from macex.series.constraints import EVERY, SeriesConstraints
 
 MOST = 2**62  # whole numbers are not limited beyond
 

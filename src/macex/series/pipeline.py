@@ -23,19 +23,15 @@ from macex.engine.pipeline import band_of, run
 from macex.engine.ranking import select
 from macex.models.judge import Judge
 from macex.schema import Array
-from macex.series.asker import SeriesAsker
 from macex.series.cases import contents
-from macex.series.climb import SMALL, given_back
 from macex.series.confirmation import confirm
-from macex.series.donors import plausibilities, reached_classes
+from macex.series.drafts import Draft
 from macex.series.fitted import FittedSeries
 from macex.series.limits import limits_of
-from macex.series.mixtures import Mixture, differs
-from macex.series.outcome import CaseBatch, SeriesOutcome
-from macex.series.reserve import reserved
+from macex.series.mixtures import Mixture, SeriesAsker, differs
+from macex.series.outcome import CaseBatch, SeriesOutcome, plausibilities, reached_classes
 from macex.series.robustness import price_of, steady
-from macex.series.search import nothing_left, search
-from macex.series.segments import Draft
+from macex.series.search import SMALL, given_back, nothing_left, reserved, search
 from macex.stages.draws import Draws, column_keys, row_keys
 from macex.stages.selection import PLAUSIBLE, Ranking, shortlist
 from macex.stages.shapes import Pool, Task

@@ -15,13 +15,10 @@ import numpy as np
 from macex.engine.robustness import NEIGHBOURS, Requirements, other_model, reached_with
 from macex.models.judge import Judge
 from macex.schema import Array
-from macex.series.asker import SeriesAsker
-from macex.series.donors import smooth
-from macex.series.drafts import full_tables, whole
+from macex.series.drafts import Draft, full_tables, joined, laid_out, whole
 from macex.series.fitted import FittedSeries
-from macex.series.outcome import SeriesOutcome
-from macex.series.segments import Draft
-from macex.series.stretches import joined, laid_out
+from macex.series.mixtures import SeriesAsker
+from macex.series.outcome import SeriesOutcome, smooth
 from macex.stages.shapes import Pool
 
 WIDER = 0.1  # of its length a stretch grows at either end where it is to be stable

@@ -18,42 +18,10 @@ import numpy as np
 
 from macex.errors import OptionError, require_counts, require_number
 from macex.schema import Array
-from macex.series.stretches import MOST, laid_out, left_out, parts_of
+from macex.series.drafts import MOST, Draft, laid_out, left_out, parts_of
 from macex.stages.arrays import rank_within
 
 Ask = Callable[["Draft"], tuple[Array, Array]]  # reached (n,) bool, progress (n,)
-
-
-class Draft(NamedTuple):
-    """Examples that take stretches of units: row i is made from case `at[i]`.
-
-    Stretches are in their order, at most `MOST` for a unit; the rest of them are empty.
-    """
-
-    at: Array  # (n,)
-    code: Array  # (n, U)
-    start: Array  # (n, U, MOST)
-    stop: Array  # (n, U, MOST)
-    blend: Array  # (n, U)
-
-    @staticmethod
-    def empty(width: int) -> Draft:
-        """No examples of `width` units."""
-        nothing, ends = np.zeros((0, width), int), np.zeros((0, width, MOST), int)
-        return Draft(np.zeros(0, np.intp), nothing, ends, ends, nothing.astype(float))
-
-    def take(self, rows: Array) -> Draft:
-        """Copies of some examples."""
-        return Draft(*(part[rows] for part in self))
-
-    def joined(self, other: Draft) -> Draft:
-        """These examples, and others after them."""
-        return Draft(*(np.concatenate(both) for both in zip(self, other, strict=True)))
-
-    @property
-    def size(self) -> Array:
-        """How many time points of each unit are taken, (n, U)."""
-        return np.asarray((self.stop - self.start).sum(axis=2))
 
 
 class Trials(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 
 from macex.models.judge import Judge
 from macex.schema import Array
-from macex.series.asker import SeriesAsker
+from macex.series.mixtures import SeriesAsker
 from macex.stages.shapes import Candidates, Task
 
 WIDE = 2400  # single channels of a query, up to which all of them are scored

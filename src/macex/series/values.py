@@ -1,19 +1,24 @@
-"""The result as a value: which channels, and which part of them, would change the answer."""
+"""The result as a value: which channels, and which part of them, would change the answer.
+
+As a frame, a channel is a column, and a cell holds its values.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from macex.ask.goals import Goal
 from macex.explanation import Cost
 from macex.explanation.batch import ExplanationsOf
 from macex.explanation.json import Document, dumps
+from macex.explanation.tables import REMARKS, beside, by_column, lines_of
 from macex.explanation.values import Asking, Over, Status
 from macex.metrics import Why, with_whys
 from macex.render.charts.chart import Chart
@@ -231,13 +236,13 @@ class SeriesExplanation(Answered[SeriesCounterfactual]):
 
     def to_frame(self) -> Any:
         """One line per counterfactual, as in `SeriesExplanations.to_frame`."""
-        from macex.series.tables import answers_frame
+        from macex.series.values import answers_frame
 
         return answers_frame([self], self.channels)
 
     def to_changes(self) -> Any:
         """One line per change, as in `SeriesExplanations.to_changes`."""
-        from macex.series.tables import changes_frame
+        from macex.series.values import changes_frame
 
         return changes_frame([self])
 
@@ -259,13 +264,13 @@ class SeriesExplanations(ExplanationsOf[SeriesExplanation]):
         After the channels come the columns `cf.row` to `cf.minimal` as for tables. A case without
         an answer has one line of rank 0.
         """
-        from macex.series.tables import answers_frame
+        from macex.series.values import answers_frame
 
         return answers_frame(self._items, self._rows)
 
     def to_changes(self) -> Any:
         """One line per change: `cf.row`, `cf.rank`, and the fields of `SeriesChange`."""
-        from macex.series.tables import changes_frame
+        from macex.series.values import changes_frame
 
         return changes_frame(self._items)
 
@@ -273,3 +278,39 @@ class SeriesExplanations(ExplanationsOf[SeriesExplanation]):
         from macex.series.json import explanations_document
 
         return explanations_document(self, self.meta, canonical=canonical)
+
+
+CHANGES = ("cf.row", "cf.rank", "channel", "start", "stop", "blend", "case", "label")
+LIMIT = ("low", "high", "direction")
+VALUES = ("before", "after")
+DTYPES = {"cf.row": "int64", "cf.rank": "int64", "start": "int64", "stop": "int64"}
+ENDS = {"low": "float64", "high": "float64"}
+MORE = {"channel": "str", "blend": "float64", "case": "int64"} | ENDS
+
+
+def answers_frame(items: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
+    """One line per counterfactual; `names` are the channels."""
+    lines = list(lines_of(items))
+    cells = [line.source.cells() for line in lines]
+    columns = {name: pd.Series([one[name] for one in cells], dtype=object) for name in names}
+    remarks = by_column(tuple(REMARKS), [line.remarks for line in lines])
+    return beside(pd.DataFrame(columns, index=range(len(lines))), remarks)
+
+
+def changes_frame(items: Sequence[Any]) -> pd.DataFrame:
+    """One line per change."""
+    fields = (*CHANGES[2:], *VALUES)
+    lines = [
+        (line.row, line.rank, *(getattr(change, name) for name in fields), *_limit(change))
+        for line in lines_of(items)
+        if line.found is not None
+        for change in line.found.changes
+    ]
+    columns = by_column((*CHANGES, *VALUES, *LIMIT), lines)
+    made = {name: pd.Series(cells, dtype=object) for name, cells in columns.items()}
+    return pd.DataFrame(made).astype(DTYPES | MORE)
+
+
+def _limit(change: Any) -> tuple[Any, ...]:
+    """What kept values from going so far, if anything did."""
+    return (None, None, None) if change.limit is None else tuple(change.limit)
