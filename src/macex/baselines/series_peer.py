@@ -15,10 +15,9 @@ from macex.errors import OptionError
 from macex.explanation import Cost
 from macex.explanation.values import Asking
 from macex.schema import Array
-from macex.series.mixtures import rows_at_once
 from macex.series.cases import Cases, channel_names, read_cases
 from macex.series.fitted import FittedSeries, fit
-from macex.series.mixtures import differs
+from macex.series.mixtures import differs, rows_at_once
 from macex.series.options import read_options
 from macex.series.values import (
     CaseSource,
