@@ -154,6 +154,11 @@ def frames(found: Any, count: int) -> list[pd.DataFrame]:
             f"explain() returned {type(found).__name__} for {count} rows: Explanations or a list "
             "with one frame of counterfactuals for each row was expected"
         )
+    if wrong := [one for one in found if isinstance(one, str | bytes | float | int)]:
+        raise TypeError(
+            f"explain() returned {wrong[0]!r} for a row: a frame of counterfactuals, "
+            "with the columns of the training rows, was expected"
+        )
     return [pd.DataFrame(frame) for frame in found]
 
 

@@ -17,6 +17,7 @@ from macex.bench.arena.cells import ArenaCells
 from macex.bench.arena.command import arena
 from macex.bench.arena.entries import FIELD, suited
 from macex.bench.arena.layout import COLUMNS, MEASURES, NO_CELL
+from macex.bench.arena.referee import ArenaReferee
 from macex.bench.arena.scores import duels, means, trusted
 from macex.bench.arena.tables import table, table_names, table_of
 from macex.bench.command import bench, command_of
@@ -214,6 +215,9 @@ def test_what_a_method_raises_is_told_and_tried_again(tmp_path):
         done = run(*asked, *cell, "--out", tmp_path / "out")
         assert done.exit_code == 0, done.output
         assert "ValueError: not today" in done.output
+        assert done.stderr.splitlines()[-1].endswith(
+            "Broken failed 1 times of 1: ValueError: not today"
+        )
 
 
 @pytest.mark.parametrize(
@@ -240,6 +244,12 @@ def test_wrong_options_are_named(arguments, said, tmp_path):
         ("x,y\n" + "1,no\n2,no\n" * 20, "one value alone"),
         ("y\n" + "no\nyes\n" * 20, "the only column"),
         ("x,z\n" + "1,2\n" * 40, "there is no column 'y'"),
+        ("x;y\n" + "1;2\n" * 40, "is it separated by commas?"),
+        ("x,y\n" + "1.5,no\ninf,yes\n" * 20, "the columns ['x'] hold infinite numbers"),
+        (
+            "x,y\n" + "".join(f"{n},name {n}\n" for n in range(40)),
+            "a label is one of a few classes",
+        ),
         ('x,y\n"1,2\n3', "no CSV file"),
         ("", "no CSV file"),
     ],
@@ -393,3 +403,26 @@ def test_what_is_known_of_a_made_table_holds_for_its_own_rows(name):
     assert made.known(frame, frame).all()
     column = {"totals": "net", "effects": "years"}[name]
     assert not made.known(frame, frame.assign(**{column: frame[column] + 5})).any()
+
+
+def test_answers_of_all_methods_are_measured_together_as_alone():
+    referee = ArenaReferee(ArenaCells().get("iris", "logistic", 0))
+    rows = referee.cell.cell.queries(4)
+    near = [referee.train.iloc[[place, place + 50]] for place in (0, 20, 40, 60)]
+    none = [rows.head(0)] * 4
+    moved = [rows.iloc[[place]] + 0.7 for place in range(4)]
+    together = referee.together(rows, [near, none, moved])
+    for lines, alone in zip(together, (near, none, moved), strict=True):
+        pd.testing.assert_frame_equal(pd.DataFrame(lines), pd.DataFrame(referee(rows, alone)))
+    assert [line["rank"] for line in together[0]] == [1, 2] * 4
+
+
+def test_one_answer_without_a_number_takes_no_measure_from_the_others():
+    referee = ArenaReferee(ArenaCells().get("iris", "logistic", 0))
+    rows = referee.cell.cell.queries(2)
+    whole = [referee.train.iloc[[0]], referee.train.iloc[[60]]]
+    gaps = [whole[0], whole[1].assign(**{referee.train.columns[0]: np.nan})]
+    first, second = referee(rows, gaps)
+    pd.testing.assert_series_equal(pd.Series(first), pd.Series(referee(rows, whole)[0]))
+    assert np.isnan(second["lof"])
+    assert not second["valid"]

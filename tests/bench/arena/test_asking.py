@@ -61,6 +61,16 @@ class Sleeping(Rows):
         time.sleep(60)
 
 
+class Words(Rows):
+    def explain(self, rows, n=1):
+        return ["nothing"] * len(rows)
+
+
+class Mistyped(Rows):
+    def explain(self, rows, n=1):
+        return [rows.iloc[[at]].assign(net="much") for at in range(len(rows))]
+
+
 class Dying(Rows):
     def explain(self, rows, n=1):
         os._exit(3)
@@ -114,6 +124,8 @@ def test_rows_are_counted_at_the_model(told):
         ("Narrow", "the columns of the training rows: lacking are ['net'], too many are []"),
         ("Wide", "too many are ['more']"),
         ("Broken", "ValueError: not today"),
+        ("Words", "explain() returned 'nothing' for a row: a frame"),
+        ("Mistyped", "values in column 'net' that are no float64"),
         ("Dying", "its process died with the exit code 3"),
     ],
 )  # fmt: skip

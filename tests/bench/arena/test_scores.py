@@ -8,7 +8,7 @@ import pytest
 
 from macex.bench.arena.board import Board
 from macex.bench.arena.layout import COLUMNS
-from macex.bench.arena.scores import duels, firsts, front, fronts, interval
+from macex.bench.arena.scores import dominators, duels, firsts, front, fronts, interval
 
 
 def figures(**columns):
@@ -99,3 +99,35 @@ def test_the_board_says_how_far_chance_may_move_a_mean():
     assert shown["default"][1].startswith("2.00 [1.")
     assert shown["other"][0].startswith("0.25 [0.1")
     assert shown["other"][1] == "-"  # few answers are not ranked
+
+
+def rivals(**gaps):
+    """Ten queries of a method and of a rival who is better by so much in each measure."""
+    held = {"changed": 3.0, "plausibility": 0.5, "refits": 0.5, "rows": 90.0}
+    better = {"changed": -1, "plausibility": 1, "refits": 1, "rows": -1}
+    ours = pd.DataFrame(held, range(10)).assign(method="default", query=range(10), valid=1.0)
+    theirs = ours.assign(method="rival")
+    for measure, gap in gaps.items():
+        theirs[measure] += better.get(measure, 1) * np.asarray(gap)
+    return pd.concat([ours, theirs], ignore_index=True)
+
+
+LUCK = [5, -4, 5, -4, 5, -4, 5, -4, 5, -4]  # better on average, and by chance
+
+
+@pytest.mark.parametrize(
+    ("gaps", "known"),
+    [
+        ({"rows": 9}, {"rival": ["rows"]}),
+        ({"rows": 9, "changed": LUCK}, {"rival": ["rows"]}),
+        ({"rows": 9, "changed": 1}, {"rival": ["changed", "rows"]}),
+        ({"changed": LUCK}, {}),
+        ({}, {}),
+        ({"rows": 9, "refits": -0.01}, {}),
+        ({"rows": 9, "changed": [*[np.nan] * 4, *[1] * 6]}, {"rival": ["changed", "rows"]}),
+        ({"rows": 9, "changed": [*[np.nan] * 6, *[1] * 4]}, {}),
+        ({"rows": 9, "valid": [*[-1] * 6, *[0] * 4]}, {}),
+    ],
+)
+def test_who_is_better_beyond_chance_is_so_on_queries_that_both_solved(gaps, known):
+    assert dominators(rivals(**gaps), "default") == known

@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from macex.bench.arena.cells import ArenaCells
-from macex.bench.arena.entries import chosen, suited
+from macex.bench.arena.entries import chosen, own_name, suited
 from macex.bench.arena.factories import LAST, missing
-from macex.bench.arena.layout import ArenaTask, asked, read_parts, read_results, write_lines
+from macex.bench.arena.layout import KEYS, ArenaTask, asked, read_parts, read_results, write_lines
 from macex.bench.arena.page import write_board
 from macex.bench.arena.runner import ArenaJob, run, undone
 from macex.bench.arena.tables import ArenaTable, table_names, table_of
@@ -90,6 +90,8 @@ def arena(  # noqa: PLR0917
         _perform(tasks, job, jobs)
         lines = read_parts(out, tasks)
         _write(lines, out, page)
+        if method:
+            _tell_failures(lines, own_name(method))
     except MacexError as error:
         typer.echo(f"macex bench: {error}", err=True)
         raise typer.Exit(2) from error
@@ -105,6 +107,16 @@ def _write(lines: pd.DataFrame, out: Path, page: Path | None) -> None:
     if asked(lines).empty:
         raise DataError(f"no model could be fitted: {lines['error'].iloc[0]}")
     typer.echo(write_board(lines, out, page))
+
+
+def _tell_failures(lines: pd.DataFrame, name: str) -> None:
+    """Say at the end, where it is seen, in how many cells the caller's own method failed."""
+    told = asked(lines)
+    tasks = told[told["method"] == name].drop_duplicates(list(KEYS))
+    failed = tasks[tasks["error"].notna()]
+    if len(failed):
+        said = f"{name} failed {len(failed)} times of {len(tasks)}: {failed['error'].iloc[0]}"
+        typer.echo(f"macex bench: {said}", err=True)
 
 
 def planned(

@@ -114,7 +114,16 @@ class ArenaReferee:
         return np.asarray(asked.predict(frame)).reshape(-1)
 
     def _typed(self, frame: pd.DataFrame) -> pd.DataFrame:
-        return frame[list(self.train)].astype(self.train.dtypes.to_dict())
+        """The columns of the training rows, in their types."""
+        found = {}
+        for name, kind in self.train.dtypes.items():
+            try:
+                found[name] = frame[name].astype(kind)
+            except (ValueError, TypeError) as error:
+                raise DataError(
+                    f"answers have values in column {name!r} that are no {kind}: {error}"
+                ) from error
+        return pd.DataFrame(found)
 
     def _measured(
         self, queries: pd.DataFrame, own: Array, slot: Array, answers: Sequence[pd.DataFrame]

@@ -176,6 +176,33 @@ def _against(table: pd.DataFrame, name: str, measure: str, cell: str, budget: in
     ]
 
 
+def dominators(first: pd.DataFrame, name: str) -> dict[str, list[str]]:
+    """Who is better than a method beyond chance in one cell at one budget, and in what.
+
+    On the queries that both solved such a method is at least as good in all four measures, and its
+    95 % interval is all on its side in those that are named. It solved at least half.
+
+    >>> lines = [("a", query, 1, 1.0, 0.5, 0.5, rows) for query, rows in enumerate([9] * 5)]
+    >>> lines += [("b", query, 1, 1.0, 0.5, 0.5, 4) for query in range(5)]
+    >>> columns = ["method", "query", "valid", "changed", "plausibility", "refits", "rows"]
+    >>> dominators(pd.DataFrame(lines, columns=columns), "a")
+    {'b': ['rows']}
+    """
+    known = [one for one in FOUR if one in first and first[one].notna().any()]
+    solved = first.groupby("method")["valid"].mean()
+    every = first.groupby(["query", "method"])[known].mean().unstack("method")  # noqa: PD010
+    found: dict[str, list[str]] = {}
+    for rival in solved.index[solved >= HALF].drop(name, errors="ignore"):
+        pair = [(every[one][rival] - every[one].get(name, np.nan)) * BETTER[one] for one in known]
+        gaps = np.column_stack(pair)
+        gaps = gaps[~np.isnan(gaps).any(axis=1)]
+        held = differences(gaps)
+        sure = [one for one, gap in zip(known, held, strict=True) if gap.low > 0]
+        if len(gaps) >= FEWEST and sure and (gaps.mean(axis=0).round(9) >= 0).all():
+            found[str(rival)] = sure
+    return found
+
+
 def trusted(table: pd.DataFrame) -> pd.DataFrame:
     """A table of means without those of answers of who solved less than half of the queries.
 

@@ -193,8 +193,9 @@ def table_of(frame: pd.DataFrame, label: str, name: str, skip: tuple[str, ...] =
     ('home',)
     """
     if label not in frame:
+        one = " (is it separated by commas?)" if frame.shape[1] == 1 else ""
         raise DataError(
-            f"there is no column {label!r} to be the label{closest(label, map(str, frame))}"
+            f"there is no column {label!r} to be the label{closest(label, map(str, frame))}{one}"
         )
     frame = frame[frame[label].notna()].reset_index(drop=True)
     said = frame.pop(label)
@@ -222,8 +223,20 @@ def _refuse_little(frame: pd.DataFrame, said: pd.Series, label: str) -> None:
         )
     if not frame.shape[1]:
         raise DataError(f"{label!r} is the only column: there is nothing that could be changed")
+    odd = [str(name) for name in frame if _infinite(frame[name])]
+    if odd:
+        raise DataError(f"the columns {odd} hold infinite numbers: leave these cells empty")
+    if not pd.api.types.is_numeric_dtype(said) and 2 * said.nunique() > len(said):
+        raise DataError(
+            f"column {label!r} has {said.nunique():,} different values in {len(said):,} rows: "
+            "a label is one of a few classes, or a number"
+        )
     if said.nunique() < 2:
         raise DataError(f"column {label!r} has one value alone, {said.iloc[0]!r}: nothing to learn")
+
+
+def _infinite(column: pd.Series) -> bool:
+    return column.dtype.kind == "f" and bool(np.isinf(column).any())
 
 
 def tiles() -> ArenaTable:
