@@ -1,4 +1,4 @@
-"""An XGBoost classifier as a function of codes: its trees as tables of bits, added up by torch.
+"""A classifier of trees as a function of codes: its trees as tables of bits, added up by torch.
 
 A column is in one of finitely many states for the trees: a category, or a number between two cuts.
 What each state takes away from the leaves of a piece is worked out beforehand, for several columns
