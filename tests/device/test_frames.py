@@ -18,6 +18,7 @@ from sklearn.preprocessing import OneHotEncoder
 import macex as mx
 from macex.device import on_device
 from macex.device.frames import Twins
+from macex.device.proposals import Borrowed
 
 
 def people(count: int = 400, seed: int = 0) -> pd.DataFrame:
@@ -164,3 +165,11 @@ def test_workers_that_borrow_the_device_write_the_same_bytes(tmp_path, monkeypat
     )
     assert (tmp_path / "two.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()
     assert sum(asked) >= 60  # in this process, though workers explained the rows
+
+
+def test_a_run_that_was_broken_off_lends_no_longer():
+    search = on_device(trees(), "cpu").engine.answer
+    with pytest.raises(KeyboardInterrupt), search.propose.lent():
+        assert search.propose.__reduce__()[0] is Borrowed
+        raise KeyboardInterrupt
+    assert search.propose.__reduce__()[0] == Twins.on

@@ -84,9 +84,11 @@ class Twins:
     @contextmanager
     def lent(self) -> Iterator[None]:
         """While it lasts copies in other processes ask this one."""
-        with lent(self) as self._borrowed:
-            yield
-        self._borrowed = None
+        try:
+            with lent(self) as self._borrowed:
+                yield
+        finally:
+            self._borrowed = None
 
     def twin(self, constraints: Any, margin: float) -> DeviceExplainer:
         """The explainer for some constraints and a margin; those last used are kept."""
