@@ -168,8 +168,9 @@ def test_workers_that_borrow_the_device_write_the_same_bytes(tmp_path, monkeypat
 
 
 def test_a_run_that_was_broken_off_lends_no_longer():
-    search = on_device(trees(), "cpu").engine.answer
-    with pytest.raises(KeyboardInterrupt), search.propose.lent():
-        assert search.propose.__reduce__()[0] is Borrowed
-        raise KeyboardInterrupt
-    assert search.propose.__reduce__()[0] == Twins.on
+    there = on_device(trees(), "cpu").engine.answer.propose
+    lending = there.lent()
+    lending.__enter__()
+    assert there.__reduce__()[0] is Borrowed
+    assert not lending.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+    assert there.__reduce__()[0] == Twins.on
