@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -78,19 +78,17 @@ def worked(
         yield from (work(shared, chunk) for chunk in left)
         return
     lent = getattr(getattr(shared.explainer.engine, "answer", None), "lent", None)
-    if lent is not None:
-        with lent(), _pool(shared, jobs, 0.0) as (pool, ask):
-            yield from _in_order(pool, partial(ask, work), left, AHEAD * jobs)
+    free = 0.0
+    if lent is None:
+        with watched_lock() as lock:
+            first = [work(shared, chunk) for chunk in islice(left, 1)]
+        yield from first
+        free = lock.free
+    begun = list(islice(left, 1))
+    if not begun:
         return
-    with watched_lock() as lock:
-        first = [work(shared, chunk) for chunk in islice(left, 1)]
-    yield from first
-    second = list(islice(left, 1))
-    if not second:
-        return
-    left = chain(second, left)
-    with _pool(shared, jobs, lock.free) as (pool, ask):
-        yield from _in_order(pool, partial(ask, work), left, AHEAD * jobs)
+    with (lent or nullcontext)(), _pool(shared, jobs, free) as (pool, ask):
+        yield from _in_order(pool, partial(ask, work), chain(begun, left), AHEAD * jobs)
 
 
 def _in_order(
